@@ -5,7 +5,6 @@
 #define LSP_MATRICES_MATRICES_H
 
 #include "core/core.h"
-#include "matrices/csr/filing.h"
 
 #include <math.h>
 #include <string.h>
@@ -134,6 +133,11 @@ LSP_INLINE void lsp_value_add(lsp_type type, void *val, int64_t to, int64_t k) {
          ? ((A)->col_type == LSP_I32 ? f(LSP_I32, LSP_I32, __VA_ARGS__) : f(LSP_I32, LSP_I64, __VA_ARGS__))            \
          : ((A)->col_type == LSP_I32 ? f(LSP_I64, LSP_I32, __VA_ARGS__) : f(LSP_I64, LSP_I64, __VA_ARGS__)))
 
+/* f(value type, index type, ...), and f(flag, ...), with constants. */
+#define LSP_WITH_BOTH(type, index, f, ...)                                                                             \
+    ((index) == LSP_I32 ? LSP_WITH_VALUE(type, f, LSP_I32, __VA_ARGS__) : LSP_WITH_VALUE(type, f, LSP_I64, __VA_ARGS__))
+#define LSP_WITH_FLAG(flag, f, ...) ((flag) ? f(true, __VA_ARGS__) : f(false, __VA_ARGS__))
+
 /* *fit = `types` with every open choice made: the narrowest indices that fit, and the value type `source`. `types` may
  * be NULL. */
 lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type source, const lsp_csr_types *types,
@@ -159,14 +163,14 @@ lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, 
  * is unchanged. */
 lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A);
 
-/* Sorts the rows of a matrix of LSP_BOOL by `sort`, which moves values of 4 bytes and more. */
-lsp_status lsp_csr_sort_bytes(lsp_ctx *ctx, const lsp_csr *A, lsp_status (*sort)(lsp_ctx *ctx, const lsp_csr *A));
-
 /* Fails with LSP_ERR_MEMORY and the bytes if a matrix of these sizes and resolved types exceeds the free memory. */
 lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
 
 /* *C = *made. If C is also an input, its arrays are freed first, as far as they belong to the context. */
 void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input);
+
+/* The end of a call that made a matrix: lsp_csr_put, or lsp_csr_free if the call failed. Returns the call's status. */
+lsp_status lsp_csr_give(lsp_ctx *ctx, lsp_status status, lsp_csr *C, lsp_csr *made, bool is_input);
 
 /* May lsp_csr_free free A? False if one of its arrays is another owner's, or shared with other matrices. */
 bool lsp_csr_is_own(const lsp_ctx *ctx, const lsp_csr *A);
@@ -194,6 +198,15 @@ lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A)
 /* Sorts the rows of a checked matrix, in either place. On the host it reads the columns once if they are in order
  * already. */
 lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A);
+
+/* Items for the rows of B: item k goes to row row[k]. Its column is col[k], or, when `by` is given, the row of entry k
+ * in `by`. val has B's value type. All indices are in range, and all arrays lie where B does. */
+typedef struct lsp_filing {
+    int64_t n;
+    const void *row, *col, *val;
+    lsp_type index_type; /* of row and col */
+    const lsp_csr *by;
+} lsp_filing;
 
 /* Fills B, which was created for n entries, with the items: a counting sort, stable for any number of threads; on
  * a GPU a stable sort. */

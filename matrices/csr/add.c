@@ -2,6 +2,7 @@
  * 64-bit indices, two types of values. It merges each row by column, A first, and sums equal neighbours, once to count
  * and once to fill. Rows that ascend strictly take shorter ways (add_strict.c). */
 #include "add.h"
+#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 
 enum { UNSORTED = 1, OUTSIDE = 2 };
@@ -88,25 +89,18 @@ LSP_INLINE void fill_row(lsp_type index, lsp_type type, const addition *s, int64
     const bool any = type == LSP_C64;
     const lsp_type of_c = any ? s->C->val_type : type, col_type = index == LSP_I32 ? LSP_I32 : s->C->col_type;
     int64_t to = s->starts[i], last = -1, column;
-    double sum = 0;
-    lsp_value pair_sum = lsp_value_from(0, 0);
+    lsp_value sum = {0};
     for (int64_t steps = entries_of(rows); steps > 0; steps--) {
         const int64_t a_k = rows.a.k, b_k = rows.b.k;
         const bool from_b = step(index, s, &rows, &column), again = column == last;
         to -= again;
         lsp_index_set(s->C->col, col_type, to, column);
-        if (of_c == LSP_C64 || of_c == LSP_I64) {
+        if (of_c != LSP_NONE) {
+            const lsp_csr *from = from_b ? s->B : s->A;
             const lsp_value next =
-                lsp_pair_term(of_c, from_b ? s->B : s->A, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
-            pair_sum = lsp_pair_settled(again ? lsp_pair_sum(pair_sum, next) : next);
-            lsp_value_set(of_c, s->C->val, to, pair_sum);
-        } else if (of_c != LSP_NONE) {
-            const double next =
-                lsp_sum_term(of_c, any ? (from_b ? s->B : s->A)->val_type : type, from_b ? s->B->val : s->A->val,
-                             from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
-            const double both = of_c == LSP_F32 ? (double)((float)sum + (float)next) : sum + next;
-            sum = lsp_settled(again ? both : next);
-            lsp_sum_set(of_c, s->C->val, to, sum);
+                lsp_term(of_c, any ? from->val_type : type, from->val, from_b ? b_k : a_k, from_b ? s->beta : s->alpha);
+            sum = again ? lsp_term_sum(of_c, sum, next) : next;
+            lsp_term_set(of_c, s->C->val, to, sum);
         }
         last = column;
         to++;
@@ -159,18 +153,6 @@ done:
     return status;
 }
 
-/* A itself, or a copy whose rows are sorted, stably: what it repeats stays in its order. */
-static lsp_status in_order(lsp_ctx *ctx, const lsp_csr **A, lsp_csr *sorted) {
-    lsp_status status = LSP_OK;
-    if (lsp_csr_first_unsorted(ctx, *A, false) < (*A)->rows) {
-        LSP_TRY(lsp_csr_copy(ctx, *A, NULL, sorted));
-        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
-        *A = sorted;
-    }
-done:
-    return status;
-}
-
 static lsp_status merge(lsp_ctx *ctx, const char *name_b, addition *s, const lsp_csr_types *types) {
     lsp_status status = LSP_OK;
     const lsp_csr *shared = s->A->nnz > s->B->nnz ? s->A : s->B; /* its rows are shared out evenly */
@@ -182,8 +164,8 @@ static lsp_status merge(lsp_ctx *ctx, const char *name_b, addition *s, const lsp
         LSP_TRY(lsp_csr_check_as(ctx, name_b, s->B, 0));
     }
     if (s->bad & UNSORTED) {
-        LSP_TRY(in_order(ctx, &s->A, &sorted_a));
-        LSP_TRY(in_order(ctx, &s->B, &sorted_b));
+        LSP_TRY(lsp_csr_order(ctx, &s->A, false, s->A->val_type, &sorted_a));
+        LSP_TRY(lsp_csr_order(ctx, &s->B, false, s->B->val_type, &sorted_b));
         lsp_csr_for_rows(ctx, shared, count_rows, s);
     }
     lsp_prefix_sum(ctx, s->starts, s->A->rows);
@@ -231,13 +213,9 @@ lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const 
     LSP_TRY(lsp_csr_widen_addends(ctx, type, A, B, &a, &b));
     LSP_TRY(add(ctx, name_b, &(addition){.A = &a, .B = &b, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa}));
     LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the sum", type, &made) : LSP_OK);
-    lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, C, &made, C == A || C == B);
 }
 
 lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {

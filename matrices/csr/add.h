@@ -19,34 +19,22 @@ typedef struct addition {
     int bad;           /* atomic: the fault of columns of A or B */
 } addition;
 
-LSP_INLINE void lsp_sum_set(lsp_type type, void *val, int64_t k, double sum) {
-    if (type == LSP_F32) {
-        ((float *)val)[k] = (float)sum;
-    } else {
-        ((double *)val)[k] = sum;
-    }
+/* factor * value k of an addend, in a sum of `type`: float by float, LSP_I64 modulo 2^64, LSP_C64 part by part. Sums of
+ * two such terms, and what is stored. With constant types the parts that a type has not cost nothing. */
+LSP_INLINE lsp_value lsp_term(lsp_type type, lsp_type val_type, const void *val, int64_t k, double factor) {
+    const lsp_value x = lsp_value_of(val_type, val, k);
+    return type == LSP_I64   ? (lsp_value){0, 0, (int64_t)((uint64_t)(int64_t)factor * (uint64_t)x.whole)}
+           : type == LSP_F32 ? lsp_value_from((double)((float)factor * (float)x.re), 0)
+           : type == LSP_C64 ? lsp_value_from(factor * x.re, factor * x.im)
+                             : lsp_value_from(factor * x.re, 0);
 }
-
-/* factor * val[k] in the type of the sum; exact as a double. */
-LSP_INLINE double lsp_sum_term(lsp_type type, lsp_type val_type, const void *val, int64_t k, double factor) {
-    const double value = val_type == LSP_F64   ? ((const double *)val)[k]
-                         : val_type == LSP_F32 ? (double)((const float *)val)[k]
-                                               : 1;
-    return type == LSP_F32 ? (double)((float)factor * (float)value) : factor * value;
+LSP_INLINE lsp_value lsp_term_sum(lsp_type type, lsp_value x, lsp_value y) {
+    return type == LSP_I64   ? (lsp_value){0, 0, (int64_t)((uint64_t)x.whole + (uint64_t)y.whole)}
+           : type == LSP_F32 ? lsp_value_from((double)((float)x.re + (float)y.re), 0)
+                             : lsp_value_from(x.re + y.re, x.im + y.im);
 }
-
-/* factor * value k of A, in a sum of LSP_I64, modulo 2^64, or of LSP_C64, part by part; sums of two such terms, and
- * what is stored. */
-LSP_INLINE lsp_value lsp_pair_term(lsp_type type, const lsp_csr *A, int64_t k, double factor) {
-    const lsp_value x = type == LSP_I64 ? lsp_value_of(LSP_I64, A->val, k) : lsp_value_at(A, k);
-    return type == LSP_I64 ? (lsp_value){0, 0, (int64_t)((uint64_t)(int64_t)factor * (uint64_t)x.whole)}
-                           : lsp_value_from(factor * x.re, factor * x.im);
-}
-LSP_INLINE lsp_value lsp_pair_sum(lsp_value x, lsp_value y) {
-    return (lsp_value){x.re + y.re, x.im + y.im, (int64_t)((uint64_t)x.whole + (uint64_t)y.whole)};
-}
-LSP_INLINE lsp_value lsp_pair_settled(lsp_value x) {
-    return (lsp_value){lsp_settled(x.re), lsp_settled(x.im), x.whole};
+LSP_INLINE void lsp_term_set(lsp_type type, void *val, int64_t k, lsp_value x) {
+    lsp_value_set(type, val, k, (lsp_value){lsp_settled(x.re), lsp_settled(x.im), x.whole});
 }
 
 /* Can integers be multiplied by these factors? They must be whole, and fit LSP_I64. */

@@ -60,25 +60,6 @@ done:
     return status;
 }
 
-/* Sorts P's rows. heads[] = where runs of equal columns begin, counts[i] of them from the begin of row i on. */
-static lsp_status sort_stack(lsp_ctx *ctx, const lsp_csr *P, void *heads, void *counts) {
-    return lsp_segsort(ctx,
-                       &(lsp_segsort_args){.n = P->nnz,
-                                           .segments = P->rows,
-                                           .offsets = P->rowptr,
-                                           .offset_type = P->rowptr_type,
-                                           .key_type = P->col_type == LSP_I64 ? LSP_U64 : LSP_U32,
-                                           .value_bytes = lsp_type_bytes(P->val_type),
-                                           .keys = P->col,
-                                           .keys_out = P->col,
-                                           .values = P->val,
-                                           .values_out = P->val,
-                                           .change_at = heads,
-                                           .change_count = counts,
-                                           .where = P->where},
-                       NULL);
-}
-
 typedef struct taking {
     const lsp_csr *P, *C;
     const void *heads, *counts;
@@ -144,7 +125,7 @@ static lsp_status merge(lsp_csr_add_plan *plan, const lsp_csr *A, const lsp_csr 
     const size_t bytes = lsp_type_bytes(P.rowptr_type);
     LSP_TRY(lsp_scratch_at(ctx, A->where, P.nnz, bytes, &heads));
     LSP_TRY(lsp_scratch_at(ctx, A->where, P.rows, bytes, &counts));
-    LSP_TRY(sort_stack(ctx, &P, heads, counts));
+    LSP_TRY(lsp_csr_sort_runs(ctx, &P, heads, counts));
     LSP_TRY(take_heads(ctx, &(taking){.P = &P, .heads = heads, .counts = counts, .wide = plan->from.wide},
                        valued ? &plan->from.starts : NULL, &plan->C));
     plan->C.val_type = val_type;

@@ -15,11 +15,6 @@ typedef struct host_sum {
     addition s; /* for the kernels of lsp_csr_add */
 } host_sum;
 
-/* x + y, as numbers of C's type. */
-LSP_INLINE double add_up(lsp_type type, double x, double y) {
-    return type == LSP_F32 ? (double)((float)x + (float)y) : x + y;
-}
-
 /* A and B by number: a table takes the place of a branch on the addend, which a processor could not foresee. */
 typedef struct addends {
     const void *val[2];
@@ -28,16 +23,16 @@ typedef struct addends {
     lsp_type val_type[2];
 } addends;
 
-/* Source p of the list. `val_type`: that of A and B, or LSP_C64 if they differ. */
-LSP_INLINE double source(lsp_type type, lsp_type val_type, const addends *of, int64_t p) {
+/* Source p of the list. `val_type`: that of A and B, or LSP_C64 if they may differ. */
+LSP_INLINE lsp_value source(lsp_type type, lsp_type val_type, const addends *of, int64_t p) {
     const int x = p >= of->first[1];
-    return lsp_sum_term(type, val_type == LSP_C64 ? of->val_type[x] : val_type, of->val[x], p - of->first[x],
-                        of->factor[x]);
+    return lsp_term(type, val_type == LSP_C64 ? of->val_type[x] : val_type, of->val[x], p - of->first[x],
+                    of->factor[x]);
 }
 
 /* Most entries have one or two sources, in no order that a processor foresees: the second term is loaded and chosen
  * without a branch. -0.0 is the one number that changes no sum. */
-LSP_INLINE void sum_sources(lsp_type type, lsp_type val_type, bool wide, const lsp_csr_sum *u, int64_t begin,
+LSP_INLINE void sum_sources(bool wide, lsp_type type, lsp_type val_type, const lsp_csr_sum *u, int64_t begin,
                             int64_t end) {
     const lsp_csr_sources *from = u->from;
     const addends of = {
@@ -46,56 +41,32 @@ LSP_INLINE void sum_sources(lsp_type type, lsp_type val_type, bool wide, const l
     for (int64_t c = begin; c < end; c++) {
         const int64_t stop = lsp_place_at(from->starts, wide, c + 1);
         const int two = stop - k > 1;
-        const double first = source(type, val_type, &of, lsp_place_at(from->sources, wide, k));
-        const double others[2] = {-0.0, source(type, val_type, &of, lsp_place_at(from->sources, wide, k + two))};
-        double sum = add_up(type, first, others[two]);
+        const lsp_value first = source(type, val_type, &of, lsp_place_at(from->sources, wide, k));
+        const lsp_value next = source(type, val_type, &of, lsp_place_at(from->sources, wide, k + two));
+        const double re[2] = {-0.0, next.re}, im[2] = {-0.0, next.im};
+        lsp_value sum = lsp_term_sum(type, first, (lsp_value){re[two], im[two], two ? next.whole : 0});
         for (k += 2; k < stop; k++) {
-            sum = add_up(type, sum, source(type, val_type, &of, lsp_place_at(from->sources, wide, k)));
+            sum = lsp_term_sum(type, sum, source(type, val_type, &of, lsp_place_at(from->sources, wide, k)));
         }
-        lsp_sum_set(type, u->C->val, c, lsp_settled(sum));
+        lsp_term_set(type, u->C->val, c, sum);
         k = stop;
-    }
-}
-
-LSP_INLINE void sum_typed(lsp_type type, lsp_type val_type, const lsp_csr_sum *u, int64_t begin, int64_t end) {
-    if (u->from->wide) {
-        sum_sources(type, val_type, true, u, begin, end);
-    } else {
-        sum_sources(type, val_type, false, u, begin, end);
-    }
-}
-
-/* The same for LSP_C64, whose addends may have other types, and LSP_I64. */
-LSP_INLINE lsp_value pair_source(lsp_type type, const lsp_csr_sum *u, int64_t p) {
-    const int64_t nnz_a = u->from->nnz_a;
-    return p < nnz_a ? lsp_pair_term(type, u->A, p, u->alpha) : lsp_pair_term(type, u->B, p - nnz_a, u->beta);
-}
-
-LSP_INLINE void sum_pairs(lsp_type type, const lsp_csr_sum *u, int64_t begin, int64_t end) {
-    const lsp_csr_sources *from = u->from;
-    for (int64_t c = begin; c < end; c++) {
-        int64_t k = lsp_place_at(from->starts, from->wide, c);
-        const int64_t stop = lsp_place_at(from->starts, from->wide, c + 1);
-        lsp_value sum = pair_source(type, u, lsp_place_at(from->sources, from->wide, k));
-        for (k++; k < stop; k++) {
-            sum = lsp_pair_sum(sum, pair_source(type, u, lsp_place_at(from->sources, from->wide, k)));
-        }
-        lsp_value_set(type, u->C->val, c, lsp_pair_settled(sum));
     }
 }
 
 static void sum_share(void *data, int64_t begin, int64_t end) {
     const lsp_csr_sum *u = ((const host_sum *)data)->sum;
-    if (u->C->val_type == LSP_I64) {
-        sum_pairs(LSP_I64, u, begin, end);
-    } else if (u->C->val_type == LSP_C64) {
-        sum_pairs(LSP_C64, u, begin, end);
+    const bool wide = u->from->wide;
+    const lsp_type type = u->C->val_type;
+    if (type == LSP_I64) {
+        LSP_WITH_FLAG(wide, sum_sources, LSP_I64, LSP_I64, u, begin, end);
+    } else if (type == LSP_C64) {
+        LSP_WITH_FLAG(wide, sum_sources, LSP_C64, LSP_C64, u, begin, end);
     } else if (u->A->val_type != u->B->val_type) {
-        sum_typed(u->C->val_type, LSP_C64, u, begin, end);
-    } else if (u->C->val_type == LSP_F64) {
-        sum_typed(LSP_F64, LSP_F64, u, begin, end);
+        LSP_WITH_FLAG(wide, sum_sources, type, LSP_C64, u, begin, end);
+    } else if (type == LSP_F64) {
+        LSP_WITH_FLAG(wide, sum_sources, LSP_F64, LSP_F64, u, begin, end);
     } else {
-        sum_typed(LSP_F32, LSP_F32, u, begin, end);
+        LSP_WITH_FLAG(wide, sum_sources, LSP_F32, LSP_F32, u, begin, end);
     }
 }
 
@@ -103,22 +74,15 @@ static void sum_share(void *data, int64_t begin, int64_t end) {
 static void sum_equal(void *data, int64_t begin, int64_t end) {
     const host_sum *h = data;
     const lsp_csr_sum *u = h->sum;
+    const lsp_csr *A = u->A, *B = u->B;
     const lsp_type type = u->C->val_type;
-    if (type == LSP_C64 || type == LSP_I64) {
-        for (int64_t k = begin; k < end; k++) {
-            const lsp_value a = lsp_pair_term(type, u->A, k, u->alpha), b = lsp_pair_term(type, u->B, k, u->beta);
-            lsp_value_set(type, u->C->val, k, lsp_pair_settled(lsp_pair_sum(a, b)));
-        }
-        return;
-    }
-    if (u->A->val_type == u->B->val_type) {
+    if (A->val_type == B->val_type && (type == LSP_F32 || type == LSP_F64)) {
         LSP_ISA_PICK(h->s.isa, lsp_add_values)(&h->s, begin, end);
         return;
     }
     for (int64_t k = begin; k < end; k++) {
-        const double a = lsp_sum_term(type, u->A->val_type, u->A->val, k, u->alpha);
-        const double b = lsp_sum_term(type, u->B->val_type, u->B->val, k, u->beta);
-        lsp_sum_set(type, u->C->val, k, lsp_settled(add_up(type, a, b)));
+        const lsp_value a = lsp_term(type, A->val_type, A->val, k, u->alpha);
+        lsp_term_set(type, u->C->val, k, lsp_term_sum(type, a, lsp_term(type, B->val_type, B->val, k, u->beta)));
     }
 }
 
@@ -186,12 +150,8 @@ lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_c
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
     LSP_TRY(lsp_csr_copy_structure(ctx, plan->equal ? A : &plan->C, &plan->C, &made));
     LSP_TRY(fill(ctx, &(lsp_csr_sum){A, B, &made, alpha, beta, plan->equal ? NULL : &plan->from}));
-    lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, C, &made, C == A || C == B);
 }
 
 lsp_status lsp_csr_add_refill(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,

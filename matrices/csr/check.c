@@ -45,26 +45,14 @@ done:
 
 /* ---- rows ---- */
 
-/* The first row that ends before it starts; `end` if none. A block is tested without a branch, so that it runs in
- * vectors: a product without a plan looks at all row pointers before it writes. */
+/* The first row that ends before it starts; `end` if none. */
 LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64_t end) {
-    enum { block = 1024 };
-    for (int64_t from = begin; from < end; from += block) {
-        const int64_t to = lsp_min(from + block, end);
-        uint32_t bad = 0; /* as wide as the pointers, so that vectors need no conversion */
-        uint64_t bad_wide = 0;
-        for (int64_t i = from; i < to; i++) {
-            if (type == LSP_I32) {
-                bad |= ((const int32_t *)rowptr)[i] > ((const int32_t *)rowptr)[i + 1];
-            } else {
-                bad_wide |= ((const int64_t *)rowptr)[i] > ((const int64_t *)rowptr)[i + 1];
-            }
-        }
-        for (int64_t i = from; (bad | bad_wide) && i < to; i++) {
-            if (lsp_index_at(rowptr, type, i) > lsp_index_at(rowptr, type, i + 1)) {
-                return i;
-            }
-        }
+    const int32_t *narrow = rowptr;
+    const int64_t *wide = rowptr;
+    if (type == LSP_I32) {
+        LSP_FIND(uint32_t, i, begin, end, narrow[i] > narrow[i + 1])
+    } else {
+        LSP_FIND(uint64_t, i, begin, end, wide[i] > wide[i + 1])
     }
     return end;
 }
@@ -89,26 +77,14 @@ done:
 
 /* ---- entries ---- */
 
-/* The first entry whose column is outside 0 .. cols-1. A block is tested without a branch, so that it runs in vectors.
- */
+/* The first entry whose column is outside 0 .. cols-1. */
 LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
-    enum { block = 1024 };
-    for (int64_t from = begin; from < end; from += block) {
-        int64_t to = lsp_min(from + block, end);
-        uint32_t bad = 0; /* as wide as the columns, so that vectors need no conversion */
-        uint64_t bad_wide = 0;
-        for (int64_t k = from; k < to; k++) {
-            if (type == LSP_I32) {
-                bad |= ((const uint32_t *)A->col)[k] >= (uint32_t)A->cols;
-            } else {
-                bad_wide |= ((const uint64_t *)A->col)[k] >= (uint64_t)A->cols;
-            }
-        }
-        for (int64_t k = from; (bad | bad_wide) && k < to; k++) {
-            if (lsp_index_at(A->col, type, k) < 0 || lsp_index_at(A->col, type, k) >= A->cols) {
-                return k;
-            }
-        }
+    const uint32_t *narrow = A->col;
+    const uint64_t *wide = A->col;
+    if (type == LSP_I32) {
+        LSP_FIND(uint32_t, k, begin, end, narrow[k] >= (uint32_t)A->cols)
+    } else {
+        LSP_FIND(uint64_t, k, begin, end, wide[k] >= (uint64_t)A->cols)
     }
     return end;
 }

@@ -129,21 +129,6 @@ done:
     return status;
 }
 
-/* *A = a copy of it with sorted rows, *sorted, unless they are sorted. */
-static lsp_status put_in_order(lsp_ctx *ctx, const lsp_csr **A, lsp_csr *sorted) {
-    lsp_status status = LSP_OK;
-    int64_t row;
-    LSP_TRY(lsp_csr_find_unsorted(ctx, *A, false, &row));
-    if (row < (*A)->rows) {
-        const lsp_csr_types types = {(*A)->rowptr_type, (*A)->col_type, (*A)->val_type, false, (*A)->where};
-        LSP_TRY(lsp_csr_copy(ctx, *A, &types, sorted));
-        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
-        *A = sorted;
-    }
-done:
-    return status;
-}
-
 /* The largest distance at common places of different patterns. */
 static lsp_status find_max_rel(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, double *max_rel) {
     lsp_status status = LSP_OK;
@@ -151,8 +136,8 @@ static lsp_status find_max_rel(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     lsp_csr_difference merged;
     lsp_csr_distance distance;
     const lsp_csr *const as_stored[2] = {A, B};
-    LSP_TRY(put_in_order(ctx, &A, &a));
-    LSP_TRY(put_in_order(ctx, &B, &b));
+    LSP_TRY(lsp_csr_order(ctx, &A, false, A->val_type, &a));
+    LSP_TRY(lsp_csr_order(ctx, &B, false, B->val_type, &b));
     if (A->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_on_gpu.csr_distance(ctx, A, B, false, &distance));
         *max_rel = distance.max_rel;

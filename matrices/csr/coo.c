@@ -90,13 +90,9 @@ lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *t
     }
     LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, &merged));
     LSP_TRY(lsp_csr_retype(ctx, types, &made));
-    *B = made;
     if (duplicates) {
         *duplicates = merged;
     }
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, false);
 }

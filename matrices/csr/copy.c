@@ -134,10 +134,6 @@ lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *typ
                        (array){A->col, A->col_type, A->where, false}, A->nnz));
     LSP_TRY(copy_array(ctx, (array){made.val, fit.val_type, fit.where, true},
                        (array){A->val, A->val_type, A->where, true}, A->nnz));
-    lsp_csr_put(ctx, B, &made, B == A);
 done:
-    if (status != LSP_OK && ctx) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }

@@ -89,12 +89,8 @@ lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz,
     LSP_TRY(lsp_alloc(ctx, fit.where, nnz, lsp_type_bytes(fit.col_type), &made.col));
     LSP_TRY(lsp_alloc(ctx, fit.where, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &made.val));
     LSP_TRY(clear_rowptr(ctx, &made));
-    *A = made;
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, A, &made, false);
 }
 
 typedef struct pointers {
@@ -155,4 +151,13 @@ void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input) {
         free_arrays(ctx, C);
     }
     *C = *made;
+}
+
+lsp_status lsp_csr_give(lsp_ctx *ctx, lsp_status status, lsp_csr *C, lsp_csr *made, bool is_input) {
+    if (status == LSP_OK) {
+        lsp_csr_put(ctx, C, made, is_input);
+    } else if (ctx) {
+        lsp_csr_free(ctx, made);
+    }
+    return status;
 }

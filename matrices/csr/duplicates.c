@@ -5,7 +5,7 @@
 #include "matrices/matrices.h"
 
 /* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns the new end of their entries. */
-LSP_INLINE int64_t merge_rows(lsp_type col_type, lsp_type val_type, const lsp_csr *A, int64_t begin, int64_t end,
+LSP_INLINE int64_t merge_rows(lsp_type val_type, lsp_type col_type, const lsp_csr *A, int64_t begin, int64_t end,
                               int64_t start) {
     int64_t to = start;
     for (int64_t i = begin; i < end; i++) {
@@ -25,11 +25,8 @@ LSP_INLINE int64_t merge_rows(lsp_type col_type, lsp_type val_type, const lsp_cs
     return to;
 }
 
-LSP_INLINE int64_t merge_typed(lsp_type val_type, const lsp_csr *A, int64_t begin, int64_t end, int64_t start) {
-    return LSP_WITH_INDEX(A->col_type, merge_rows, val_type, A, begin, end, start);
-}
 static int64_t merge_share(const lsp_csr *A, int64_t begin, int64_t end, int64_t start) {
-    return LSP_WITH_VALUE(A->val_type, merge_typed, A, begin, end, start);
+    return LSP_WITH_BOTH(A->val_type, A->col_type, merge_rows, A, begin, end, start);
 }
 
 typedef struct piece { /* the rows of one thread, their entries, and how far these move */
@@ -129,5 +126,28 @@ lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
     }
 done:
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- rows in order ---- */
+
+lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A) {
+    const lsp_status status = lsp_csr_check_there(ctx, "A", A);
+    return status == LSP_OK ? lsp_csr_sort_rows(ctx, A) : status;
+}
+
+lsp_status lsp_csr_order(lsp_ctx *ctx, const lsp_csr **A, bool sums, lsp_type type, lsp_csr *made) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *from = *A;
+    int64_t row;
+    LSP_TRY(lsp_csr_find_unsorted(ctx, from, sums, &row));
+    if (row < from->rows) {
+        const lsp_csr_types types = {from->rowptr_type, from->col_type, type, type == LSP_NONE, from->where};
+        LSP_TRY(lsp_csr_copy(ctx, from, &types, made));
+        LSP_TRY(lsp_csr_sort_rows(ctx, made));
+        LSP_TRY(sums ? lsp_csr_sum_duplicates(ctx, made, NULL) : LSP_OK);
+        *A = made;
+    }
+done:
     return status;
 }

@@ -113,13 +113,9 @@ static lsp_status expand_narrow(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry sym
     LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
     LSP_TRY(lsp_csr_expand(ctx, &wide, symmetry, &made));
     LSP_TRY(lsp_csr_narrow(ctx, "the whole matrix", A->val_type, &made));
-    lsp_csr_put(ctx, B, &made, B == A);
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }
 
 lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
@@ -135,20 +131,15 @@ lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry,
     }
     if (A->where == LSP_CUDA) {
         LSP_TRY(expand_there(ctx, A, symmetry, &made));
-        lsp_csr_put(ctx, B, &made, B == A);
-        return LSP_OK;
+        goto done;
     }
     LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));
     if (lsp_csr_first_unsorted(ctx, A, false) < A->rows) {
         LSP_TRY(lsp_csr_transpose(ctx, &mirror, &sorted));
     }
     LSP_TRY(merge(ctx, &(expansion){.A = sorted.rowptr ? &sorted : A, .T = &mirror, .B = &made, .symmetry = symmetry}));
-    lsp_csr_put(ctx, B, &made, B == A);
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
     lsp_csr_free(ctx, &mirror);
     lsp_csr_free(ctx, &sorted);
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }

@@ -66,12 +66,37 @@ LSP_BOTH_SIDES static inline bool lsp_whole_within(int64_t x, double tolerance) 
 int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *data, int64_t begin, int64_t end),
                   const void *data);
 
+/* For `find`: returns the first k of begin .. end-1 for which the condition holds. Blocks are tested without a branch, so
+ * that they run in vectors: a product without a plan looks at all row pointers before it writes. `word` is as wide as
+ * the items, so that vectors need no conversion. */
+#define LSP_FIND(word, k, begin, end, condition)                                                                       \
+    for (int64_t from = (begin), to; from < (end); from = to) {                                                        \
+        word found = 0;                                                                                                \
+        to = lsp_min(from + 1024, end);                                                                                \
+        for (int64_t k = from; k < to; k++) {                                                                          \
+            found |= (condition);                                                                                      \
+        }                                                                                                              \
+        for (int64_t k = from; found && k < to; k++) {                                                                 \
+            if (condition) {                                                                                           \
+                return k;                                                                                              \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
 /* What flags of lsp_csr_check ask for, of a matrix that was checked without them. */
 lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
 
 /* *row = the first row whose columns do not ascend, or with `strictly` also repeat; A->rows if none. For a checked
  * matrix in either place. Waits for a GPU. */
 lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row);
+
+/* *A = a copy with sorted rows, *made, unless its rows ascend. `sums`: unless they ascend strictly; then values become
+ * those of `type`, and entries at one place are summed. For a checked matrix in either place. */
+lsp_status lsp_csr_order(lsp_ctx *ctx, const lsp_csr **A, bool sums, lsp_type type, lsp_csr *made);
+
+/* Sorts the rows of A, whose values have 4 bytes or more. heads[], unless NULL: where runs of equal columns begin;
+ * counts[i] of them from the begin of row i on. */
+lsp_status lsp_csr_sort_runs(lsp_ctx *ctx, const lsp_csr *A, void *heads, void *counts);
 
 /* An entry, for a message. Waits for a GPU. */
 typedef struct lsp_csr_spot {

@@ -58,20 +58,8 @@ done:
 /* ---- what fits ---- */
 
 static int64_t find_wide(const void *data, int64_t begin, int64_t end) {
-    enum { block = 1024 };
     const int64_t *val = data;
-    for (int64_t from = begin; from < end; from += block) {
-        const int64_t to = lsp_min(from + block, end);
-        int64_t wide = 0;
-        for (int64_t k = from; k < to; k++) { /* without a branch, so that it runs in vectors */
-            wide |= val[k] ^ (int32_t)val[k];
-        }
-        for (int64_t k = from; wide != 0 && k < to; k++) {
-            if (val[k] != (int32_t)val[k]) {
-                return k;
-            }
-        }
-    }
+    LSP_FIND(int64_t, k, begin, end, val[k] ^ (int32_t)val[k])
     return end;
 }
 
@@ -112,18 +100,6 @@ lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr
     val = NULL;
 done:
     lsp_free(ctx, val);
-    return status;
-}
-
-lsp_status lsp_csr_sort_bytes(lsp_ctx *ctx, const lsp_csr *A, lsp_status (*sort)(lsp_ctx *ctx, const lsp_csr *A)) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr wide;
-    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I32, &wide));
-    LSP_TRY(sort(ctx, &wide));
-    LSP_TRY(lsp_convert_values(ctx, A->where, LSP_BOOL, A->val, LSP_I32, wide.val, A->nnz));
-done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }
 

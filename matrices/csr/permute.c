@@ -48,7 +48,7 @@ static int64_t source_row(const permutation *p, int64_t i) {
 }
 
 /* Fills the rows begin .. end-1 of B. */
-LSP_INLINE void fill_rows(lsp_type col_type, lsp_type val_type, const permutation *p, const lsp_csr *B, int64_t begin,
+LSP_INLINE void fill_rows(lsp_type val_type, lsp_type col_type, const permutation *p, const lsp_csr *B, int64_t begin,
                           int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         int64_t row = source_row(p, i), to = lsp_csr_rowptr(B, i), stop = lsp_csr_rowptr(p->A, row + 1);
@@ -59,12 +59,9 @@ LSP_INLINE void fill_rows(lsp_type col_type, lsp_type val_type, const permutatio
         }
     }
 }
-LSP_INLINE void fill_typed(lsp_type val_type, const permutation *p, int64_t begin, int64_t end) {
-    LSP_WITH_INDEX(p->B->col_type, fill_rows, val_type, p, p->B, begin, end);
-}
 static void fill_share(void *data, int64_t begin, int64_t end) {
     const permutation *p = data;
-    LSP_WITH_VALUE(p->B->val_type, fill_typed, p, begin, end);
+    LSP_WITH_BOTH(p->B->val_type, p->B->col_type, fill_rows, p, p->B, begin, end);
 }
 
 static void count_share(void *data, int64_t begin, int64_t end) {
@@ -109,13 +106,9 @@ lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order
     LSP_TRY(invert(ctx, "columns", col_order, order_type, A->where, A->cols, &new_col));
     LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col, .order_type = order_type},
                     &made));
-    lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (ctx) {
         lsp_scratch_release(ctx, mark);
     }
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }

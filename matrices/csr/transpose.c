@@ -162,12 +162,8 @@ lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A
         LSP_TRY(lsp_csr_file(
             ctx, &(lsp_filing){.n = A->nnz, .row = A->col, .val = A->val, .index_type = A->col_type, .by = A}, &made));
     }
-    lsp_csr_put(ctx, B, &made, B == A);
 done:
-    if (status != LSP_OK && ctx) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }
 
 lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {

@@ -38,12 +38,8 @@ lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr 
                          &made));
     LSP_TRY(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(types->val_type), &made.val));
     made.val_type = types->val_type;
-    *C = made;
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, C, &made, false);
 }
 
 lsp_status lsp_csr_tell_plan(lsp_ctx *ctx, const lsp_csr *structure, int64_t places, bool wide, const char *reason,
@@ -144,17 +140,13 @@ typedef struct gathering {
     bool wide;
 } gathering;
 
-LSP_INLINE void gather_values(lsp_type val_type, bool wide, const gathering *g, int64_t begin, int64_t end) {
+LSP_INLINE void gather_values(bool wide, lsp_type val_type, const gathering *g, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k++) {
         lsp_move_value(g->B->val, k, g->A->val, lsp_place_at(g->places, wide, k), lsp_value_bytes(val_type));
     }
 }
 LSP_INLINE void gather_typed(lsp_type val_type, const gathering *g, int64_t begin, int64_t end) {
-    if (g->wide) {
-        gather_values(val_type, true, g, begin, end);
-    } else {
-        gather_values(val_type, false, g, begin, end);
-    }
+    LSP_WITH_FLAG(g->wide, gather_values, val_type, g, begin, end);
 }
 static void gather_share(void *data, int64_t begin, int64_t end) {
     const gathering *g = data;
@@ -192,12 +184,8 @@ lsp_status lsp_csr_transpose_execute(lsp_csr_transpose_plan *plan, const lsp_csr
     LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
     LSP_TRY(lsp_csr_copy_structure(ctx, &plan->B, &types, &made));
     LSP_TRY(fill(plan, A, &made));
-    lsp_csr_put(ctx, B, &made, B == A);
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }
 
 lsp_status lsp_csr_transpose_refill(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {

@@ -164,13 +164,9 @@ lsp_status lsp_csr_block(lsp_ctx *ctx, const lsp_csr *A, int64_t first_row, int6
     LSP_TRY(check_range(ctx, "columns", first_col, cols, A->cols));
     LSP_TRY(lsp_csr_view_rows(ctx, A, first_row, rows, &S));
     LSP_TRY(cols == A->cols ? copy_rows(ctx, &S, &made) : lsp_csr_take_columns(ctx, &S, first_col, cols, &made));
-    lsp_csr_put(ctx, B, &made, B == A);
 done:
     if (ctx) {
         lsp_scratch_release(ctx, mark);
     }
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }

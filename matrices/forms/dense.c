@@ -93,23 +93,6 @@ static void fill_here(const lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) 
     }
 }
 
-/* *summed = A with its rows sorted and places summed, if a place may be there twice; rowptr stays NULL if not. In a
- * pattern entries count as ones, which must be values to be summed. */
-static lsp_status sum_places(lsp_ctx *ctx, const lsp_csr *A, lsp_type val_type, lsp_csr *summed) {
-    lsp_status status = LSP_OK;
-    lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, false, A->where};
-    int64_t unsorted;
-    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &unsorted));
-    if (unsorted < A->rows) {
-        types.val_type = A->val_type == LSP_NONE && val_type == LSP_C64 ? LSP_F64 : val_type;
-        LSP_TRY(lsp_csr_copy(ctx, A, &types, summed));
-        LSP_TRY(lsp_csr_sort_rows(ctx, summed));
-        LSP_TRY(lsp_csr_sum_duplicates(ctx, summed, NULL));
-    }
-done:
-    return status;
-}
-
 lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
     lsp_status status = LSP_OK;
     lsp_csr summed = {0};
@@ -125,12 +108,13 @@ lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) 
                 lsp_type_name(A->val_type));
     LSP_REQUIRE(!D->val || (D->val != A->val && D->val != A->col && D->val != A->rowptr), LSP_ERR_ARGUMENT,
                 "the elements of D are an array of A, %p: they would be overwritten while they are read", D->val);
-    LSP_TRY(sum_places(ctx, A, D->val_type, &summed));
-    const lsp_csr *from = summed.rowptr ? &summed : A;
+    /* in a pattern entries count as ones, which must be values to be summed */
+    const bool complex_ones = A->val_type == LSP_NONE && D->val_type == LSP_C64;
+    LSP_TRY(lsp_csr_order(ctx, &A, true, complex_ones ? LSP_F64 : D->val_type, &summed));
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_forms_on_gpu.dense_fill(ctx, from, &fit));
+        LSP_TRY(lsp_forms_on_gpu.dense_fill(ctx, A, &fit));
     } else {
-        fill_here(ctx, from, &fit);
+        fill_here(ctx, A, &fit);
     }
 done:
     if (ctx) {

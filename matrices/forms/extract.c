@@ -204,13 +204,9 @@ lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list 
     LSP_TRY(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
                                  : extract_here(ctx, A, &wanted, &made));
     LSP_TRY(wanted.P.rowptr ? sort_rows(ctx, &made) : LSP_OK);
-    lsp_csr_put(ctx, B, &made, B == A);
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
     if (ctx) {
         lsp_csr_free(ctx, &wanted.P);
     }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }

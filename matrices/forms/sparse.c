@@ -107,10 +107,6 @@ lsp_status lsp_dense_to_csr(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
     LSP_TRY(D->by_columns          ? gather_columns(ctx, &fit, &made)
             : D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &fit, &made)
                                    : gather_here(ctx, &fit, &made));
-    *B = made;
 done:
-    if (status != LSP_OK && ctx) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, false);
 }

@@ -201,13 +201,9 @@ lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t 
     LSP_REQUIRE(blocks && B, LSP_ERR_ARGUMENT, "the blocks, or the place for the matrix, are NULL");
     LSP_TRY(measure(ctx, &g));
     LSP_TRY(g.any->where == LSP_CUDA ? stack_there(ctx, &g, &made) : stack_here(ctx, &g, &made));
-    lsp_csr_put(ctx, B, &made, holds(&g, B));
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, status == LSP_OK && holds(&g, B));
 }
 
 lsp_status lsp_csr_stack(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,

@@ -29,7 +29,7 @@ static void count_share(void *data, int64_t begin, int64_t end) {
     LSP_WITH_INDEX(w->A->col_type, count_rows, w, begin, end);
 }
 
-LSP_INLINE void fill_rows(lsp_type col_type, lsp_type val_type, const windowing *w, int64_t begin, int64_t end) {
+LSP_INLINE void fill_rows(lsp_type val_type, lsp_type col_type, const windowing *w, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         const int64_t stop = lsp_csr_rowptr(w->A, i + 1), from = w->window->diagonal ? i : 0;
         int64_t to = w->starts[i];
@@ -42,12 +42,9 @@ LSP_INLINE void fill_rows(lsp_type col_type, lsp_type val_type, const windowing 
         }
     }
 }
-LSP_INLINE void fill_typed(lsp_type val_type, const windowing *w, int64_t begin, int64_t end) {
-    LSP_WITH_INDEX(w->A->col_type, fill_rows, val_type, w, begin, end);
-}
 static void fill_share(void *data, int64_t begin, int64_t end) {
     const windowing *w = data;
-    LSP_WITH_VALUE(w->A->val_type, fill_typed, w, begin, end);
+    LSP_WITH_BOTH(w->A->val_type, w->A->col_type, fill_rows, w, begin, end);
 }
 
 static lsp_status window_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {
@@ -67,4 +64,21 @@ done:
 
 lsp_status lsp_csr_window(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {
     return A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_window(ctx, A, window, B) : window_here(ctx, A, window, B);
+}
+
+lsp_status lsp_csr_triangle(lsp_ctx *ctx, const lsp_csr *A, lsp_triangle triangle, int64_t diagonal, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    lsp_csr made = {0};
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the triangle is NULL");
+    LSP_REQUIRE(triangle == LSP_LOWER || triangle == LSP_UPPER, LSP_ERR_ARGUMENT,
+                "%d is neither LSP_LOWER nor LSP_UPPER", (int)triangle);
+    LSP_TRY(lsp_csr_window(ctx, A,
+                           &(lsp_window){.low = triangle == LSP_LOWER ? INT64_MIN : diagonal,
+                                         .high = triangle == LSP_LOWER ? diagonal : INT64_MAX,
+                                         .cols = A->cols,
+                                         .diagonal = true},
+                           &made));
+done:
+    return lsp_csr_give(ctx, status, B, &made, B == A);
 }

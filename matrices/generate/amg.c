@@ -8,13 +8,12 @@ typedef struct hierarchy {
     int dimensions;   /* 2 or 3 */
     int64_t unknowns; /* per node */
     double weight;    /* w */
-    lsp_generator *make_grid;
 } hierarchy;
 
-static const hierarchy poisson = {.dimensions = 2, .unknowns = 1, .weight = 0.1, .make_grid = lsp_generate_poisson2d};
-static const hierarchy stencil = {
-    .dimensions = 3, .unknowns = 1, .weight = 0.4 / 26, .make_grid = lsp_generate_stencil27};
-static const hierarchy elements = {.dimensions = 3, .unknowns = 3, .weight = 0.4 / 26, .make_grid = lsp_generate_fem3};
+/* Of each grid of generate.h. */
+static const hierarchy hierarchies[] = {{.dimensions = 2, .unknowns = 1, .weight = 0.1},
+                                        {.dimensions = 3, .unknowns = 1, .weight = 0.4 / 26},
+                                        {.dimensions = 3, .unknowns = 3, .weight = 0.4 / 26}};
 
 enum { box = 3, most_columns = 24 }; /* a row of P: the unknowns of 2 x 2 x 2 aggregates */
 
@@ -127,15 +126,15 @@ done:
     return status;
 }
 
-static lsp_status generate(lsp_ctx *ctx, const hierarchy *known, const lsp_parameter *p, uint64_t seed, lsp_csr *B) {
+lsp_status lsp_generate_amg(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *B) {
     lsp_status status = LSP_OK;
-    hierarchy h = *known;
+    hierarchy h = hierarchies[p[0].grid];
     lsp_csr A = {0}, P = {0};
     h.k = p[0].whole;
     if (p[1].letter == 'T') {
         return make_tentative(ctx, &h, B);
     }
-    LSP_TRY(h.make_grid(ctx, p, seed, &A));
+    LSP_TRY(lsp_generate_grid(ctx, p, seed, &A));
     LSP_TRY(smooth(ctx, &h, &A, &P));
     if (p[1].letter == 'R') {
         LSP_TRY(lsp_csr_transpose(ctx, &P, B));
@@ -149,14 +148,4 @@ done:
         lsp_csr_free(ctx, &P);
     }
     return status;
-}
-
-lsp_status lsp_generate_amg(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    return generate(ctx, &poisson, p, seed, A);
-}
-lsp_status lsp_generate_amg27(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    return generate(ctx, &stencil, p, seed, A);
-}
-lsp_status lsp_generate_amgfem3(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    return generate(ctx, &elements, p, seed, A);
 }

@@ -22,19 +22,20 @@ typedef struct limit {
 static const struct known {
     const char *name;
     lsp_generator *make;
+    int grid; /* for generators of grids: its number */
     limit limits[lsp_most_parameters + 1];
 } table[] = {
-    {"poisson2d", lsp_generate_poisson2d, {WHOLE("K", 1, 1 << 28)}},
-    {"stencil27", lsp_generate_stencil27, {WHOLE("K", 1, 1 << 18)}},
-    {"fem3", lsp_generate_fem3, {WHOLE("K", 1, 1 << 17)}},
-    {"er", lsp_generate_er, {WHOLE("N", 1, HUGE_N), WHOLE("D", 0, HUGE_N)}},
-    {"rmat", lsp_generate_rmat, {WHOLE("SCALE", 0, 48), WHOLE("EF", 0, HUGE_N)}},
-    {"web", lsp_generate_web, {WHOLE("N", 1, HUGE_N), DECIMAL("ALPHA", 0, 100), WHOLE("DMAX", 1, HUGE_N)}},
-    {"perm", lsp_generate_perm, {WHOLE("N", 1, HUGE_N)}},
-    {"amg", lsp_generate_amg, {WHOLE("K", 1, 1 << 28), LETTER("PART", "T P R")}},
-    {"amg27", lsp_generate_amg27, {WHOLE("K", 1, 1 << 18), LETTER("PART", "T P R")}},
-    {"amgfem3", lsp_generate_amgfem3, {WHOLE("K", 1, 1 << 17), LETTER("PART", "T P R")}},
-    {"nascg", lsp_generate_nas, {LETTER("CLASS", "S W A B C D E")}},
+    {"poisson2d", lsp_generate_grid, 0, {WHOLE("K", 1, 1 << 28)}},
+    {"stencil27", lsp_generate_grid, 1, {WHOLE("K", 1, 1 << 18)}},
+    {"fem3", lsp_generate_grid, 2, {WHOLE("K", 1, 1 << 17)}},
+    {"er", lsp_generate_er, 0, {WHOLE("N", 1, HUGE_N), WHOLE("D", 0, HUGE_N)}},
+    {"rmat", lsp_generate_rmat, 0, {WHOLE("SCALE", 0, 48), WHOLE("EF", 0, HUGE_N)}},
+    {"web", lsp_generate_web, 0, {WHOLE("N", 1, HUGE_N), DECIMAL("ALPHA", 0, 100), WHOLE("DMAX", 1, HUGE_N)}},
+    {"perm", lsp_generate_perm, 0, {WHOLE("N", 1, HUGE_N)}},
+    {"amg", lsp_generate_amg, 0, {WHOLE("K", 1, 1 << 28), LETTER("PART", "T P R")}},
+    {"amg27", lsp_generate_amg, 1, {WHOLE("K", 1, 1 << 18), LETTER("PART", "T P R")}},
+    {"amgfem3", lsp_generate_amg, 2, {WHOLE("K", 1, 1 << 17), LETTER("PART", "T P R")}},
+    {"nascg", lsp_generate_nas, 0, {LETTER("CLASS", "S W A B C D E")}},
 };
 enum { known_names = sizeof table / sizeof *table };
 
@@ -107,6 +108,7 @@ static lsp_status generate(lsp_ctx *ctx, const char *spec, uint64_t seed, lsp_cs
     lsp_parameter p[lsp_most_parameters];
     for (int i = 0; i < known_names; i++) {
         if (is_word(name, table[i].name)) {
+            p[0].grid = table[i].grid;
             LSP_TRY(parse(ctx, spec, &table[i], p));
             LSP_TRY(table[i].make(ctx, p, seed, A));
             goto done;
@@ -127,10 +129,6 @@ lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp
     LSP_REQUIRE(fit.val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "generated values are real; LSP_C64 was asked for");
     LSP_TRY(generate(ctx, spec, seed, &made));
     LSP_TRY(lsp_csr_retype(ctx, types, &made));
-    *A = made;
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, A, &made, false);
 }

@@ -10,19 +10,23 @@ typedef struct lsp_parameter { /* by the table: a letter, a number with decimals
     int64_t whole;
     double decimal;
     char letter;
+    int grid; /* of the first parameter: 0 square, 1 cube, 2 cube with three unknowns a node */
 } lsp_parameter;
 
 /* Makes A on the host, with the narrowest indices and f64 values. The parameters are within the limits of the table in
  * generate.c. */
 typedef lsp_status lsp_generator(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A);
 
-lsp_generator lsp_generate_poisson2d, lsp_generate_stencil27, lsp_generate_fem3;
-lsp_generator lsp_generate_er, lsp_generate_rmat, lsp_generate_web, lsp_generate_perm;
-lsp_generator lsp_generate_amg, lsp_generate_amg27, lsp_generate_amgfem3, lsp_generate_nas;
+lsp_generator lsp_generate_grid, lsp_generate_er, lsp_generate_rmat, lsp_generate_web, lsp_generate_perm;
+lsp_generator lsp_generate_amg, lsp_generate_nas;
 
 /* Refuses a matrix that does not fit the memory, before anything is allocated. `entries` includes those dropped later.
  */
-lsp_status lsp_generate_check_memory(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries);
+static inline lsp_status lsp_generate_check_memory(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries) {
+    lsp_csr_types fit;
+    lsp_status status = lsp_csr_resolve(ctx, cols, entries, LSP_F64, NULL, &fit);
+    return status == LSP_OK ? lsp_csr_check_memory(ctx, rows, entries, &fit) : status;
+}
 
 /* ---- splitmix64: the state is a counter, so draw k needs none of the draws before it ---- */
 

@@ -73,8 +73,13 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static lsp_status generate(lsp_ctx *ctx, const grid *g, lsp_csr *A) {
+lsp_status lsp_generate_grid(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
+    static const grid grids[] = {
+        {.dimensions = 2, .unknowns = 1}, {.dimensions = 3, .unknowns = 1}, {.dimensions = 3, .unknowns = 3}};
     lsp_status status = LSP_OK;
+    grid known = grids[p[0].grid], *const g = &known;
+    known.k = p[0].whole;
+    (void)seed; /* nothing here depends on it */
     size_t mark = lsp_scratch_mark(ctx);
     int64_t k = g->k, edges = 3 * k - 2; /* ordered pairs of neighbours along an axis, a node with itself too */
     int64_t *starts;
@@ -90,17 +95,4 @@ static lsp_status generate(lsp_ctx *ctx, const grid *g, lsp_csr *A) {
 done:
     lsp_scratch_release(ctx, mark);
     return status;
-}
-
-lsp_status lsp_generate_poisson2d(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    (void)seed; /* nothing here is random */
-    return generate(ctx, &(grid){.k = p[0].whole, .dimensions = 2, .unknowns = 1}, A);
-}
-lsp_status lsp_generate_stencil27(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    (void)seed;
-    return generate(ctx, &(grid){.k = p[0].whole, .dimensions = 3, .unknowns = 1}, A);
-}
-lsp_status lsp_generate_fem3(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    (void)seed; /* the random values do not depend on the seed */
-    return generate(ctx, &(grid){.k = p[0].whole, .dimensions = 3, .unknowns = 3}, A);
 }

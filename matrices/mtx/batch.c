@@ -13,11 +13,7 @@ LSP_INLINE void count_by(bool wide, void *slots, const int64_t *row, int64_t n) 
     }
 }
 static void count_batch(const lsp_mtx_job *job, const lsp_mtx_part *part, const int64_t *row, int64_t n) {
-    if (job->wide) {
-        count_by(true, part->slots, row, n);
-    } else {
-        count_by(false, part->slots, row, n);
-    }
+    LSP_WITH_FLAG(job->wide, count_by, part->slots, row, n);
 }
 
 /* slot[k] = the next free slot of row[k], prefetched for the stores that follow, which would otherwise miss the cache
@@ -38,6 +34,11 @@ LSP_INLINE bool take_slots(bool wide, void *slots, const lsp_csr *A, lsp_mtx_bat
     return true;
 }
 
+LSP_INLINE void store_columns(lsp_type type, const lsp_csr *A, const lsp_mtx_batch *batch) {
+    for (int64_t k = 0; k < batch->count; k++) {
+        lsp_index_set(A->col, type, batch->slot[k], batch->col[k]);
+    }
+}
 LSP_INLINE void store_typed(lsp_type val_type, const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
     for (int64_t k = 0; lsp_is_integer(val_type) && k < batch->count; k++) {
         lsp_value_set(val_type, A->val, batch->slot[k], (lsp_value){0, 0, batch->whole[k]});
@@ -46,25 +47,14 @@ LSP_INLINE void store_typed(lsp_type val_type, const lsp_csr *A, bool complex, c
         lsp_value_set(val_type, A->val, batch->slot[k], lsp_value_from(batch->re[k], complex ? batch->im[k] : 0));
     }
 }
-static void store_values(const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
-    LSP_WITH_VALUE(A->val_type, store_typed, A, complex, batch);
-}
 
 static bool store_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_batch *batch) {
     const lsp_csr *A = &job->reader->A;
-    if (!(job->wide ? take_slots(true, part->slots, A, batch) : take_slots(false, part->slots, A, batch))) {
+    if (!LSP_WITH_FLAG(job->wide, take_slots, part->slots, A, batch)) {
         return false;
     }
-    if (A->col_type == LSP_I32) {
-        for (int64_t k = 0; k < batch->count; k++) {
-            ((int32_t *)A->col)[batch->slot[k]] = (int32_t)batch->col[k];
-        }
-    } else {
-        for (int64_t k = 0; k < batch->count; k++) {
-            ((int64_t *)A->col)[batch->slot[k]] = batch->col[k];
-        }
-    }
-    store_values(A, job->reader->header.field == LSP_MTX_COMPLEX, batch);
+    LSP_WITH_INDEX(A->col_type, store_columns, A, batch);
+    LSP_WITH_VALUE(A->val_type, store_typed, A, job->reader->header.field == LSP_MTX_COMPLEX, batch);
     return true;
 }
 

@@ -126,7 +126,7 @@ static void sum_share(void *data, int64_t s, int thread) {
     (void)thread;
     lsp_share(l->job->reader->header.rows, (int)s, l->shares, &begin, &end);
     for (int64_t row = begin; row < end; row++) {
-        sum += l->job->wide ? row_total(true, l->job, row) : row_total(false, l->job, row);
+        sum += LSP_WITH_FLAG(l->job->wide, row_total, l->job, row);
     }
     l->sums[s] = sum;
 }
@@ -139,11 +139,7 @@ static void slot_share(void *data, int64_t s, int thread) {
         at += l->sums[before];
     }
     lsp_share(l->job->reader->header.rows, (int)s, l->shares, &begin, &end);
-    if (l->job->wide) {
-        set_slots(true, l->job, begin, end, at);
-    } else {
-        set_slots(false, l->job, begin, end, at);
-    }
+    LSP_WITH_FLAG(l->job->wide, set_slots, l->job, begin, end, at);
 }
 
 static void empty_share(void *data, int64_t p, int thread) {

@@ -38,7 +38,7 @@ LSP_INLINE char *put_value(char *text, lsp_type type, const void *val, int64_t k
 
 /* Prints the entries begin .. end-1, without those above the diagonal in a symmetric file; returns the end of the text.
  * The row index is printed once per row; 24 bytes of it are copied, and the text goes on after its length. */
-LSP_INLINE char *print_run(lsp_type col_type, lsp_type val_type, const lsp_mtx_writing *work,
+LSP_INLINE char *print_run(lsp_type val_type, lsp_type col_type, const lsp_mtx_writing *work,
                            const lsp_mtx_stretch *part, int64_t begin, int64_t end, char *text) {
     const lsp_csr *A = work->A;
     bool lower = work->symmetry != LSP_SYMMETRY_GENERAL;
@@ -63,13 +63,9 @@ LSP_INLINE char *print_run(lsp_type col_type, lsp_type val_type, const lsp_mtx_w
     return text;
 }
 
-LSP_INLINE char *print_typed(lsp_type val_type, const lsp_mtx_writing *work, const lsp_mtx_stretch *part, int64_t begin,
-                             int64_t end, char *text) {
-    return LSP_WITH_INDEX(work->A->col_type, print_run, val_type, work, part, begin, end, text);
-}
 static char *print_entries(const lsp_mtx_writing *work, const lsp_mtx_stretch *part, int64_t begin, int64_t end,
                            char *text) {
-    return LSP_WITH_VALUE(work->A->val_type, print_typed, work, part, begin, end, text);
+    return LSP_WITH_BOTH(work->A->val_type, work->A->col_type, print_run, work, part, begin, end, text);
 }
 
 /* ---- runs ---- */

@@ -129,40 +129,31 @@ static char *put_name(char *text, bool zero, bool infinite) {
     return text + (zero ? 1 : 3);
 }
 
-char *lsp_print_double(char *text, double value) {
-    uint64_t bits, one = 1;
-    memcpy(&bits, &value, sizeof bits);
-    *text = '-';
-    text += bits >> 63;
-    bits &= ~(one << 63);
-    int exponent = (int)(bits >> 52);
-    uint64_t fraction = bits & ((one << 52) - 1);
-    if (bits == 0 || exponent == 0x7ff) {
+/* Prints the number of these bits, its sign taken off, which has `width` bits of fraction and then the exponent. */
+static inline __attribute__((always_inline)) char *put_bits(char *text, uint64_t bits, int width, int most_exponent) {
+    const uint64_t one = 1, fraction = bits & ((one << width) - 1);
+    const int exponent = (int)(bits >> width);
+    if (bits == 0 || exponent == most_exponent) {
         return put_name(text, bits == 0, fraction == 0);
     }
-    uint64_t c = exponent ? fraction | one << 52 : fraction;
-    int q = (exponent ? exponent : 1) - 1075;
-    if (q <= 0 && q > -53 && (c & ((one << -q) - 1)) == 0) {
+    const uint64_t c = exponent ? fraction | one << width : fraction;
+    const int q = (exponent ? exponent : 1) - most_exponent / 2 - width;
+    if (q <= 0 && q >= -width && (c & ((one << -q) - 1)) == 0) {
         return put_unsigned(text, c >> -q);
     }
     return put_decimal(text, shortest(c, q, fraction == 0 && exponent > 1));
+}
+
+char *lsp_print_double(char *text, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    *text = '-';
+    return put_bits(text + (bits >> 63), bits & ~(UINT64_C(1) << 63), 52, 0x7ff);
 }
 
 char *lsp_print_float(char *text, float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     *text = '-';
-    text += bits >> 31;
-    bits &= 0x7fffffff;
-    int exponent = (int)(bits >> 23);
-    uint32_t fraction = bits & 0x7fffff;
-    if (bits == 0 || exponent == 0xff) {
-        return put_name(text, bits == 0, fraction == 0);
-    }
-    uint32_t c = exponent ? fraction | 0x800000 : fraction;
-    int q = (exponent ? exponent : 1) - 150;
-    if (q <= 0 && q > -24 && (c & ((1u << -q) - 1)) == 0) {
-        return put_unsigned(text, c >> -q);
-    }
-    return put_decimal(text, shortest(c, q, fraction == 0 && exponent > 1));
+    return put_bits(text + (bits >> 31), bits & 0x7fffffff, 23, 0xff);
 }

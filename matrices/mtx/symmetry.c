@@ -1,4 +1,5 @@
 /* Checks that a matrix has the symmetry that its file will declare: compares it with its transpose, entry by entry. */
+#include "matrices/csr/facts.h"
 #include "matrices/matrices.h"
 #include "write.h"
 
@@ -34,7 +35,7 @@ done:
 
 lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, lsp_mtx_writing *work) {
     lsp_status status = LSP_OK;
-    const lsp_csr *A = work->A;
+    const lsp_csr *A = work->A, *sorted = A;
     lsp_csr S = {0}, T = {0};
     LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "a matrix of %lld rows and %lld columns is not symmetric",
                 (long long)A->rows, (long long)A->cols);
@@ -42,13 +43,9 @@ lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, lsp_mtx_writing *work) {
                 "a pattern cannot be skew-symmetric");
     LSP_REQUIRE(work->symmetry != LSP_SYMMETRY_HERMITIAN || A->val_type == LSP_C64, LSP_ERR_ARGUMENT,
                 "only a complex matrix can be written as hermitian");
-    bool sorted = lsp_csr_first_unsorted(ctx, A, false) == A->rows;
-    if (!sorted) {
-        LSP_TRY(lsp_csr_copy(ctx, A, NULL, &S));
-        LSP_TRY(lsp_csr_sort_rows(ctx, &S));
-    }
+    LSP_TRY(lsp_csr_order(ctx, &sorted, false, A->val_type, &S));
     LSP_TRY(lsp_csr_transpose(ctx, A, &T));
-    LSP_TRY(compare_mirrors(ctx, sorted ? A : &S, &T, work->symmetry));
+    LSP_TRY(compare_mirrors(ctx, sorted, &T, work->symmetry));
     work->entries = 0;
     for (int64_t i = 0; i < A->rows; i++) {
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {

@@ -39,7 +39,7 @@ typedef struct scaling {
     int64_t wide; /* the first entry whose product does not fit its type; atomic */
 } scaling;
 
-LSP_INLINE void scale_rows(lsp_type col_type, lsp_type type, const scaling *s, int64_t begin, int64_t end) {
+LSP_INLINE void scale_rows(lsp_type type, lsp_type col_type, const scaling *s, int64_t begin, int64_t end) {
     const lsp_value one = {1, 0, 1};
     for (int64_t i = begin; i < end; i++) {
         const lsp_value row = s->rows ? lsp_value_of(type, s->rows, i) : one;
@@ -63,12 +63,9 @@ LSP_INLINE void scale_rows(lsp_type col_type, lsp_type type, const scaling *s, i
         }
     }
 }
-LSP_INLINE void scale_typed(lsp_type type, const scaling *s, int64_t begin, int64_t end) {
-    LSP_WITH_INDEX(s->A->col_type, scale_rows, type, s, begin, end);
-}
 static void scale_share(void *data, int64_t begin, int64_t end) {
     const scaling *s = data;
-    LSP_WITH_VALUE(s->A->val_type, scale_typed, s, begin, end);
+    LSP_WITH_BOTH(s->A->val_type, s->A->col_type, scale_rows, s, begin, end);
 }
 
 /* Copies n factors to scratch if they are values of A, which will change. */

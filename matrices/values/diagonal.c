@@ -11,7 +11,7 @@ typedef struct diagonal_of {
     void *diagonal;
 } diagonal_of;
 
-LSP_INLINE void take_rows(lsp_type col_type, lsp_type type, const diagonal_of *d, int64_t begin, int64_t end) {
+LSP_INLINE void take_rows(lsp_type type, lsp_type col_type, const diagonal_of *d, int64_t begin, int64_t end) {
     const lsp_type result = type == LSP_NONE ? LSP_F64 : type;
     for (int64_t i = begin; i < lsp_min(end, d->A->cols); i++) {
         double sum[2] = {0, 0};
@@ -28,12 +28,9 @@ LSP_INLINE void take_rows(lsp_type col_type, lsp_type type, const diagonal_of *d
         lsp_value_set(result, d->diagonal, i, (lsp_value){sum[0], sum[1], (int64_t)whole});
     }
 }
-LSP_INLINE void take_typed(lsp_type type, const diagonal_of *d, int64_t begin, int64_t end) {
-    LSP_WITH_INDEX(d->A->col_type, take_rows, type, d, begin, end);
-}
 static void take_share(void *data, int64_t begin, int64_t end) {
     const diagonal_of *d = data;
-    LSP_WITH_VALUE(d->A->val_type, take_typed, d, begin, end);
+    LSP_WITH_BOTH(d->A->val_type, d->A->col_type, take_rows, d, begin, end);
 }
 
 static void fill_share(void *data, int64_t begin, int64_t end) {
@@ -108,10 +105,6 @@ lsp_status lsp_csr_from_diagonal(lsp_ctx *ctx, int64_t n, const void *diagonal, 
     } else {
         lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &made, .diagonal = (void *)diagonal});
     }
-    *B = made;
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, false);
 }

@@ -80,25 +80,6 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* *ready = A, or a copy, *made, whose rows ascend strictly. The ones of a pattern are summed as values of `ones`; with
- * LSP_NONE several of them are one. */
-static lsp_status order(lsp_ctx *ctx, const lsp_csr *A, lsp_type ones, lsp_csr *made, const lsp_csr **ready) {
-    lsp_status status = LSP_OK;
-    int64_t row;
-    *ready = A;
-    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
-    if (row < A->rows) {
-        const lsp_type type = A->val_type == LSP_NONE ? ones : A->val_type;
-        const lsp_csr_types types = {A->rowptr_type, A->col_type, type, type == LSP_NONE, A->where};
-        LSP_TRY(lsp_csr_copy(ctx, A, &types, made));
-        LSP_TRY(lsp_csr_sort_rows(ctx, made));
-        LSP_TRY(lsp_csr_sum_duplicates(ctx, made, NULL));
-        *ready = made;
-    }
-done:
-    return status;
-}
-
 /* The product of matrices that were checked; integers are of LSP_I64, and beside reals there are none. Rows of both
  * ascend strictly; where they do not on a GPU, *done is false. */
 static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done) {
@@ -121,20 +102,20 @@ done:
     return status;
 }
 
-/* The same for rows in any order. */
+/* The same for rows in any order. The ones of a pattern are summed as values of the product's type; in the product of two
+ * patterns several of them are one. */
 static lsp_status multiply_any(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_csr sorted_a = {0}, sorted_b = {0};
-    const lsp_csr *a, *b;
     bool done = false;
     if (A->where == LSP_CUDA) { /* finds out about the rows on its way */
         LSP_TRY(multiply(ctx, A, B, C, &done));
     }
     if (!done) {
         const lsp_type type = lsp_common_type(A->val_type, B->val_type), ones = type == LSP_C64 ? LSP_F64 : type;
-        LSP_TRY(order(ctx, A, ones, &sorted_a, &a));
-        LSP_TRY(order(ctx, B, ones, &sorted_b, &b));
-        LSP_TRY(multiply(ctx, a, b, C, &done));
+        LSP_TRY(lsp_csr_order(ctx, &A, true, A->val_type == LSP_NONE ? ones : A->val_type, &sorted_a));
+        LSP_TRY(lsp_csr_order(ctx, &B, true, B->val_type == LSP_NONE ? ones : B->val_type, &sorted_b));
+        LSP_TRY(multiply(ctx, A, B, C, &done));
     }
 done:
     lsp_csr_free(ctx, &sorted_a);

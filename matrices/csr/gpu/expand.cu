@@ -89,11 +89,7 @@ extern "C" lsp_status lsp_csr_mirror_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
     types.col_type = A->col_type, types.val_type = A->val_type;
     LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, types, starts, &made));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_mirror, blocks_for_rows(A->rows), NT, 0, m, starts, made.col, made.val));
-    *B = made;
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, false);
 }

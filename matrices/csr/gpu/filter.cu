@@ -156,12 +156,8 @@ extern "C" lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, *types, counts, &made));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_rows(A->rows), NT, 0, view(A), stays, counts, made.col,
                        made.col_type == LSP_I64, made.val, value_bytes(A)));
-    *B = made;
 done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, false);
 }
 
 extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {

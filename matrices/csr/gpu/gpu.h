@@ -2,10 +2,9 @@
 #ifndef LSP_MATRICES_CSR_GPU_GPU_H
 #define LSP_MATRICES_CSR_GPU_GPU_H
 
-#include "core/core.h"
 #include "matrices/csr/facts.h"
-#include "matrices/csr/filing.h"
 #include "matrices/csr/plans.h"
+#include "matrices/matrices.h"
 #include "matrices/table.h"
 
 #ifdef __cplusplus

@@ -378,14 +378,10 @@ static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types
             LSP_TRY(LSP_LAUNCH(ctx, (kernel_merge_fill<COL, VALUE>), tiles, NT, 0, m, cuts, ends, result, f));
             LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_rowptr, blocks_for_items(m.A.rows + 1), NT, 0, m, result, facts.nnz));
         }
-        *C = made;
     }
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, C, &made, false);
 }
 
 /* Makes C of A and B, checked and of one shape, unless a row does not ascend strictly: then *done is false. Waits for

@@ -116,11 +116,7 @@ extern "C" lsp_status lsp_csr_reorder_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     LSP_TRY(lsp_cuda_scan(ctx, starts, A->rows + 1, NULL));
     LSP_TRY(make_rows(ctx, A->rows, A->cols, A->nnz, types, starts, &made));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_reorder, blocks_for_rows(A->rows), NT, 0, view(A), r, starts, made.col, made.val));
-    *B = made;
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, false);
 }

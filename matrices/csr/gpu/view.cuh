@@ -4,6 +4,7 @@
 #define LSP_MATRICES_CSR_GPU_VIEW_CUH
 
 #include "core/launch.cuh"
+#include "matrices/matrices.h"
 
 typedef unsigned long long ull;
 enum { NT = 256, WARPS = NT / 32 };

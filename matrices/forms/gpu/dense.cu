@@ -114,11 +114,7 @@ extern "C" lsp_status lsp_dense_gather_cuda(lsp_ctx *ctx, const lsp_dense *D, ls
     LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(D->rows + 1), NT, 0, *D, m, made.rowptr,
                        made.rowptr_type == LSP_I64));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(m.items), NT, 0, *D, m, view(&made), value_bytes(&made)));
-    *B = made;
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, false);
 }

@@ -51,13 +51,9 @@ extern "C" lsp_status lsp_csr_window_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
                        made.rowptr_type == LSP_I64));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(A->nnz), NT, 0, view(A), m, view(&made), window->shift,
                        value_bytes(A)));
-    *B = made;
 done:
     lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return lsp_csr_give(ctx, status, B, &made, false);
 }
 
 /* ---- columns counted ---- */
