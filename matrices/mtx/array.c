@@ -3,11 +3,11 @@
 
 /* The first row that the file stores in a column. */
 static int64_t first_row(const lsp_mtx_header *header, int64_t col) {
-    return header->symmetry == LSP_GENERAL ? 0 : col + (header->symmetry == LSP_SKEW);
+    return header->symmetry == LSP_SYMMETRY_GENERAL ? 0 : col + (header->symmetry == LSP_SYMMETRY_SKEW);
 }
 
 lsp_mtx_cursor lsp_mtx_array_place(const lsp_mtx_header *header, int64_t k) {
-    if (header->symmetry == LSP_GENERAL || header->rows == 0) {
+    if (header->symmetry == LSP_SYMMETRY_GENERAL || header->rows == 0) {
         return header->rows > 0 ? (lsp_mtx_cursor){k % header->rows, k / header->rows} : (lsp_mtx_cursor){0, 0};
     }
     lsp_mtx_cursor cursor = {first_row(header, 0), 0};
@@ -26,7 +26,7 @@ void lsp_mtx_array_entries(const lsp_mtx_header *header, lsp_mtx_cursor *cursor,
     for (int64_t k = 0; k < batch->count; k++) {
         double re = batch->re[k], im = complex ? batch->im[k] : 0;
         bool outside = cursor->row >= header->rows || cursor->col >= header->cols;
-        if (outside || (header->symmetry == LSP_HERMITIAN && cursor->row == cursor->col && im != 0)) {
+        if (outside || (header->symmetry == LSP_SYMMETRY_HERMITIAN && cursor->row == cursor->col && im != 0)) {
             batch->fault = outside ? LSP_MTX_EXTRA : LSP_MTX_DIAGONAL;
             batch->count = k;
             return;

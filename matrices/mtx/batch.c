@@ -70,14 +70,14 @@ static void mirror_batch(const lsp_mtx_job *job, bool values, lsp_mtx_batch *bat
             batch->row[kept] = col;
             batch->col[kept] = row;
             if (values) {
-                batch->re[kept] = header->symmetry == LSP_SKEW ? -batch->re[k] : batch->re[k];
+                batch->re[kept] = header->symmetry == LSP_SYMMETRY_SKEW ? -batch->re[k] : batch->re[k];
             }
             if (values && header->whole) {
                 const uint64_t x = (uint64_t)batch->whole[k];
-                batch->whole[kept] = (int64_t)(header->symmetry == LSP_SKEW ? 0 - x : x);
+                batch->whole[kept] = (int64_t)(header->symmetry == LSP_SYMMETRY_SKEW ? 0 - x : x);
             }
             if (complex) {
-                batch->im[kept] = header->symmetry == LSP_SYMMETRIC ? batch->im[k] : -batch->im[k];
+                batch->im[kept] = header->symmetry == LSP_SYMMETRY_SYMMETRIC ? batch->im[k] : -batch->im[k];
             }
             kept++;
         }
