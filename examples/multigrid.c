@@ -46,8 +46,8 @@ static lsp_status make_smoother(lsp_ctx *ctx, level *l) {
     TRY(lsp_csr_from_diagonal(ctx, l->A.rows, NULL, LSP_F64, where, &l->x));
     TRY(lsp_csr_from_diagonal(ctx, l->A.rows, NULL, LSP_F64, where, &l->r));
     TRY(lsp_csr_diagonal(ctx, &l->A, l->S.val));
-    TRY(lsp_csr_apply(ctx, &l->S, LSP_RECIPROCAL, 0));
-    TRY(lsp_csr_apply(ctx, &l->S, LSP_MULTIPLY, 2.0 / 3));
+    TRY(lsp_csr_apply(ctx, &l->S, LSP_APPLY_RECIPROCAL, 0));
+    TRY(lsp_csr_apply(ctx, &l->S, LSP_APPLY_MULTIPLY, 2.0 / 3));
 done:
     return status;
 }

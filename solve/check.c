@@ -75,7 +75,7 @@ lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_optio
                 "a history of %lld numbers at %p", (long long)o->history_capacity, (void *)o->history);
     LSP_REQUIRE((unsigned)o->method < LSP_SPMV_METHODS, LSP_ERR_ARGUMENT, "there is no method %d of products",
                 (int)o->method);
-    o->rtol = o->rtol > 0 ? o->rtol : plan->type == LSP_F32 ? 1e-5 : 1e-8;
+    o->rtol = o->rtol > 0 ? o->rtol : plan->type == LSP_F32 ? 1e-4 : 1e-8;
     most = lsp_mul(10, plan->n, &most) ? lsp_min(most, MOST_ITERATIONS) : MOST_ITERATIONS;
     o->max_iterations = o->max_iterations > 0 ? o->max_iterations : most;
 done:

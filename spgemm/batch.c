@@ -311,7 +311,7 @@ static lsp_status run(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_c
     LSP_TRY(lsp_batch_take_values(ctx, &plan->B, B));
     const lsp_csr *left = &plan->A.stack, *right = lsp_batch_operand(&plan->B);
     if (update) {
-        LSP_TRY(lsp_spgemm_update(plan->product, left, right, &W));
+        LSP_TRY(lsp_spgemm_refill(plan->product, left, right, &W));
     } else {
         LSP_TRY(lsp_spgemm_execute(plan->product, left, right, &W));
         LSP_TRY(hand_out(plan, &W, C));
@@ -323,6 +323,6 @@ done:
 lsp_status lsp_spgemm_batch_execute(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
     return run(plan, A, B, false, C);
 }
-lsp_status lsp_spgemm_batch_update(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
+lsp_status lsp_spgemm_batch_refill(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
     return run(plan, A, B, true, C);
 }

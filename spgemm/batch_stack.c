@@ -168,7 +168,7 @@ lsp_status lsp_batch_take_values(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_cs
                                           : LSP_OK);
     if (f->transposed) {
         T.cols = f->stack.rows; /* as the plan made it */
-        LSP_TRY(lsp_csr_transpose_update(f->transpose, &f->stack, &T));
+        LSP_TRY(lsp_csr_transpose_refill(f->transpose, &f->stack, &T));
     }
 done:
     return status;

@@ -89,13 +89,13 @@ static lsp_status run_triple(lsp_spgemm_triple_plan *plan, const lsp_csr *R, con
     LSP_REQUIRE((R == NULL) == (plan->transpose != NULL), LSP_ERR_ARGUMENT, "R is %s, and the plan was made %s R",
                 R == NULL ? "NULL" : "given", plan->transpose != NULL ? "without" : "with");
     if (R == NULL) {
-        LSP_TRY(lsp_csr_transpose_update(plan->transpose, P, &plan->restriction));
+        LSP_TRY(lsp_csr_transpose_refill(plan->transpose, P, &plan->restriction));
         R = &plan->restriction;
     }
-    LSP_TRY(lsp_spgemm_update(plan->first, plan->left_first ? R : A, plan->left_first ? A : P, &plan->inner));
+    LSP_TRY(lsp_spgemm_refill(plan->first, plan->left_first ? R : A, plan->left_first ? A : P, &plan->inner));
     const lsp_csr *left = plan->left_first ? &plan->inner : R, *right = plan->left_first ? P : &plan->inner;
     if (update) {
-        LSP_TRY(lsp_spgemm_update(plan->last, left, right, C));
+        LSP_TRY(lsp_spgemm_refill(plan->last, left, right, C));
     } else {
         LSP_TRY(lsp_spgemm_execute(plan->last, left, right, &made));
         lsp_csr_put(ctx, C, &made, C == R || C == A || C == P);
@@ -108,7 +108,7 @@ lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const lsp_csr
                                      lsp_csr *C) {
     return run_triple(plan, R, A, P, false, C);
 }
-lsp_status lsp_spgemm_triple_update(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+lsp_status lsp_spgemm_triple_refill(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                     lsp_csr *C) {
     return run_triple(plan, R, A, P, true, C);
 }
@@ -194,8 +194,8 @@ static lsp_status run_add(lsp_spgemm_add_plan *plan, const double factors[2], co
         LSP_TRY(take_truth(plan, &addend));
         alpha = alpha != 0, beta = beta != 0;
     }
-    LSP_TRY(lsp_spgemm_update(plan->product, A, B, &plan->inner));
-    LSP_TRY(update ? lsp_csr_add_update(plan->sum, alpha, &plan->inner, beta, &addend, C)
+    LSP_TRY(lsp_spgemm_refill(plan->product, A, B, &plan->inner));
+    LSP_TRY(update ? lsp_csr_add_refill(plan->sum, alpha, &plan->inner, beta, &addend, C)
                    : lsp_csr_add_execute(plan->sum, alpha, &plan->inner, beta, &addend, &made));
     const lsp_csr *sum = update ? C : &made;
     LSP_TRY(plan->is_or ? lsp_spgemm_truth(ctx, sum, sum->val) : LSP_OK);
@@ -213,7 +213,7 @@ lsp_status lsp_spgemm_add_execute(lsp_spgemm_add_plan *plan, double alpha, const
                                   double beta, const lsp_csr *D, lsp_csr *C) {
     return run_add(plan, (const double[]){alpha, beta}, (const lsp_csr *[]){A, B, D}, false, C);
 }
-lsp_status lsp_spgemm_add_update(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
+lsp_status lsp_spgemm_add_refill(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
                                  double beta, const lsp_csr *D, lsp_csr *C) {
     return run_add(plan, (const double[]){alpha, beta}, (const lsp_csr *[]){A, B, D}, true, C);
 }

@@ -16,7 +16,7 @@ static lsp_status transpose(lsp_spmv_plan *plan) {
     T->val = NULL;
     T->val_type = plan->given.val_type;
     LSP_TRY(lsp_alloc(plan->ctx, T->where, T->nnz, lsp_type_bytes(T->val_type), &T->val));
-    LSP_TRY(lsp_csr_transpose_update(plan->turn, &plan->given, T));
+    LSP_TRY(lsp_csr_transpose_refill(plan->turn, &plan->given, T));
     plan->job.A = *T;
 done:
     return status;
@@ -153,7 +153,7 @@ lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A) {
         return LSP_ERR_ARGUMENT;
     }
     if (plan->turn != NULL) {
-        LSP_TRY(lsp_csr_transpose_update(plan->turn, A, &plan->transposed));
+        LSP_TRY(lsp_csr_transpose_refill(plan->turn, A, &plan->transposed));
     } else {
         LSP_TRY(lsp_csr_check_planned(plan->ctx, "A", &plan->given, A));
         plan->job.A = *A;

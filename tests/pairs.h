@@ -38,7 +38,7 @@ static inline void check_pairs_of_plan(lsp_ctx *ctx, const lsp_csr *A, const lsp
     lsp_csr C, again;
     must(ctx, lsp_spgemm_plan_create(ctx, A, B, &options, &plan));
     must(ctx, lsp_spgemm_execute(plan, A, B, &C));
-    must(ctx, lsp_spgemm_update(plan, A, B, &C));
+    must(ctx, lsp_spgemm_refill(plan, A, B, &C));
     must(ctx, lsp_spgemm_execute(plan, A, B, &again));
     must(ctx, lsp_spgemm_plan_get_info(plan, &info));
     cr_assert(info.nnz == 2 && info.scratch_bytes >= 2 * 8 && info.bound_bytes == 2 * 4 + info.nnz_bound * (4 + 4));

@@ -54,7 +54,7 @@ static void release_batch(bench_contender *c) {
 static bool run_update(bench_contender *c) {
     const batch_race *r = c->state;
     const bench_pool *p = pools_of(r);
-    return bench_must(c, c->ctx, lsp_spgemm_batch_update(r->plan, p[0].all, p[1].all, r->kept)) &&
+    return bench_must(c, c->ctx, lsp_spgemm_batch_refill(r->plan, p[0].all, p[1].all, r->kept)) &&
            bench_must(c, c->ctx, lsp_ctx_sync(c->ctx));
 }
 static void keep(bench_contender *c) { (void)c; }
@@ -258,7 +258,7 @@ static bool make_plan(batch_race *r, double *seconds) {
         return false;
     }
     for (int64_t i = 0; i < r->count; i++) {
-        if (!bench_ok(b, b->ours, lsp_csr_apply(b->ours, r->kept + i, LSP_CONSTANT, 0.5))) {
+        if (!bench_ok(b, b->ours, lsp_csr_apply(b->ours, r->kept + i, LSP_APPLY_CONSTANT, 0.5))) {
             return false;
         }
     }

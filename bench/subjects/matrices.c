@@ -41,11 +41,11 @@ static lsp_status call(lsp_ctx *ctx, peer_function function, matrices_place *p) 
     case PEER_HADAMARD:
         return lsp_csr_hadamard(ctx, &p->A, &p->B, &p->C);
     case PEER_REDUCE_ROWS:
-        return lsp_csr_reduce(ctx, &p->A, LSP_REDUCE_SUM, LSP_EACH_ROW, p->out);
+        return lsp_csr_reduce(ctx, &p->A, LSP_REDUCE_SUM, LSP_REDUCE_EACH_ROW, p->out);
     case PEER_REDUCE_COLS:
-        return lsp_csr_reduce(ctx, &p->A, LSP_REDUCE_SUM, LSP_EACH_COL, p->out);
+        return lsp_csr_reduce(ctx, &p->A, LSP_REDUCE_SUM, LSP_REDUCE_EACH_COL, p->out);
     case PEER_REDUCE_ALL:
-        return lsp_csr_reduce(ctx, &p->A, LSP_REDUCE_SUM, LSP_ALL, p->out);
+        return lsp_csr_reduce(ctx, &p->A, LSP_REDUCE_SUM, LSP_REDUCE_ALL, p->out);
     case PEER_SCALE:
         return lsp_csr_scale(ctx, &p->C, p->rows, p->cols);
     case PEER_DIAGONAL:
@@ -57,7 +57,7 @@ static lsp_status call(lsp_ctx *ctx, peer_function function, matrices_place *p) 
     case PEER_BLOCK:
         return lsp_csr_block(ctx, &p->A, n / 4, n / 2, n / 4, n / 2, &p->C);
     case PEER_TRIANGLE:
-        return lsp_csr_triangle(ctx, &p->A, LSP_LOWER, 0, &p->C);
+        return lsp_csr_triangle(ctx, &p->A, LSP_TRIANGLE_LOWER, 0, &p->C);
     case PEER_TRANSPOSE:
         return lsp_csr_transpose(ctx, &p->A, &p->C);
     case PEER_FUNCTIONS:
@@ -133,8 +133,8 @@ static bool run_update(bench_contender *c) {
     matrices_race *r = c->state;
     const matrices_place *p = place_of(r);
     return bench_must(c, c->ctx,
-                      r->add_plan ? lsp_csr_add_update(r->add_plan, 1, &p->A, 1, &p->B, &r->planned)
-                                  : lsp_csr_transpose_update(r->transpose_plan, &p->A, &r->planned)) &&
+                      r->add_plan ? lsp_csr_add_refill(r->add_plan, 1, &p->A, 1, &p->B, &r->planned)
+                                  : lsp_csr_transpose_refill(r->transpose_plan, &p->A, &r->planned)) &&
            bench_must(c, c->ctx, lsp_ctx_sync(c->ctx));
 }
 static bool check_update(bench_contender *c) {
@@ -260,7 +260,9 @@ static bool make_right(matrices_race *r) {
     matrices_place *p = &r->here;
     const peer_function f = r->function;
     const bool reduces = f == PEER_REDUCE_ROWS || f == PEER_REDUCE_COLS || f == PEER_REDUCE_ALL;
-    const lsp_axis axis = f == PEER_REDUCE_ROWS ? LSP_EACH_ROW : f == PEER_REDUCE_COLS ? LSP_EACH_COL : LSP_ALL;
+    const lsp_axis axis = f == PEER_REDUCE_ROWS   ? LSP_REDUCE_EACH_ROW
+                          : f == PEER_REDUCE_COLS ? LSP_REDUCE_EACH_COL
+                                                  : LSP_REDUCE_ALL;
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32};
     r->count = f == PEER_REDUCE_ALL ? 1 : reduces || f == PEER_DIAGONAL ? p->A.rows : 0;
     if (f == PEER_SCALE && !bench_ok(b, b->base, lsp_csr_copy(b->base, &p->A, &types, &p->C))) {
@@ -328,7 +330,7 @@ static bool make_plan(matrices_race *r, double *seconds) {
     return bench_ok(b, b->ours,
                     add ? lsp_csr_add_execute(r->add_plan, 1, &p->A, 1, &p->B, &r->planned)
                         : lsp_csr_transpose_execute(r->transpose_plan, &p->A, &r->planned)) &&
-           bench_ok(b, b->ours, lsp_csr_apply(b->ours, &r->planned, LSP_CONSTANT, 0.5));
+           bench_ok(b, b->ours, lsp_csr_apply(b->ours, &r->planned, LSP_APPLY_CONSTANT, 0.5));
 }
 
 static void drop(matrices_race *r) {

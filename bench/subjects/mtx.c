@@ -220,7 +220,7 @@ static bool make_source(race *r, const struct source *source) {
     bench *b = r->b;
     lsp_csr_types types = int32_types;
     types.drop_values = source->values == PATTERN;
-    r->symmetry = source->values == SYMMETRIC ? LSP_SYMMETRIC : LSP_GENERAL;
+    r->symmetry = source->values == SYMMETRIC ? LSP_SYMMETRY_SYMMETRIC : LSP_SYMMETRY_GENERAL;
     const lsp_mtx_write_options options = {.symmetry = r->symmetry};
     const char *spec = b->options.quick ? source->quick : source->spec;
     if (!bench_ok(b, b->base, lsp_generate(b->base, spec, 1, &types, &r->A))) {
@@ -255,7 +255,7 @@ static bool read_source(race *r, const char *path) {
     }
     snprintf(r->path, sizeof r->path, "%s", path);
     r->symmetry = info.symmetry;
-    if (info.format == LSP_MTX_ARRAY || info.field == LSP_MTX_COMPLEX || info.symmetry > LSP_SYMMETRIC ||
+    if (info.format == LSP_MTX_ARRAY || info.field == LSP_MTX_COMPLEX || info.symmetry > LSP_SYMMETRY_SYMMETRIC ||
         info.duplicates > 0 || info.compressed) {
         bench_fail(b, EXIT_INPUT,
                    "%s: only uncompressed coordinate files, real, integer or pattern, general or symmetric, "
@@ -289,7 +289,7 @@ static bool peer(const race *r, int k, bool writing, bench_contender *c, entrant
                            .check = writing ? check_write : check_read,
                            .release = writing ? release_write : release_read};
     snprintf(c->who, sizeof c->who, "%s", writing ? writers[k].who : readers[k].who);
-    if (writing && !(e->self = e->writer->prepare(&r->A, r->symmetry == LSP_SYMMETRIC))) {
+    if (writing && !(e->self = e->writer->prepare(&r->A, r->symmetry == LSP_SYMMETRY_SYMMETRIC))) {
         bench_fail(r->b, EXIT_MEMORY, "%s could not take the matrix", c->who);
         return false;
     }
@@ -303,7 +303,7 @@ static void race_on(race *r, const char *workload, bool writing) {
     int count = 0;
     stat(r->path, &file);
     r->full = print_of(&r->A, false);
-    r->stored = print_of(&r->A, r->symmetry == LSP_SYMMETRIC);
+    r->stored = print_of(&r->A, r->symmetry == LSP_SYMMETRY_SYMMETRIC);
     contenders[count++] = ours(r->b, false, writing);
     if (r->b->threads > 1) {
         contenders[count++] = ours(r->b, true, writing);

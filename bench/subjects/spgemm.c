@@ -38,12 +38,12 @@ static const char *const file_variants[] = {"f64", "f32", NULL};
 /* ---- the library ---- */
 
 static lsp_status multiply_three(lsp_ctx *ctx, const spgemm_entrant *e, const peer_factors *f, lsp_csr *C) {
-    return e->update && C->rowptr ? lsp_spgemm_triple_update(e->triple_plan, f->R, f->A, f->B, C)
+    return e->update && C->rowptr ? lsp_spgemm_triple_refill(e->triple_plan, f->R, f->A, f->B, C)
            : e->planned           ? lsp_spgemm_triple_execute(e->triple_plan, f->R, f->A, f->B, C)
                                   : lsp_spgemm_triple(ctx, f->R, f->A, f->B, NULL, C, NULL);
 }
 static lsp_status multiply_two(lsp_ctx *ctx, const spgemm_entrant *e, const peer_factors *f, lsp_csr *C) {
-    return e->update && C->rowptr ? lsp_spgemm_update(e->plan, f->A, f->B, C)
+    return e->update && C->rowptr ? lsp_spgemm_refill(e->plan, f->A, f->B, C)
            : e->planned           ? lsp_spgemm_execute(e->plan, f->A, f->B, C)
                                   : lsp_spgemm(ctx, f->A, f->B, NULL, C, NULL);
 }
@@ -115,7 +115,7 @@ static bool multiply_here(bench *b, const peer_factors *f, const lsp_spgemm_opti
 
 static bool make_absolute(bench *b, const lsp_csr *A, lsp_csr *absolute) {
     return bench_ok(b, b->base, lsp_csr_copy(b->base, A, NULL, absolute)) &&
-           bench_ok(b, b->base, lsp_csr_apply(b->base, absolute, LSP_ABS, 0));
+           bench_ok(b, b->base, lsp_csr_apply(b->base, absolute, LSP_APPLY_ABS, 0));
 }
 
 /* bound = the product of the absolute values, by the method that made C. */

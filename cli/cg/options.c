@@ -25,7 +25,7 @@ static const cli_option table[] = {
      "default cg, for A symmetric positive definite\n"
      "--precondition none|jacobi (default none)"},
     {"precondition", 0, CLI_CHOICE, preconditions, FIELD(precondition), 0, 0, NULL},
-    {"rtol", 0, CLI_NUMBER, "X", FIELD(rtol), 0, 0, "|b - A x| / |b| to reach (1e-8; f32: 1e-5)"},
+    {"rtol", 0, CLI_NUMBER, "X", FIELD(rtol), 0, 0, "|b - A x| / |b| to reach (1e-8; f32: 1e-4)"},
     {"max-iter", 0, CLI_COUNT, "N", FIELD(max_iterations), 1, INT64_MAX, "give up after N iterations (10 n or 100000)"},
     {"method", 0, CLI_WORD, "NAME", FIELD(method_name), 0, 0,
      "of products with A: auto reference rows equal\n"
@@ -56,7 +56,7 @@ const cli_tool cg_tool = {
 };
 
 lsp_type cg_type(const cg_options *o) { return o->precision == 1 ? LSP_F32 : LSP_F64; }
-double cg_rtol(const cg_options *o) { return o->rtol > 0 ? o->rtol : o->precision == 1 ? 1e-5 : 1e-8; }
+double cg_rtol(const cg_options *o) { return o->rtol > 0 ? o->rtol : o->precision == 1 ? 1e-4 : 1e-8; }
 const char *cg_solver_name(const cg_options *o) { return o->solver == CG_BICGSTAB ? "bicgstab" : "cg"; }
 const char *cg_precondition_name(const cg_options *o) { return o->precondition == 1 ? "jacobi" : "none"; }
 

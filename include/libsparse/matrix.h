@@ -76,16 +76,16 @@ LSP_API lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *r
                                    lsp_type order_type, lsp_csr *B);
 
 typedef enum lsp_symmetry {
-    LSP_GENERAL = 0,
-    LSP_SYMMETRIC = 1, /* A = A^T */
-    LSP_SKEW = 2,      /* A = -A^T */
-    LSP_HERMITIAN = 3  /* A = conj(A)^T */
+    LSP_SYMMETRY_GENERAL = 0,
+    LSP_SYMMETRY_SYMMETRIC = 1, /* A = A^T */
+    LSP_SYMMETRY_SKEW = 2,      /* A = -A^T */
+    LSP_SYMMETRY_HERMITIAN = 3  /* A = conj(A)^T */
 } lsp_symmetry;
 
 /* B = the whole matrix, where A holds one triangle: every entry off the diagonal also appears at its mirrored place,
- * negated (LSP_SKEW) or conjugated (LSP_HERMITIAN). Rows are sorted. If A has entries on both sides of the diagonal,
- * entries that meet are summed; a sum that is NaN becomes the quiet NaN without sign. B lies where A does. Waits for a
- * GPU. */
+ * negated (LSP_SYMMETRY_SKEW) or conjugated (LSP_SYMMETRY_HERMITIAN). Rows are sorted. If A has entries on both sides
+ * of the diagonal, entries that meet are summed; a sum that is NaN becomes the quiet NaN without sign. B lies where A
+ * does. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B);
 
 /* C = alpha*A + beta*B, rows sorted, no column twice. Values have the wider of both types; a pattern counts as ones,
@@ -108,7 +108,7 @@ typedef struct lsp_filter {
 } lsp_filter;
 
 /* B = the entries of A that stay, in their order, where A lies. Sizes of integers are exact. A NaN counts as larger
- * than all numbers; entries of a pattern count as ones. |value| of C64 is the modulus that LSP_ABS gives
+ * than all numbers; entries of a pattern count as ones. |value| of C64 is the modulus that LSP_APPLY_ABS gives
  * (matrix_values.h), the same on every device; it is NaN if a part is. */
 LSP_API lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
 
@@ -161,8 +161,8 @@ LSP_API lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, con
  * this plan and keeps its structure. Its values may be those of an operand only in sums of one pattern whose rows
  * ascend strictly. Waits for nothing; on a GPU it allocates nothing, and can be captured in a CUDA graph, unless
  * A, B or the sum has integers of another type than LSP_I64. */
-LSP_API lsp_status lsp_csr_transpose_update(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B);
-LSP_API lsp_status lsp_csr_add_update(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta,
+LSP_API lsp_status lsp_csr_transpose_refill(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B);
+LSP_API lsp_status lsp_csr_add_refill(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta,
                                       const lsp_csr *B, lsp_csr *C);
 
 /* ---- facts ------------------------------------------------------------------------------------------------------- */

@@ -28,10 +28,11 @@ typedef struct lsp_index_list {
 LSP_API lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *rows,
                                    const lsp_index_list *cols, lsp_csr *B);
 
-typedef enum lsp_triangle { LSP_LOWER = 0, LSP_UPPER = 1 } lsp_triangle;
+typedef enum lsp_triangle { LSP_TRIANGLE_LOWER = 0, LSP_TRIANGLE_UPPER = 1 } lsp_triangle;
 
-/* B = the entries with column - row <= diagonal (LSP_LOWER) or column - row >= diagonal (LSP_UPPER), in their order.
- * diagonal 0 keeps the main diagonal; LSP_LOWER with -1 and LSP_UPPER with 1 leave it out. Waits for a GPU. */
+/* B = the entries with column - row <= diagonal (LSP_TRIANGLE_LOWER) or column - row >= diagonal (LSP_TRIANGLE_UPPER),
+ * in their order. diagonal 0 keeps the main diagonal; LSP_TRIANGLE_LOWER with -1 and LSP_TRIANGLE_UPPER with 1 leave it
+ * out. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_triangle(lsp_ctx *ctx, const lsp_csr *A, lsp_triangle triangle, int64_t diagonal,
                                     lsp_csr *B);
 

@@ -17,23 +17,23 @@ extern "C" {
 LSP_API lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols);
 
 typedef enum lsp_function {
-    LSP_ABS = 0,    /* |a|; of C64 with imaginary part 0 */
-    LSP_NEGATE = 1, /* -a */
-    LSP_RECIPROCAL, /* 1/a */
-    LSP_SQRT,       /* not for C64 */
-    LSP_SIGN,       /* -1, 0 or 1, NaN stays; not for C64 */
-    LSP_CONJUGATE,  /* changes C64 alone */
-    LSP_MULTIPLY,   /* parameter * a */
-    LSP_ADD,        /* a + parameter */
-    LSP_POWER,      /* pow(a, parameter); not for C64. Integers from -64 to 64 by repeated multiplication, with the
-                       same bits on every device; others as the math library of the device gives them */
-    LSP_CONSTANT    /* parameter, whatever a is */
+    LSP_APPLY_ABS = 0,    /* |a|; of C64 with imaginary part 0 */
+    LSP_APPLY_NEGATE = 1, /* -a */
+    LSP_APPLY_RECIPROCAL, /* 1/a */
+    LSP_APPLY_SQRT,       /* not for C64 */
+    LSP_APPLY_SIGN,       /* -1, 0 or 1, NaN stays; not for C64 */
+    LSP_APPLY_CONJUGATE,  /* changes C64 alone */
+    LSP_APPLY_MULTIPLY,   /* parameter * a */
+    LSP_APPLY_ADD,        /* a + parameter */
+    LSP_APPLY_POWER,   /* pow(a, parameter); not for C64. Integers from -64 to 64 by repeated multiplication, with the
+                    same bits on every device; others as the math library of the device gives them */
+    LSP_APPLY_CONSTANT /* parameter, whatever a is */
 } lsp_function;
 enum { LSP_FUNCTIONS = 10 };
 
 /* Applies a function to each stored value, in place. f32 values are computed in f64 and rounded once. Not for patterns.
- * A result that is NaN becomes the quiet NaN without sign. Integers have no LSP_RECIPROCAL and no LSP_SQRT, a whole
- * parameter, from 0 on for LSP_POWER, and stay as they are if a result does not fit. Waits for a GPU. */
+ * A result that is NaN becomes the quiet NaN without sign. Integers have no LSP_APPLY_RECIPROCAL and no LSP_APPLY_SQRT,
+ * a whole parameter, from 0 on for LSP_APPLY_POWER, and stay as they are if a result does not fit. Waits for a GPU. */
 LSP_API lsp_status lsp_csr_apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter);
 
 /* Changes the values val[0] .. val[n-1] of row `row`, whose columns are col[0] .. col[n-1] in A's index type. A status
@@ -65,9 +65,9 @@ typedef enum lsp_reduction {
 enum { LSP_REDUCTIONS = 7 };
 
 typedef enum lsp_axis {
-    LSP_EACH_ROW = 0,
-    LSP_EACH_COL = 1,
-    LSP_ALL = 2 /* all entries together */
+    LSP_REDUCE_EACH_ROW = 0,
+    LSP_REDUCE_EACH_COL = 1,
+    LSP_REDUCE_ALL = 2 /* all entries together */
 } lsp_axis;
 
 /* Reduces the stored entries of each row, of each column, or all together, into A->rows, A->cols or 1 results, which

@@ -52,8 +52,8 @@ LSP_API lsp_status lsp_mtx_read_memory(lsp_ctx *ctx, const void *text, size_t by
                                        const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info);
 
 typedef struct lsp_mtx_write_options {
-    lsp_symmetry symmetry; /* not LSP_GENERAL: write the lower triangle only. A must have this symmetry exactly, which
-                              is checked */
+    lsp_symmetry symmetry; /* not LSP_SYMMETRY_GENERAL: write the lower triangle only. A must have this symmetry
+                              exactly, which is checked */
     const char *comment;   /* NULL, or lines to be written below the banner */
     lsp_mtx_field field;   /* LSP_MTX_INTEGER: write integers. Values must be whole and below 2^53 (f32: 2^24), which
                               is checked. 0: the field that fits the values */

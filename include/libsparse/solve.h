@@ -26,7 +26,7 @@ typedef enum lsp_precondition {
 
 typedef struct lsp_solve_options {
     lsp_type type;          /* of b, x and all sums; LSP_NONE: as the values, LSP_F64 for a pattern or an operator */
-    double rtol;            /* the residual |b - A x| / |b| to reach; 0: 1e-8, with vectors of LSP_F32 1e-5 */
+    double rtol;            /* the residual |b - A x| / |b| to reach; 0: 1e-8, with vectors of LSP_F32 1e-4 */
     double atol;            /* or |b - A x| at most this; 0: not looked at */
     int64_t max_iterations; /* 0: 10 n, at most 100,000 */
     bool fixed;             /* exactly max_iterations, without a test (benchmarks) */

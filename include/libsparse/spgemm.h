@@ -105,12 +105,12 @@ LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, c
 
 /* Computes the values of C again, for other values of A and B. C comes from lsp_spgemm_execute of this plan and keeps
  * its structure. On failure its values are lost. On a GPU the second use of a plan stores the places of the factors of
- * each entry, if entries have few products and the places fit a quarter of the free memory. Later updates then read the
+ * each entry, if entries have few products and the places fit a quarter of the free memory. Later calls then read the
  * factors once and search nothing. */
-LSP_API lsp_status lsp_spgemm_update(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
+LSP_API lsp_status lsp_spgemm_refill(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* The plans of lsp_spgemm_triple and lsp_spgemm_add. They belong to the context. As with lsp_spgemm_plan, structure and
- * sizes of all operands must be the same at execution, values may change; _update computes the values of C again. R is
+ * sizes of all operands must be the same at execution, values may change; _refill computes the values of C again. R is
  * NULL in all calls of a plan or in none. A plan of R*A*P holds R, where it is P transposed, and the inner product.
  * `options` may be NULL; filters are not for plans. */
 typedef struct lsp_spgemm_triple_plan lsp_spgemm_triple_plan;
@@ -122,7 +122,7 @@ LSP_API lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan 
                                                    lsp_spgemm_info *outer);
 LSP_API lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A,
                                              const lsp_csr *P, lsp_csr *C);
-LSP_API lsp_status lsp_spgemm_triple_update(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A,
+LSP_API lsp_status lsp_spgemm_triple_refill(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A,
                                             const lsp_csr *P, lsp_csr *C);
 
 typedef struct lsp_spgemm_add_plan lsp_spgemm_add_plan;
@@ -132,7 +132,7 @@ LSP_API void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan);
 LSP_API lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info);
 LSP_API lsp_status lsp_spgemm_add_execute(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
                                           double beta, const lsp_csr *D, lsp_csr *C);
-LSP_API lsp_status lsp_spgemm_add_update(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
+LSP_API lsp_status lsp_spgemm_add_refill(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
                                          double beta, const lsp_csr *D, lsp_csr *C);
 
 /* ---- many products in one call ----------------------------------------------------------------------------------- */
@@ -155,8 +155,8 @@ LSP_API lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *
 LSP_API lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C);
 
 /* The plan of a batch: it belongs to the context, and holds a copy of all A and B. Sizes and types are the same in each
- * call. The structure is read when the plan is made, and not again: _execute and _update take values alone, without a
- * look at row pointers and columns. _update computes the values of the products of an _execute of this plan again. */
+ * call. The structure is read when the plan is made, and not again: _execute and _refill take values alone, without a
+ * look at row pointers and columns. _refill computes the values of the products of an _execute of this plan again. */
 typedef struct lsp_spgemm_batch_plan lsp_spgemm_batch_plan;
 LSP_API lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                                                 const lsp_spgemm_options *options, lsp_spgemm_batch_plan **plan);
@@ -164,7 +164,7 @@ LSP_API void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan);
 LSP_API lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp_spgemm_info *info);
 LSP_API lsp_status lsp_spgemm_batch_execute(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                             lsp_csr *C);
-LSP_API lsp_status lsp_spgemm_batch_update(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
+LSP_API lsp_status lsp_spgemm_batch_refill(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* ---- products larger than memory --------------------------------------------------------------------------------- */
 

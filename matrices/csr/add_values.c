@@ -154,7 +154,7 @@ done:
     return lsp_csr_give(ctx, status, C, &made, C == A || C == B);
 }
 
-lsp_status lsp_csr_add_update(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
+lsp_status lsp_csr_add_refill(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
                               lsp_csr *C) {
     lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {

@@ -13,16 +13,17 @@ typedef struct expansion {
 LSP_INLINE int64_t negated(int64_t x) { return (int64_t)(0 - (uint64_t)x); }
 
 LSP_INLINE lsp_value mirrored(lsp_value v, lsp_symmetry symmetry) {
-    return symmetry == LSP_SKEW        ? (lsp_value){-v.re, -v.im, negated(v.whole)}
-           : symmetry == LSP_HERMITIAN ? (lsp_value){v.re, -v.im, v.whole}
-                                       : v;
+    return symmetry == LSP_SYMMETRY_SKEW        ? (lsp_value){-v.re, -v.im, negated(v.whole)}
+           : symmetry == LSP_SYMMETRY_HERMITIAN ? (lsp_value){v.re, -v.im, v.whole}
+                                                : v;
 }
 
 /* Writes row i of B from entry `to` on, or with count_only only counts its entries; returns the entry after its last.
  * Floats are added in double and rounded to float, which gives the bits of an addition in float. */
 LSP_INLINE int64_t merge_row(lsp_type val_type, bool count_only, const expansion *e, int64_t i, int64_t to) {
     int64_t a = lsp_csr_rowptr(e->A, i), a_stop = lsp_csr_rowptr(e->A, i + 1), last = -1;
-    int64_t t_stop = lsp_csr_rowptr(e->T, i + 1), t = e->symmetry == LSP_GENERAL ? t_stop : lsp_csr_rowptr(e->T, i);
+    int64_t t_stop = lsp_csr_rowptr(e->T, i + 1),
+            t = e->symmetry == LSP_SYMMETRY_GENERAL ? t_stop : lsp_csr_rowptr(e->T, i);
     while (a < a_stop || t < t_stop) {
         int64_t a_col = a < a_stop ? lsp_csr_col(e->A, a) : INT64_MAX;
         int64_t t_col = t < t_stop ? lsp_csr_col(e->T, t) : INT64_MAX;
@@ -90,7 +91,7 @@ done:
 static lsp_status expand_there(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr mirror = {0};
-    if (symmetry != LSP_GENERAL) {
+    if (symmetry != LSP_SYMMETRY_GENERAL) {
         LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));
     }
     LSP_TRY(lsp_csr_on_gpu.csr_mirror(ctx, A, &mirror, symmetry, B));
@@ -122,8 +123,8 @@ lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry,
     lsp_csr mirror = {0}, sorted = {0}, made = {0};
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the whole matrix is NULL");
-    LSP_REQUIRE((unsigned)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry", (int)symmetry);
-    LSP_REQUIRE(symmetry == LSP_GENERAL || A->rows == A->cols, LSP_ERR_ARGUMENT,
+    LSP_REQUIRE((unsigned)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry", (int)symmetry);
+    LSP_REQUIRE(symmetry == LSP_SYMMETRY_GENERAL || A->rows == A->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld rows and %lld columns has no mirror image", (long long)A->rows, (long long)A->cols);
     if (lsp_wide_type(A->val_type) != A->val_type) {
         return expand_narrow(ctx, A, symmetry, B);

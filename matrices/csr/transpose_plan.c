@@ -188,7 +188,7 @@ done:
     return lsp_csr_give(ctx, status, B, &made, B == A);
 }
 
-lsp_status lsp_csr_transpose_update(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {
+lsp_status lsp_csr_transpose_refill(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {
     lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;

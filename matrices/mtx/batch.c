@@ -70,14 +70,14 @@ static void mirror_batch(const lsp_mtx_job *job, bool values, lsp_mtx_batch *bat
             batch->row[kept] = col;
             batch->col[kept] = row;
             if (values) {
-                batch->re[kept] = header->symmetry == LSP_SKEW ? -batch->re[k] : batch->re[k];
+                batch->re[kept] = header->symmetry == LSP_SYMMETRY_SKEW ? -batch->re[k] : batch->re[k];
             }
             if (values && header->whole) {
                 const uint64_t x = (uint64_t)batch->whole[k];
-                batch->whole[kept] = (int64_t)(header->symmetry == LSP_SKEW ? 0 - x : x);
+                batch->whole[kept] = (int64_t)(header->symmetry == LSP_SYMMETRY_SKEW ? 0 - x : x);
             }
             if (complex) {
-                batch->im[kept] = header->symmetry == LSP_SYMMETRIC ? batch->im[k] : -batch->im[k];
+                batch->im[kept] = header->symmetry == LSP_SYMMETRY_SYMMETRIC ? batch->im[k] : -batch->im[k];
             }
             kept++;
         }
@@ -108,11 +108,11 @@ bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass 
 
 /* The first row that the file stores in a column. */
 static int64_t first_row(const lsp_mtx_header *header, int64_t col) {
-    return header->symmetry == LSP_GENERAL ? 0 : col + (header->symmetry == LSP_SKEW);
+    return header->symmetry == LSP_SYMMETRY_GENERAL ? 0 : col + (header->symmetry == LSP_SYMMETRY_SKEW);
 }
 
 lsp_mtx_cursor lsp_mtx_array_place(const lsp_mtx_header *header, int64_t k) {
-    if (header->symmetry == LSP_GENERAL || header->rows == 0) {
+    if (header->symmetry == LSP_SYMMETRY_GENERAL || header->rows == 0) {
         return header->rows > 0 ? (lsp_mtx_cursor){k % header->rows, k / header->rows} : (lsp_mtx_cursor){0, 0};
     }
     lsp_mtx_cursor cursor = {first_row(header, 0), 0};
@@ -131,7 +131,7 @@ void lsp_mtx_array_entries(const lsp_mtx_header *header, lsp_mtx_cursor *cursor,
     for (int64_t k = 0; k < batch->count; k++) {
         double re = batch->re[k], im = complex ? batch->im[k] : 0;
         bool outside = cursor->row >= header->rows || cursor->col >= header->cols;
-        if (outside || (header->symmetry == LSP_HERMITIAN && cursor->row == cursor->col && im != 0)) {
+        if (outside || (header->symmetry == LSP_SYMMETRY_HERMITIAN && cursor->row == cursor->col && im != 0)) {
             batch->fault = outside ? LSP_MTX_EXTRA : LSP_MTX_DIAGONAL;
             batch->count = k;
             return;

@@ -13,9 +13,9 @@ enum { least_text = 512 << 10, least_rows = 1 << 16, most_shares = 256 };
 
 static lsp_mtx_depth depth_of(const lsp_mtx_job *job, lsp_mtx_pass pass) {
     bool array = job->reader->header.format == LSP_MTX_ARRAY;
-    return pass == LSP_MTX_PLACE || (array && pass == LSP_MTX_COUNT) ? LSP_MTX_ALL
-           : job->reader->header.symmetry == LSP_GENERAL || array    ? LSP_MTX_ROWS
-                                                                     : LSP_MTX_PLACES;
+    return pass == LSP_MTX_PLACE || (array && pass == LSP_MTX_COUNT)       ? LSP_MTX_ALL
+           : job->reader->header.symmetry == LSP_SYMMETRY_GENERAL || array ? LSP_MTX_ROWS
+                                                                           : LSP_MTX_PLACES;
 }
 
 static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass) {
@@ -303,7 +303,7 @@ lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader) {
     lsp_status status = LSP_OK;
     const lsp_mtx_header *header = &reader->header;
     lsp_mtx_job job = {.ctx = ctx, .reader = reader};
-    job.mirror = header->symmetry != LSP_GENERAL && !reader->options.keep_triangle;
+    job.mirror = header->symmetry != LSP_SYMMETRY_GENERAL && !reader->options.keep_triangle;
     LSP_TRY(plan_parts(&job));
     LSP_TRY(make_parts(&job));
     bool fine = header->format != LSP_MTX_ARRAY || run(&job, LSP_MTX_NUMBERS);

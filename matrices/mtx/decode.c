@@ -155,7 +155,7 @@ LSP_INLINE const char *parse_integer(const char *p, double *value) {
 /* Does an integer, and its opposite in a skew-symmetric file, fit the type? */
 LSP_INLINE bool fits(const lsp_mtx_header *header, bool negative, uint64_t magnitude) {
     const uint64_t most = header->whole == LSP_I32 ? INT32_MAX : INT64_MAX;
-    return magnitude <= most + (negative && header->symmetry != LSP_SKEW);
+    return magnitude <= most + (negative && header->symmetry != LSP_SYMMETRY_SKEW);
 }
 
 /* Number k of the batch = the integer at p, exactly. A fault if there is none, or if it does not fit. */
@@ -187,19 +187,19 @@ LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient
     if (row < col) {
         batch->row[k] = col;
         batch->col[k] = row;
-        if (values && header->symmetry == LSP_SKEW) {
+        if (values && header->symmetry == LSP_SYMMETRY_SKEW) {
             batch->re[k] = -batch->re[k];
         }
-        if (values && header->symmetry == LSP_SKEW && header->whole) {
+        if (values && header->symmetry == LSP_SYMMETRY_SKEW && header->whole) {
             batch->whole[k] = (int64_t)(0 - (uint64_t)batch->whole[k]);
         }
-        if (complex && header->symmetry != LSP_SYMMETRIC) {
+        if (complex && header->symmetry != LSP_SYMMETRY_SYMMETRIC) {
             batch->im[k] = -batch->im[k];
         }
         return lenient ? LSP_MTX_FINE : LSP_MTX_UPPER;
     }
-    bool refused = row == col && ((values && header->symmetry == LSP_SKEW && batch->re[k] != 0) ||
-                                  (complex && header->symmetry != LSP_SYMMETRIC && batch->im[k] != 0));
+    bool refused = row == col && ((values && header->symmetry == LSP_SYMMETRY_SKEW && batch->re[k] != 0) ||
+                                  (complex && header->symmetry != LSP_SYMMETRY_SYMMETRIC && batch->im[k] != 0));
     return refused ? LSP_MTX_DIAGONAL : LSP_MTX_FINE;
 }
 
@@ -273,7 +273,7 @@ LSP_INLINE lsp_mtx_fault decode_line(const lsp_mtx_header *header, line_kind kin
 
 LSP_INLINE const char *decode(const lsp_mtx_header *header, bool lenient, line_kind kind, const char *text, int lines,
                               lsp_mtx_batch *batch) {
-    bool symmetric = !kind.array && header->symmetry != LSP_GENERAL && kind.depth != LSP_MTX_ROWS;
+    bool symmetric = !kind.array && header->symmetry != LSP_SYMMETRY_GENERAL && kind.depth != LSP_MTX_ROWS;
     int64_t count = 0;
     const char *line = text;
     for (int i = 0; i < lines; i++) {

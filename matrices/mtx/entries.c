@@ -42,7 +42,7 @@ LSP_INLINE char *put_value(char *text, lsp_type type, const void *val, int64_t k
 LSP_INLINE char *print_run(lsp_type val_type, lsp_type col_type, const lsp_mtx_writing *work,
                            const lsp_mtx_stretch *part, int64_t begin, int64_t end, char *text) {
     const lsp_csr *A = work->A;
-    bool lower = work->symmetry != LSP_GENERAL;
+    bool lower = work->symmetry != LSP_SYMMETRY_GENERAL;
     int64_t row = begin < end ? lsp_csr_row_of(A, begin) : 0;
     while (begin < end) {
         int64_t stop = lsp_min(lsp_csr_rowptr(A, row + 1), end);

@@ -126,8 +126,8 @@ static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_m
                         name, line, word(text, 0).text, word(text, 1).text);
     case LSP_MTX_DIAGONAL:
         return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: %s on the diagonal of a %s matrix must be zero, not %s", name,
-                        line, header->symmetry == LSP_SKEW ? "an entry" : "the imaginary part of an entry",
-                        header->symmetry == LSP_SKEW ? "skew-symmetric" : "hermitian", value.text);
+                        line, header->symmetry == LSP_SYMMETRY_SKEW ? "an entry" : "the imaginary part of an entry",
+                        header->symmetry == LSP_SYMMETRY_SKEW ? "skew-symmetric" : "hermitian", value.text);
     case LSP_MTX_EXTRA:
         return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: more than the %lld entries announced", name, line,
                         (long long)header->entries);

@@ -76,9 +76,9 @@ static lsp_status read_banner(lsp_ctx *ctx, const char *name, const char *p, lsp
     header->symmetry = (lsp_symmetry)chosen[2];
     LSP_REQUIRE(header->format != LSP_MTX_ARRAY || header->field != LSP_MTX_PATTERN, LSP_ERR_FORMAT,
                 "%s:1: an array of a pattern has no numbers to read", name);
-    LSP_REQUIRE(header->symmetry != LSP_SKEW || header->field != LSP_MTX_PATTERN, LSP_ERR_FORMAT,
+    LSP_REQUIRE(header->symmetry != LSP_SYMMETRY_SKEW || header->field != LSP_MTX_PATTERN, LSP_ERR_FORMAT,
                 "%s:1: a pattern cannot be skew-symmetric", name);
-    LSP_REQUIRE(header->symmetry != LSP_HERMITIAN || header->field == LSP_MTX_COMPLEX, LSP_ERR_FORMAT,
+    LSP_REQUIRE(header->symmetry != LSP_SYMMETRY_HERMITIAN || header->field == LSP_MTX_COMPLEX, LSP_ERR_FORMAT,
                 "%s:1: only a complex matrix can be hermitian", name);
 done:
     return status;
@@ -86,11 +86,11 @@ done:
 
 /* *entries = the numbers that an array of these sizes stores; false if they do not fit 64 bits. */
 static bool count_array(const lsp_mtx_header *header, int64_t *entries) {
-    if (header->symmetry == LSP_GENERAL) {
+    if (header->symmetry == LSP_SYMMETRY_GENERAL) {
         return lsp_mul(header->rows, header->cols, entries);
     }
     int64_t n = header->rows, a = n / 2, b = n - (n % 2 == 0); /* n (n-1) / 2 = a * b */
-    return lsp_mul(a, b, entries) && (header->symmetry == LSP_SKEW || lsp_add(*entries, n, entries));
+    return lsp_mul(a, b, entries) && (header->symmetry == LSP_SYMMETRY_SKEW || lsp_add(*entries, n, entries));
 }
 
 static lsp_status read_size(lsp_ctx *ctx, const char *name, const char *p, lsp_mtx_header *header) {
@@ -117,7 +117,7 @@ static lsp_status read_size(lsp_ctx *ctx, const char *name, const char *p, lsp_m
     header->rows = sizes[0];
     header->cols = sizes[1];
     header->entries = sizes[2];
-    LSP_REQUIRE(header->symmetry == LSP_GENERAL || sizes[0] == sizes[1], LSP_ERR_FORMAT,
+    LSP_REQUIRE(header->symmetry == LSP_SYMMETRY_GENERAL || sizes[0] == sizes[1], LSP_ERR_FORMAT,
                 "%s:%lld: a symmetric matrix cannot have %lld rows and %lld columns", name, line, (long long)sizes[0],
                 (long long)sizes[1]);
     LSP_REQUIRE(count == 3 || count_array(header, &header->entries), LSP_ERR_FORMAT,

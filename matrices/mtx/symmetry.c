@@ -5,9 +5,9 @@
 
 static bool mirrors(lsp_symmetry symmetry, bool integers, lsp_value a, lsp_value b) {
     if (integers) {
-        return symmetry == LSP_SKEW ? (uint64_t)a.whole + (uint64_t)b.whole == 0 : a.whole == b.whole;
+        return symmetry == LSP_SYMMETRY_SKEW ? (uint64_t)a.whole + (uint64_t)b.whole == 0 : a.whole == b.whole;
     }
-    double re = symmetry == LSP_SKEW ? -b.re : b.re, im = symmetry == LSP_SYMMETRIC ? b.im : -b.im;
+    double re = symmetry == LSP_SYMMETRY_SKEW ? -b.re : b.re, im = symmetry == LSP_SYMMETRY_SYMMETRIC ? b.im : -b.im;
     return lsp_same_number(a.re, re) && lsp_same_number(a.im, im);
 }
 
@@ -39,9 +39,9 @@ lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, lsp_mtx_writing *work) {
     lsp_csr S = {0}, T = {0};
     LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "a matrix of %lld rows and %lld columns is not symmetric",
                 (long long)A->rows, (long long)A->cols);
-    LSP_REQUIRE(work->symmetry != LSP_SKEW || A->val_type != LSP_NONE, LSP_ERR_ARGUMENT,
+    LSP_REQUIRE(work->symmetry != LSP_SYMMETRY_SKEW || A->val_type != LSP_NONE, LSP_ERR_ARGUMENT,
                 "a pattern cannot be skew-symmetric");
-    LSP_REQUIRE(work->symmetry != LSP_HERMITIAN || A->val_type == LSP_C64, LSP_ERR_ARGUMENT,
+    LSP_REQUIRE(work->symmetry != LSP_SYMMETRY_HERMITIAN || A->val_type == LSP_C64, LSP_ERR_ARGUMENT,
                 "only a complex matrix can be written as hermitian");
     LSP_TRY(lsp_csr_order(ctx, &sorted, false, A->val_type, &S));
     LSP_TRY(lsp_csr_transpose(ctx, A, &T));

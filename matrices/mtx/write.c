@@ -78,11 +78,12 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     const lsp_symmetry symmetry = how.symmetry;
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE((int)symmetry >= LSP_GENERAL && (int)symmetry <= LSP_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry",
-                (int)symmetry);
+    LSP_REQUIRE((int)symmetry >= LSP_SYMMETRY_GENERAL && (int)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT,
+                "%d is no symmetry", (int)symmetry);
     LSP_TRY(check_field(ctx, A->val_type, how.field));
     LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
-    if (symmetry != LSP_GENERAL && A->where == LSP_CUDA) { /* the comparison with the transpose works on the host */
+    if (symmetry != LSP_SYMMETRY_GENERAL &&
+        A->where == LSP_CUDA) { /* the comparison with the transpose works on the host */
         LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_HOST}, &copy));
     }
     here = copy.rowptr ? copy : *A;
@@ -91,7 +92,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
                             .symmetry = symmetry,
                             .entries = here.nnz,
                             .integers = how.field == LSP_MTX_INTEGER && !lsp_is_integer(A->val_type)};
-    if (symmetry != LSP_GENERAL) {
+    if (symmetry != LSP_SYMMETRY_GENERAL) {
         LSP_TRY(lsp_mtx_check_symmetry(ctx, &work));
     }
     LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
@@ -114,7 +115,7 @@ done:
 
 lsp_status lsp_mtx_rows_check(lsp_ctx *ctx, lsp_type val_type, const lsp_mtx_write_options *options) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(!options || options->symmetry == LSP_GENERAL, LSP_ERR_UNSUPPORTED,
+    LSP_REQUIRE(!options || options->symmetry == LSP_SYMMETRY_GENERAL, LSP_ERR_UNSUPPORTED,
                 "a file of symmetry %d cannot be written in blocks of rows", (int)options->symmetry);
     LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
     LSP_TRY(check_field(ctx, val_type, options ? options->field : LSP_MTX_REAL));
@@ -141,7 +142,7 @@ lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows
     LSP_TRY(bring_rows(ctx, &here));
     lsp_mtx_writing work = {.A = &here,
                             .first_row = first_row,
-                            .symmetry = LSP_GENERAL,
+                            .symmetry = LSP_SYMMETRY_GENERAL,
                             .entries = here.nnz,
                             .integers = sink->integers && !lsp_is_integer(here.val_type)};
     LSP_TRY(lsp_mtx_write_entries(ctx, &work, sink));

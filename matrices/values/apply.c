@@ -169,16 +169,16 @@ LSP_INLINE void map_values(lsp_type type, lsp_function function, const mapping *
         break;
 LSP_INLINE void map_typed(lsp_type type, const mapping *m, int64_t begin, int64_t end) {
     switch (m->function) {
-        MAP(LSP_ABS)
-        MAP(LSP_NEGATE)
-        MAP(LSP_RECIPROCAL)
-        MAP(LSP_SQRT)
-        MAP(LSP_SIGN)
-        MAP(LSP_CONJUGATE)
-        MAP(LSP_MULTIPLY)
-        MAP(LSP_ADD)
-        MAP(LSP_POWER)
-        MAP(LSP_CONSTANT)
+        MAP(LSP_APPLY_ABS)
+        MAP(LSP_APPLY_NEGATE)
+        MAP(LSP_APPLY_RECIPROCAL)
+        MAP(LSP_APPLY_SQRT)
+        MAP(LSP_APPLY_SIGN)
+        MAP(LSP_APPLY_CONJUGATE)
+        MAP(LSP_APPLY_MULTIPLY)
+        MAP(LSP_APPLY_ADD)
+        MAP(LSP_APPLY_POWER)
+        MAP(LSP_APPLY_CONSTANT)
     }
 }
 static void map_share(void *data, int64_t begin, int64_t end) {
@@ -221,13 +221,13 @@ done:
 /* Has the function integer results for integers? */
 static lsp_status check_whole(lsp_ctx *ctx, lsp_function function, double parameter) {
     lsp_status status = LSP_OK;
-    const bool takes =
-        function == LSP_MULTIPLY || function == LSP_ADD || function == LSP_POWER || function == LSP_CONSTANT;
-    LSP_REQUIRE(function != LSP_RECIPROCAL && function != LSP_SQRT, LSP_ERR_UNSUPPORTED,
+    const bool takes = function == LSP_APPLY_MULTIPLY || function == LSP_APPLY_ADD || function == LSP_APPLY_POWER ||
+                       function == LSP_APPLY_CONSTANT;
+    LSP_REQUIRE(function != LSP_APPLY_RECIPROCAL && function != LSP_APPLY_SQRT, LSP_ERR_UNSUPPORTED,
                 "reciprocals and square roots of integers are not integers: copy them to LSP_F64 first");
     LSP_REQUIRE(
-        !takes || (lsp_is_whole(parameter) && (function != LSP_POWER || parameter >= 0)), LSP_ERR_ARGUMENT,
-        "a parameter of %.17g for integers: a whole number below 2^63 is needed, and for LSP_POWER none below 0",
+        !takes || (lsp_is_whole(parameter) && (function != LSP_APPLY_POWER || parameter >= 0)), LSP_ERR_ARGUMENT,
+        "a parameter of %.17g for integers: a whole number below 2^63 is needed, and for LSP_APPLY_POWER none below 0",
         parameter);
 done:
     return status;
@@ -237,7 +237,8 @@ lsp_status lsp_csr_apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double
     lsp_status status = LSP_OK;
     LSP_TRY(check(ctx, A, "mapped"));
     LSP_REQUIRE((unsigned)function < LSP_FUNCTIONS, LSP_ERR_ARGUMENT, "there is no function %d", (int)function);
-    LSP_REQUIRE(A->val_type != LSP_C64 || (function != LSP_SQRT && function != LSP_SIGN && function != LSP_POWER),
+    LSP_REQUIRE(A->val_type != LSP_C64 ||
+                    (function != LSP_APPLY_SQRT && function != LSP_APPLY_SIGN && function != LSP_APPLY_POWER),
                 LSP_ERR_UNSUPPORTED, "square roots, signs and powers of complex values are not offered");
     LSP_TRY(lsp_is_integer(A->val_type) ? check_whole(ctx, function, parameter) : LSP_OK);
     LSP_TRY(apply(ctx, A, function, parameter));

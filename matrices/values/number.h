@@ -68,37 +68,37 @@ LSP_NUMBER double lsp_sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a; } /* z
 /* x = function(x). */
 LSP_NUMBER void lsp_map(lsp_function function, double parameter, double x[2], bool complex) {
     switch (function) {
-    case LSP_ABS:
+    case LSP_APPLY_ABS:
         x[0] = complex ? lsp_modulus(x[0], x[1]) : fabs(x[0]);
         x[1] = 0;
         break;
-    case LSP_NEGATE:
+    case LSP_APPLY_NEGATE:
         x[0] = -x[0];
         x[1] = -x[1];
         break;
-    case LSP_RECIPROCAL:
+    case LSP_APPLY_RECIPROCAL:
         lsp_reciprocal(x, complex);
         break;
-    case LSP_SQRT:
+    case LSP_APPLY_SQRT:
         x[0] = sqrt(x[0]);
         break;
-    case LSP_SIGN:
+    case LSP_APPLY_SIGN:
         x[0] = lsp_sign(x[0]);
         break;
-    case LSP_CONJUGATE:
+    case LSP_APPLY_CONJUGATE:
         x[1] = -x[1];
         break;
-    case LSP_MULTIPLY:
+    case LSP_APPLY_MULTIPLY:
         x[0] *= parameter;
         x[1] *= parameter;
         break;
-    case LSP_ADD:
+    case LSP_APPLY_ADD:
         x[0] += parameter;
         break;
-    case LSP_POWER:
+    case LSP_APPLY_POWER:
         x[0] = lsp_power(x[0], parameter);
         break;
-    default: /* LSP_CONSTANT */
+    default: /* LSP_APPLY_CONSTANT */
         x[0] = parameter;
         x[1] = 0;
     }
@@ -119,21 +119,21 @@ LSP_NUMBER int64_t lsp_whole_power(int64_t a, uint64_t exponent) {
 /* function(x), of those that integers have. The parameter is whole. */
 LSP_NUMBER int64_t lsp_map_whole(lsp_function function, double parameter, int64_t x) {
     switch (function) {
-    case LSP_ABS:
+    case LSP_APPLY_ABS:
         return (int64_t)lsp_whole_size(x);
-    case LSP_NEGATE:
+    case LSP_APPLY_NEGATE:
         return (int64_t)(0 - (uint64_t)x);
-    case LSP_SIGN:
+    case LSP_APPLY_SIGN:
         return (x > 0) - (x < 0);
-    case LSP_MULTIPLY:
+    case LSP_APPLY_MULTIPLY:
         return (int64_t)((uint64_t)(int64_t)parameter * (uint64_t)x);
-    case LSP_ADD:
+    case LSP_APPLY_ADD:
         return (int64_t)((uint64_t)x + (uint64_t)(int64_t)parameter);
-    case LSP_POWER:
+    case LSP_APPLY_POWER:
         return lsp_whole_power(x, (uint64_t)parameter);
-    case LSP_CONSTANT:
+    case LSP_APPLY_CONSTANT:
         return (int64_t)parameter;
-    default: /* LSP_CONJUGATE */
+    default: /* LSP_APPLY_CONJUGATE */
         return x;
     }
 }
@@ -145,15 +145,15 @@ LSP_NUMBER bool lsp_fits_integer(lsp_type type, __int128 x) {
 
 /* Does the exact function(x) fit an integer type? */
 LSP_NUMBER bool lsp_map_fits(lsp_type type, lsp_function function, double parameter, int64_t x) {
-    const __int128 whole = function >= LSP_MULTIPLY ? (int64_t)parameter : 0;
-    __int128 y = function == LSP_ABS && x < 0 ? -(__int128)x
-                 : function == LSP_NEGATE     ? -(__int128)x
-                 : function == LSP_MULTIPLY   ? x * whole
-                 : function == LSP_ADD        ? x + whole
-                 : function == LSP_POWER      ? 1
-                 : function == LSP_CONSTANT   ? whole
-                                              : x;
-    for (int64_t left = function == LSP_POWER && (x < -1 || x > 1) ? (int64_t)whole : 0;
+    const __int128 whole = function >= LSP_APPLY_MULTIPLY ? (int64_t)parameter : 0;
+    __int128 y = function == LSP_APPLY_ABS && x < 0 ? -(__int128)x
+                 : function == LSP_APPLY_NEGATE     ? -(__int128)x
+                 : function == LSP_APPLY_MULTIPLY   ? x * whole
+                 : function == LSP_APPLY_ADD        ? x + whole
+                 : function == LSP_APPLY_POWER      ? 1
+                 : function == LSP_APPLY_CONSTANT   ? whole
+                                                    : x;
+    for (int64_t left = function == LSP_APPLY_POWER && (x < -1 || x > 1) ? (int64_t)whole : 0;
          left > 0 && lsp_fits_integer(LSP_I64, y); left--) { /* at most 64 steps */
         y *= x;
     }

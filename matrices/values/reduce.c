@@ -262,20 +262,20 @@ lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reductio
     lsp_csr columns = {0};
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE((unsigned)reduction < LSP_REDUCTIONS, LSP_ERR_ARGUMENT, "there is no reduction %d", (int)reduction);
-    LSP_REQUIRE((unsigned)axis <= LSP_ALL, LSP_ERR_ARGUMENT, "there is no axis %d", (int)axis);
+    LSP_REQUIRE((unsigned)axis <= LSP_REDUCE_ALL, LSP_ERR_ARGUMENT, "there is no axis %d", (int)axis);
     LSP_REQUIRE(A->val_type != LSP_C64 || (reduction != LSP_REDUCE_MIN && reduction != LSP_REDUCE_MAX),
                 LSP_ERR_UNSUPPORTED, "complex values have no smallest and no largest");
-    const int64_t count = axis == LSP_ALL ? 1 : axis == LSP_EACH_ROW ? A->rows : A->cols;
+    const int64_t count = axis == LSP_REDUCE_ALL ? 1 : axis == LSP_REDUCE_EACH_ROW ? A->rows : A->cols;
     LSP_REQUIRE(results != NULL || count == 0, LSP_ERR_ARGUMENT, "the place for the results is NULL");
     LSP_REQUIRE(lsp_aligned(results, lsp_reduce_type(A->val_type, reduction)), LSP_ERR_ARGUMENT,
                 "the place for the results is not aligned to their type, %s",
                 lsp_type_name(lsp_reduce_type(A->val_type, reduction)));
-    if (axis == LSP_EACH_COL) { /* entries of a column in the order of rows */
+    if (axis == LSP_REDUCE_EACH_COL) { /* entries of a column in the order of rows */
         LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
         A = &columns;
     }
-    LSP_TRY(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_reduce(ctx, A, reduction, axis == LSP_ALL, results)
-                                 : reduce_on_host(ctx, A, reduction, axis == LSP_ALL, results));
+    LSP_TRY(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_reduce(ctx, A, reduction, axis == LSP_REDUCE_ALL, results)
+                                 : reduce_on_host(ctx, A, reduction, axis == LSP_REDUCE_ALL, results));
 done:
     if (ctx != NULL) {
         lsp_csr_free(ctx, &columns);

@@ -90,7 +90,12 @@ static void lines_are_written(void) {
 #endif
 }
 
-enum { RADIX_DIGIT = 8, TIE_PART = 128, FETCH_AHEAD = 768 };
+enum {
+    RADIX_DIGIT = 8,
+    TIE_PART = 128,   /* items whose ties are found at a time */
+    DIGIT_PART = 256, /* items whose digits are made at a time */
+    FETCH_AHEAD = 768 /* items that a prefetch is ahead */
+};
 #ifdef LANES
 #include "lanes.h"
 #include "network.h"

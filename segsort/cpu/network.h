@@ -56,8 +56,6 @@ ALWAYS void sort_side_by_side(vec *x, int rows, int blocks) {
     }
 }
 
-ALWAYS void sort_rows_block(vec *x, int rows) { sort_side_by_side(x, rows, 1); }
-
 ALWAYS void load_block(vec *x, const uint32_t *words, int rows) {
     UNROLLED for (int i = 0; i < rows; i++) { x[i] = LOAD(words + i * LANES); }
 }
@@ -87,7 +85,7 @@ ALWAYS void sort_blocks(uint32_t *words, int64_t blocks, int rows) {
     vec x[16];
     for (int64_t b = 0; b < blocks; b++) {
         load_block(x, words + b * size, rows);
-        sort_rows_block(x, rows);
+        sort_side_by_side(x, rows, 1);
         store_rows_block(words + b * size, x, rows, blocks == 1);
     }
     for (int64_t span = 2; span < 2 * blocks; span *= 2) {

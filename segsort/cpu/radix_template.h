@@ -2,8 +2,6 @@
  * by the leading digit of its numbers; buckets are then sorted like segments. A split keeps the order of items with
  * equal digits, so the sort is stable. Items alternate between the output and the spare arrays. */
 
-enum { KEY_NAME(PART) = 256, KEY_NAME(AHEAD) = 768 }; /* items: digits made at a time, by vectors; prefetch distance */
-
 /* digits[i]: the digit of keys[i]. */
 static void KEY_NAME(digits)(const lsp_sort *sort, const KEY *keys, int64_t n, lsp_sort_digit digit, uint16_t *digits) {
     const lsp_key_order order = sort->order;
@@ -18,12 +16,12 @@ static void KEY_NAME(digits)(const lsp_sort *sort, const KEY *keys, int64_t n, l
 /* Adds to count[d] the number of keys with digit d. */
 static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, lsp_sort_digit digit, int64_t *count) {
     const KEY *keys = (const KEY *)(const void *)keys_;
-    uint16_t d[KEY_NAME(PART)];
+    uint16_t d[DIGIT_PART];
     int64_t odd[1 << SORT_LAST_DIGIT]; /* counts of every other item: equal neighbours need not wait for each other */
     memset(odd, 0, sizeof *odd << digit.bits);
-    for (int64_t begin = 0; begin < n; begin += KEY_NAME(PART)) {
-        int64_t part = lsp_min(KEY_NAME(PART), n - begin);
-        prefetch((const char *)(keys + begin), KEY_NAME(AHEAD), sizeof(KEY), part, false);
+    for (int64_t begin = 0; begin < n; begin += DIGIT_PART) {
+        int64_t part = lsp_min(DIGIT_PART, n - begin);
+        prefetch((const char *)(keys + begin), FETCH_AHEAD, sizeof(KEY), part, false);
         KEY_NAME(digits)(sort, keys + begin, part, digit, d);
         for (int64_t i = 0; i + 1 < part; i += 2) {
             count[d[i]]++;
@@ -74,18 +72,18 @@ static void KEY_NAME(scatter)(const lsp_sort *sort, const lsp_sort_place *place,
     KEY *keys_to = (KEY *)(void *)keys, *key_lines = NULL;
     char *value_lines = NULL;
     int64_t start[1 << SORT_FAR_DIGIT];
-    uint16_t d[KEY_NAME(PART)];
+    uint16_t d[DIGIT_PART];
     bool aligned = ((uintptr_t)keys | (uintptr_t)values) % 64 == 0;
     if (lines && aligned && end - begin >= SORT_FAR && digit.bits <= SORT_FAR_DIGIT && sort->value_bytes > 0) {
         key_lines = (KEY *)(void *)lines;
         value_lines = lines + (sizeof(KEY) * SORT_LINE << SORT_FAR_DIGIT);
         memcpy(start, next, sizeof *start << digit.bits);
     }
-    for (; begin < end; begin += KEY_NAME(PART)) {
+    for (; begin < end; begin += DIGIT_PART) {
         const KEY *from = (const KEY *)(const void *)place->keys + begin;
-        int64_t part = lsp_min(KEY_NAME(PART), end - begin), position = place->position + begin;
-        prefetch((const char *)from, KEY_NAME(AHEAD), sizeof(KEY), part, false);
-        prefetch(place->values, begin + KEY_NAME(AHEAD), sort->value_bytes, part, false);
+        int64_t part = lsp_min(DIGIT_PART, end - begin), position = place->position + begin;
+        prefetch((const char *)from, FETCH_AHEAD, sizeof(KEY), part, false);
+        prefetch(place->values, begin + FETCH_AHEAD, sort->value_bytes, part, false);
         KEY_NAME(digits)(sort, from, part, digit, d);
         if (sort->value_bytes == 0) {
             for (int64_t i = 0; i < part; i++) {

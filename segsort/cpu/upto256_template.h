@@ -107,7 +107,7 @@ ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_workspac
     }
 #endif
     bool whole = KEY_NAME(load_rows)(sort, workspace, place, n, x, rows);
-    sort_rows_block(x, rows);
+    sort_side_by_side(x, rows, 1);
     KEY_NAME(store_rows)(sort, workspace, place, n, x, rows, whole);
 }
 
@@ -143,38 +143,42 @@ ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *
     }
 }
 
-#define SORT_PAIR(name, rows)                                                                                          \
-    static NOINLINE void KEY_NAME(name)(const lsp_sort *sort, const lsp_sort_workspace *workspace,                     \
-                                        const lsp_sort_place *place, const batch *b) {                                 \
-        KEY_NAME(sort_pair)(sort, workspace, place, b, rows);                                                          \
-    }
-SORT_PAIR(sort_pair_4, 4)
-SORT_PAIR(sort_pair_8, 8)
-#undef SORT_PAIR
 #endif
 #undef SORT_ROWS
+
+/* One function a class of short segments, named sort_batch_4_k32 and so on. */
+#define SORT_CLASS(kind, rows)                                                                                         \
+    static NOINLINE void KEY_NAME(kind##_##rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,            \
+                                                 const lsp_sort_place *place, const batch *b) {                        \
+        KEY_NAME(kind)(sort, workspace, place, b, rows);                                                               \
+    }
+SORT_CLASS(sort_batch, 4)
+SORT_CLASS(sort_batch, 8)
+SORT_CLASS(sort_batch, 16)
+SORT_CLASS(sort_batch, 32)
+#if LANES == 16
+SORT_CLASS(sort_pair, 4)
+SORT_CLASS(sort_pair, 8)
+#endif
+#undef SORT_CLASS
 
 /* Sorts the segments of a batch of class c and empties the batch. */
 static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                             batch *b, int c) {
-    (void)workspace;
+    static void (*const sort_class[SHORT_CLASSES])(const lsp_sort *, const lsp_sort_workspace *, const lsp_sort_place *,
+                                                   const batch *) = {
+        KEY_NAME(sort_batch_4),
+        KEY_NAME(sort_batch_8),
+        KEY_NAME(sort_batch_16),
+        KEY_NAME(sort_batch_32),
+#if LANES == 16
+        KEY_NAME(sort_pair_4),
+        KEY_NAME(sort_pair_8),
+#endif
+    };
     for (int i = b->count; i < LANES; i++) {
         b->begin[i] = b->length[i] = 0;
     }
-    if (c == 0) {
-        KEY_NAME(sort_batch_4)(sort, place, b);
-    } else if (c == 1) {
-        KEY_NAME(sort_batch_8)(sort, place, b);
-    } else if (c == 2) {
-        KEY_NAME(sort_batch_16)(sort, place, b);
-    } else if (c == 3) {
-        KEY_NAME(sort_batch_32)(sort, place, b);
-#if LANES == 16
-    } else if (c == 4) {
-        KEY_NAME(sort_pair_4)(sort, workspace, place, b);
-    } else {
-        KEY_NAME(sort_pair_8)(sort, workspace, place, b);
-#endif
-    }
+    sort_class[c](sort, workspace, place, b);
     b->count = 0;
 }

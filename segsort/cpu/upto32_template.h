@@ -125,13 +125,15 @@ ALWAYS bool KEY_NAME(sort_batch_keys_only)(const lsp_sort *sort, const lsp_sort_
 #endif
 
 /* Sorts the segments of a batch, each of up to `rows` items. */
-ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b, int rows) {
+ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+                                 const batch *b, int rows) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     uint32_t words[32 * LANES];
     vec x[32], items[32];
     bool cut = false;
     const bool pick_keys = KEY_BITS == 32;
     bool pick_values = sort->value_bytes == 4 && place->values != NULL;
+    (void)workspace;
 #if KEY_BITS == 32
     if (KEY_NAME(keys_only)(sort) && KEY_NAME(sort_batch_keys_only)(sort, place, b, rows)) {
         return;
@@ -183,14 +185,3 @@ ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_place *pla
         (place->values, place->values_out, sort->value_bytes, b, words, rows, sort->global);
     }
 }
-
-/* One function a number of rows, named sort_batch_4_k32 and so on. */
-#define SORT_BATCH(name, rows)                                                                                         \
-    static NOINLINE void KEY_NAME(name)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b) {           \
-        KEY_NAME(sort_batch)(sort, place, b, rows);                                                                    \
-    }
-SORT_BATCH(sort_batch_4, 4)
-SORT_BATCH(sort_batch_8, 8)
-SORT_BATCH(sort_batch_16, 16)
-SORT_BATCH(sort_batch_32, 32)
-#undef SORT_BATCH

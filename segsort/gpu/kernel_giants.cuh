@@ -12,17 +12,12 @@
 #include "giant_count.cuh"
 #include "giant_move.cuh"
 
-/* A grid barrier in two halves: await returns when all blocks have arrived `phase` times; what they wrote before they
- * arrived can then be read. */
-__device__ inline void giants_arrive(const seg_job &job) {
+/* A grid barrier: returns when all blocks have come here `phase` times. What they wrote before can then be read. */
+__device__ inline void giants_meet(const seg_job &job, unsigned long long phase) {
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
         atomicAdd(&job.counters->barrier, 1ull);
-    }
-}
-__device__ inline void giants_await(const seg_job &job, unsigned long long phase) {
-    if (threadIdx.x == 0) {
         while (*(volatile unsigned long long *)&job.counters->barrier < phase * gridDim.x) {
             __nanosleep(40);
         }
@@ -52,8 +47,7 @@ __global__ void __launch_bounds__(SPLIT_NT, SPLIT_BLOCKS) kernel_giants(const __
         for (int64_t which = share.first; which <= share.last; which++) {
             count_giant_part<KK, V>(job, sh, giants, which);
         }
-        giants_arrive(job);
-        giants_await(job, 3ull * round + 1);
+        giants_meet(job, 3ull * round + 1);
         if (blockIdx.x == 0 && threadIdx.x == 0) {
             job.counters->giants[round & 1] = 0; /* all blocks have read it */
             job.counters->moved[~round & 1] = 0; /* all blocks have finished the round before */
@@ -64,11 +58,9 @@ __global__ void __launch_bounds__(SPLIT_NT, SPLIT_BLOCKS) kernel_giants(const __
                 sum_parts(job, sh, giants, share.last);
             }
         }
-        giants_arrive(job);
-        giants_await(job, 3ull * round + 2);
+        giants_meet(job, 3ull * round + 2);
         move_tiles<KK, V>(job, sh.split, share.tiles, round);
-        giants_arrive(job);
-        giants_await(job, 3ull * round + 3);
+        giants_meet(job, 3ull * round + 3);
     }
 }
 
@@ -92,16 +84,10 @@ done:
 }
 
 template <typename KK> static lsp_status start_giants(lsp_ctx *ctx, const seg_job *job) {
-    switch (job->value_bytes) {
-    case 0:
-        return start_giants_of<KK, 0>(ctx, job);
-    case 4:
-        return start_giants_of<KK, 4>(ctx, job);
-    case 8:
-        return start_giants_of<KK, 8>(ctx, job);
-    default:
-        return start_giants_of<KK, 16>(ctx, job);
-    }
+    return job->value_bytes == 0   ? start_giants_of<KK, 0>(ctx, job)
+           : job->value_bytes == 4 ? start_giants_of<KK, 4>(ctx, job)
+           : job->value_bytes == 8 ? start_giants_of<KK, 8>(ctx, job)
+                                   : start_giants_of<KK, 16>(ctx, job);
 }
 
 #endif

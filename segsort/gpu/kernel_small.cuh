@@ -70,16 +70,9 @@ __device__ inline bool small_overlap(const int *begins, const int *ends, int seg
 /* The segment that holds item i, or an empty one. sound: segments are in order, so a binary search finds it. */
 __device__ inline void small_segment(const int *begins, const int *ends, int segments, bool sound, int i, int *begin,
                                      int *end) {
-    int s = 0, high = segments;
-    if (sound) {
-        while (high - s > 1) { /* the last that begins at i or before it */
-            int middle = (s + high) / 2;
-            if (begins[middle] <= i) {
-                s = middle;
-            } else {
-                high = middle;
-            }
-        }
+    int s = 0;
+    if (sound) { /* the last that begins at i or before it */
+        s = LSP_FIRST(1, segments, later, begins[later] > i) - 1;
     } else {
         while (s < segments - 1 && (i < begins[s] || i >= ends[s])) {
             s++;

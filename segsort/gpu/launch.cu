@@ -63,10 +63,6 @@ static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
     return fit && !rare ? (int)LARGE_LONGEST : (int)LIST_LONGEST;
 }
 
-static bool sorts_by_one_kernel(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    return args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
-}
-
 /* How a sort is done. A call finds it once: making the table takes a tenth of the time of a small sort. */
 typedef struct sort_choice {
     bool small, list_few;    /* one kernel sorts all; one block lists all */
@@ -77,7 +73,7 @@ typedef struct sort_choice {
  */
 static sort_choice choose_kernels(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
     sort_choice choice;
-    choice.small = sorts_by_one_kernel(ctx, args);
+    choice.small = args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
     choice.list_few = are_few(ctx, args) && !choice.small && args->segments <= LIST_FEW_SEGMENTS &&
                       args->n / lsp_max(args->segments, 1) > TILE_LONGEST && longest > TILE_LONGEST;
     choice.table = choice.small ? *lsp_segsort_table_of(ctx) : table_for(ctx, args);

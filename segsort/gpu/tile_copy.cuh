@@ -14,15 +14,7 @@ template <typename K, typename F> __device__ inline void each_run(const seg_job 
         f(TILE_NT, (int)threadIdx.x - (int)(at % RUN_LANES), row.skew, at, row.items);
         return;
     }
-    int low = 0, high = row.runs;
-    while (high - low > 1) { /* the last run that begins at or before the part's first segment */
-        int middle = (low + high) / 2;
-        if (row.head[middle] <= row.j0) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    const int low = LSP_FIRST(1, row.runs, h, row.head[h] > row.j0) - 1; /* the run with the part's first segment */
     const int lanes = row.items < RUN_SHORT * row.runs ? (int)RUN_LANES : (int)WARP;
     for (int h = low + (int)threadIdx.x / lanes; h < row.runs && row.head[h] < row.j1; h += TILE_NT / lanes) {
         uint32_t run = row.at[row.head[h]], from = max(run, row.at[row.j0]);

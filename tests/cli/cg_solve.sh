@@ -76,7 +76,7 @@ is "$(json matrix)" '"perm:50"'
 expect 0 cli --generate poisson2d:20 --rtol 0.5 --json
 awk -v r="$(json residual)" 'BEGIN { exit r > 0.5 || r < 1e-3 }' || wrong "rtol is not kept"
 expect 0 cli --generate poisson2d:20 --precision f32 --json
-is "$(json precision) $(json rtol) $(json converged)" '"f32" 1e-05 true'
+is "$(json precision) $(json rtol) $(json converged)" '"f32" 0.0001 true'
 expect 0 cli --generate poisson2d:20 --repeat 3 --json
 is "$(json repeats)" 3
 

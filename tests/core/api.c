@@ -284,7 +284,7 @@ Test(api, every_phase_of_progress_ends_at_1) {
         ENDS_AT_1("stream", 2, lsp_spgemm_write(ctx, path, &A, &A, NULL, 200000, NULL, NULL));
         ENDS_AT_1("stream", 1, lsp_spgemm_stream(ctx, &none, &none, NULL, 0, ignore_rows, NULL, NULL));
         ENDS_AT_1("write", 1, lsp_mtx_write(ctx, path, &none, NULL));
-        const lsp_mtx_write_options lower = {.symmetry = LSP_SYMMETRIC};
+        const lsp_mtx_write_options lower = {.symmetry = LSP_SYMMETRY_SYMMETRIC};
         ENDS_AT_1("write", 1, lsp_mtx_write(ctx, path, &A, &lower));
         ENDS_AT_1("write", 1, lsp_mtx_write(ctx, path, &A, NULL));
         ENDS_AT_1("read", 1, lsp_mtx_read(ctx, path, NULL, &C, NULL));

@@ -61,7 +61,7 @@ Test(ownership, an_output_that_is_an_input_is_replaced_and_nothing_is_lost) {
     REPLACED(lsp_csr_add(ctx, 2, own, 3, &A, &A), lsp_csr_add(ctx, 2, own, 3, &A, &Z));
     REPLACED(lsp_csr_copy(ctx, &A, &narrow, &A), lsp_csr_copy(ctx, &A, &narrow, &Z));
     REPLACED(lsp_csr_transpose(ctx, &A, &A), lsp_csr_transpose(ctx, &A, &Z));
-    REPLACED(lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &A), lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &Z));
+    REPLACED(lsp_csr_expand(ctx, &A, LSP_SYMMETRY_SYMMETRIC, &A), lsp_csr_expand(ctx, &A, LSP_SYMMETRY_SYMMETRIC, &Z));
     REPLACED(lsp_csr_filter(ctx, &A, &(lsp_filter){.largest = 1}, &A),
              lsp_csr_filter(ctx, &A, &(lsp_filter){.largest = 1}, &Z));
     lsp_csr A;
@@ -128,7 +128,7 @@ Test(ownership, plans_and_their_context_end_in_any_order) {
                 lsp_ctx_destroy(ctx);
                 for (int i = 0; i < 2; i++) {
                     cr_assert_eq(lsp_spgemm_execute(p.product[i], A, A, &C), LSP_ERR_ARGUMENT);
-                    cr_assert_eq(lsp_spgemm_update(p.product[i], A, A, &C), LSP_ERR_ARGUMENT);
+                    cr_assert_eq(lsp_spgemm_refill(p.product[i], A, A, &C), LSP_ERR_ARGUMENT);
                     cr_assert_eq(lsp_spgemm_plan_get_info(p.product[i], &info), LSP_ERR_ARGUMENT);
                 }
                 cr_assert_eq(lsp_segsort_execute(p.sort, &sort), LSP_ERR_ARGUMENT);

@@ -323,7 +323,7 @@ static lsp_status convert_everything(lsp_ctx *ctx, void *data) {
         status = step == 0   ? lsp_csr_copy(ctx, &A, NULL, &B)
                  : step == 1 ? lsp_csr_transpose(ctx, &A, &B)
                  : step == 2 ? lsp_csr_permute(ctx, &small, order, order, LSP_NONE, &B)
-                 : step == 3 ? lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &B)
+                 : step == 3 ? lsp_csr_expand(ctx, &A, LSP_SYMMETRY_SYMMETRIC, &B)
                              : lsp_csr_compare(ctx, &A, &A, &d);
         cr_assert(status == LSP_OK || (B.rows == 42 && !B.rowptr && d.row == 42), "step %d wrote its output", step);
     }

@@ -136,7 +136,7 @@ static lsp_csr *view(sample *s) {
         must_fail(ctx, code, part, lsp_csr_transpose(ctx, A, &out));                                                   \
         must_fail(ctx, code, part, lsp_csr_sort(ctx, A));                                                              \
         must_fail(ctx, code, part, lsp_csr_permute(ctx, A, NULL, NULL, LSP_NONE, &out));                               \
-        must_fail(ctx, code, part, lsp_csr_expand(ctx, A, LSP_GENERAL, &out));                                         \
+        must_fail(ctx, code, part, lsp_csr_expand(ctx, A, LSP_SYMMETRY_GENERAL, &out));                                \
         must_fail(ctx, code, part, lsp_csr_get_stats(ctx, A, &(lsp_csr_stats){0}));                                    \
         must_fail(ctx, code, part, lsp_csr_compare(ctx, A, &fine, &(lsp_csr_difference){0}));                          \
         must_fail(ctx, code, part, lsp_csr_compare(ctx, &fine, A, &(lsp_csr_difference){0}));                          \
@@ -197,14 +197,14 @@ Test(csr, outputs_and_contexts_that_are_null_are_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_copy(ctx, &A, NULL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_transpose(ctx, &A, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_permute(ctx, &A, NULL, NULL, LSP_NONE, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_expand(ctx, &A, LSP_GENERAL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_expand(ctx, &A, LSP_SYMMETRY_GENERAL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_get_stats(ctx, &A, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_compare(ctx, &A, &A, NULL));
     cr_assert(lsp_csr_copy(NULL, &A, NULL, &A) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_csr_transpose(NULL, &A, &A) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_csr_sort(NULL, &A) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_csr_permute(NULL, &A, NULL, NULL, LSP_NONE, &A) == LSP_ERR_ARGUMENT);
-    cr_assert(lsp_csr_expand(NULL, &A, LSP_GENERAL, &A) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_csr_expand(NULL, &A, LSP_SYMMETRY_GENERAL, &A) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_csr_get_stats(NULL, &A, &(lsp_csr_stats){0}) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_csr_compare(NULL, &A, &A, &(lsp_csr_difference){0}) == LSP_ERR_ARGUMENT);
     lsp_ctx_destroy(ctx);

@@ -165,7 +165,7 @@ Test(device_matrices, files_are_those_of_the_host) {
 
 Test(device_matrices, a_symmetric_one_is_written_as_on_the_host) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip(), *host = test_ctx(2);
-    const lsp_mtx_write_options lower = {.symmetry = LSP_SYMMETRIC}, skew = {.symmetry = LSP_SKEW};
+    const lsp_mtx_write_options lower = {.symmetry = LSP_SYMMETRY_SYMMETRIC}, skew = {.symmetry = LSP_SYMMETRY_SKEW};
     lsp_csr A, there;
     must(host, lsp_generate(host, "poisson2d:20", 1, NULL, &A));
     there = upload(ctx, &A);

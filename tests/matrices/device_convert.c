@@ -225,14 +225,14 @@ Test(device_convert, what_is_wrong_is_refused) {
     lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){0}, 1), a = moved(ctx, &A, LSP_CUDA);
     must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_transpose(host, &a, &B));
     must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_permute(host, &a, NULL, NULL, LSP_NONE, &B));
-    must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_expand(host, &a, LSP_GENERAL, &B));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "no mirror image", lsp_csr_expand(ctx, &a, LSP_SKEW, &B));
+    must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_expand(host, &a, LSP_SYMMETRY_GENERAL, &B));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "no mirror image", lsp_csr_expand(ctx, &a, LSP_SYMMETRY_SKEW, &B));
     const int32_t beyond = 4;
     must(ctx, lsp_cuda_copy(ctx, (int32_t *)a.col + 3, LSP_CUDA, &beyond, LSP_HOST, sizeof beyond));
     why = "column 4 is not in 0 .. 3";
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_transpose(ctx, &a, &B));
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_permute(ctx, &a, NULL, NULL, LSP_NONE, &B));
-    must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_expand(ctx, &a, LSP_GENERAL, &B));
+    must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_expand(ctx, &a, LSP_SYMMETRY_GENERAL, &B));
     cr_assert(B.rows == 42 && !B.rowptr && duplicates == 42);
     lsp_ctx_destroy(host), lsp_ctx_destroy(ctx);
 }
@@ -264,7 +264,7 @@ static lsp_status convert(lsp_ctx *ctx, int step, const lsp_csr *a, const lsp_co
                           lsp_csr *B) {
     return step == 0   ? lsp_csr_transpose(ctx, a, B)
            : step == 1 ? lsp_csr_permute(ctx, a, order, order, LSP_NONE, B)
-           : step == 2 ? lsp_csr_expand(ctx, a, LSP_SYMMETRIC, B)
+           : step == 2 ? lsp_csr_expand(ctx, a, LSP_SYMMETRY_SYMMETRIC, B)
                        : lsp_coo_to_csr(ctx, triples, NULL, B, NULL);
 }
 

@@ -58,9 +58,11 @@ Test(device_facts, symmetries_are_those_of_the_host) {
         const lsp_symmetry kind = (lsp_symmetry)(c / test_combinations);
         lsp_csr A = test_random_csr(ctx, 40, 40, 200, types, 3), T, S;
         must(ctx, lsp_csr_transpose(ctx, &A, &T));
-        for (int64_t k = 0; k < T.nnz && kind != LSP_GENERAL; k++) { /* the other triangle, as the kind mirrors it */
+        for (int64_t k = 0; k < T.nnz && kind != LSP_SYMMETRY_GENERAL;
+             k++) { /* the other triangle, as the kind mirrors it */
             const lsp_value v = lsp_value_at(&T, k);
-            test_set_value(&T, k, kind == LSP_SKEW ? -v.re : v.re, kind == LSP_SYMMETRIC ? v.im : -v.im);
+            test_set_value(&T, k, kind == LSP_SYMMETRY_SKEW ? -v.re : v.re,
+                           kind == LSP_SYMMETRY_SYMMETRIC ? v.im : -v.im);
         }
         must(ctx, lsp_csr_copy(ctx, &A, NULL, &S));
         if (types.val_type != LSP_C64) {

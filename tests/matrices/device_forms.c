@@ -26,8 +26,8 @@ Test(device_forms, blocks_and_triangles_are_those_of_the_host) {
                 must(ctx, lsp_csr_triangle(ctx, &a, (lsp_triangle)(d % 2), diagonals[d / 2], &B));
                 must_be_the_hosts(ctx, &B, &right);
             }
-            must(ctx, lsp_csr_triangle(ctx, &A, LSP_UPPER, 1, &A));
-            must(ctx, lsp_csr_triangle(ctx, &a, LSP_UPPER, 1, &a)); /* in its own place */
+            must(ctx, lsp_csr_triangle(ctx, &A, LSP_TRIANGLE_UPPER, 1, &A));
+            must(ctx, lsp_csr_triangle(ctx, &a, LSP_TRIANGLE_UPPER, 1, &a)); /* in its own place */
             must_be_the_hosts(ctx, &a, &A);
         }
     }
@@ -250,7 +250,7 @@ Test(device_forms, what_is_wrong_is_refused) {
     const lsp_dense here = {.rows = 3, .cols = 4, .val_type = LSP_F64, .val = (double[12]){0}};
     const char *why = "A lies on the GPU, and this context is on the host";
     must_fail(host, LSP_ERR_DEVICE, why, lsp_csr_block(host, &a, 0, 1, 0, 1, &B));
-    must_fail(host, LSP_ERR_DEVICE, why, lsp_csr_triangle(host, &a, LSP_LOWER, 0, &B));
+    must_fail(host, LSP_ERR_DEVICE, why, lsp_csr_triangle(host, &a, LSP_TRIANGLE_LOWER, 0, &B));
     must_fail(host, LSP_ERR_DEVICE, why, lsp_csr_extract(host, &a, NULL, NULL, &B));
     must_fail(host, LSP_ERR_DEVICE, why, lsp_csr_to_coo(host, &a, &T));
     must_fail(host, LSP_ERR_DEVICE, why, lsp_csr_to_dense(host, &a, &D));
@@ -269,7 +269,7 @@ Test(device_forms, what_is_wrong_is_refused) {
     must(ctx, lsp_cuda_copy(ctx, (int32_t *)a.col + 3, LSP_CUDA, &beyond, LSP_HOST, sizeof beyond));
     why = ": column 4 is not in 0 .. 3";
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_block(ctx, &a, 0, 1, 0, 1, &B));
-    must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_triangle(ctx, &a, LSP_LOWER, 0, &B));
+    must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_triangle(ctx, &a, LSP_TRIANGLE_LOWER, 0, &B));
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_extract(ctx, &a, NULL, NULL, &B));
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_to_coo(ctx, &a, &T));
     must_fail(ctx, LSP_ERR_FORMAT, why, lsp_csr_to_dense(ctx, &a, &D));
@@ -348,7 +348,7 @@ static lsp_status convert(lsp_ctx *ctx, int step, const inputs *in, outputs *out
     const lsp_csr *a = in->a;
     return step == 0   ? lsp_csr_block(ctx, a, 10, 200, 20, 200, &out->B)
            : step == 1 ? lsp_csr_block(ctx, a, 10, 200, 0, a->cols, &out->B)
-           : step == 2 ? lsp_csr_triangle(ctx, a, LSP_LOWER, 0, &out->B)
+           : step == 2 ? lsp_csr_triangle(ctx, a, LSP_TRIANGLE_LOWER, 0, &out->B)
            : step == 3 ? lsp_csr_extract(ctx, a, &in->list, &in->list, &out->B)
            : step == 4 ? lsp_csr_stack(ctx, (const lsp_csr *[]){a, a, NULL, a}, 2, 2, &out->B)
            : step == 5 ? lsp_csr_to_coo(ctx, a, &out->T)

@@ -30,7 +30,7 @@ Test(device_plans, transposes_are_those_of_the_host) {
         renew(ctx, &A, &a, 7);
         lsp_csr_free(ctx, &right);
         must(ctx, lsp_csr_transpose(ctx, &A, &right));
-        must(ctx, lsp_csr_transpose_update(plan, &a, &b));
+        must(ctx, lsp_csr_transpose_refill(plan, &a, &b));
         must_match(ctx, &b, &right);
         must(ctx, lsp_csr_transpose_execute(plan, &a, &a)); /* in its own place */
         must_match(ctx, &a, &right);
@@ -51,7 +51,7 @@ static void check_sum(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, bool wide, bool equa
     renew(ctx, A, &a, 11), renew(ctx, B, &b, 12);
     lsp_csr_free(ctx, &right);
     must(ctx, lsp_csr_add(ctx, -1e300, A, 1e-3, B, &right));
-    must(ctx, lsp_csr_add_update(plan, -1e300, &a, 1e-3, &b, &c));
+    must(ctx, lsp_csr_add_refill(plan, -1e300, &a, 1e-3, &b, &c));
     must_match(ctx, &c, &right);
     must(ctx, lsp_csr_add_execute(plan, -1e300, &a, 1e-3, &b, &b)); /* in its own place */
     must_match(ctx, &b, &right);
@@ -101,16 +101,16 @@ Test(device_plans, what_is_not_planned_is_refused) {
     must(ctx, lsp_csr_transpose_execute(plan, &a, &B));
     must(ctx, lsp_csr_add_execute(sum, 1, &a, 1, &d, &C));
     must_fail(ctx, LSP_ERR_ARGUMENT, "A lies on the host, the plan was made for a matrix on the GPU",
-              lsp_csr_transpose_update(plan, &A, &B));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "B lies on the host", lsp_csr_add_update(sum, 1, &a, 1, &D, &C));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "the plan was made for", lsp_csr_add_update(sum, 1, &a, 1, &d, &a));
+              lsp_csr_transpose_refill(plan, &A, &B));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "B lies on the host", lsp_csr_add_refill(sum, 1, &a, 1, &D, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "the plan was made for", lsp_csr_add_refill(sum, 1, &a, 1, &d, &a));
     int32_t beyond = 30;
     must(ctx, lsp_cuda_copy(ctx, (int32_t *)d.col + 3, LSP_CUDA, &beyond, LSP_HOST, 4));
     lsp_csr_add_plan *none = NULL;
     must_fail(ctx, LSP_ERR_FORMAT, "B, row", lsp_csr_add_plan_create(ctx, &a, &d, &none));
     cr_assert(!none);
     lsp_ctx_destroy(ctx); /* before its plans */
-    cr_assert(lsp_csr_transpose_update(plan, &a, &B) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_csr_transpose_refill(plan, &a, &B) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_csr_add_execute(sum, 1, &a, 1, &d, &C) == LSP_ERR_ARGUMENT);
     lsp_csr_transpose_plan_destroy(plan), lsp_csr_add_plan_destroy(sum);
     lsp_ctx_destroy(host);
@@ -172,8 +172,8 @@ Test(device_plans, updates_in_a_graph_are_replayed) {
     must(ctx, lsp_csr_transpose_execute(plan, &a, &t));
     must(ctx, lsp_csr_add_execute(sum, 2, &a, 3, &b, &c));
     must_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    must(ctx, lsp_csr_transpose_update(plan, &a, &t));
-    must(ctx, lsp_csr_add_update(sum, 2, &a, 3, &b, &c));
+    must(ctx, lsp_csr_transpose_refill(plan, &a, &t));
+    must(ctx, lsp_csr_add_refill(sum, 2, &a, 3, &b, &c));
     must_cuda(cudaStreamEndCapture(stream, &graph));
     must_cuda(cudaGraphInstantiateWithFlags(&run, graph, 0));
     for (uint64_t round = 0; round < 3; round++) {

@@ -52,7 +52,8 @@ static void must_scale_alike(lsp_ctx *ctx, lsp_csr *A, lsp_csr *a) {
 
 static void must_map_alike(lsp_ctx *ctx, lsp_csr *A, lsp_csr *a) {
     for (int f = 0; f < LSP_FUNCTIONS; f++) {
-        const bool offered = A->val_type != LSP_C64 || (f != LSP_SQRT && f != LSP_SIGN && f != LSP_POWER);
+        const bool offered =
+            A->val_type != LSP_C64 || (f != LSP_APPLY_SQRT && f != LSP_APPLY_SIGN && f != LSP_APPLY_POWER);
         if (offered) {
             must(ctx, lsp_csr_apply(ctx, A, (lsp_function)f, -3));
             must(ctx, lsp_csr_apply(ctx, a, (lsp_function)f, -3));
@@ -79,7 +80,7 @@ static void must_reduce_alike(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *a) 
             if (A->val_type == LSP_C64 && (r == LSP_REDUCE_MIN || r == LSP_REDUCE_MAX)) {
                 continue;
             }
-            const int64_t n = axis == LSP_ALL ? 1 : axis == LSP_EACH_ROW ? A->rows : A->cols;
+            const int64_t n = axis == LSP_REDUCE_ALL ? 1 : axis == LSP_REDUCE_EACH_ROW ? A->rows : A->cols;
             char *here = calloc((size_t)n + 1, 16), *back = calloc((size_t)n + 1, 16);
             void *there = array_there(ctx, here, n * 16);
             must(ctx, lsp_csr_reduce(ctx, A, (lsp_reduction)r, (lsp_axis)axis, here));
@@ -146,7 +147,7 @@ Test(device_values, on_another_device_are_refused) {
     double x[8];
     const int32_t beyond = 4;
     must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_scale(host, &a, NULL, NULL));
-    must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_reduce(host, &a, LSP_REDUCE_SUM, LSP_ALL, x));
+    must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_reduce(host, &a, LSP_REDUCE_SUM, LSP_REDUCE_ALL, x));
     must_fail(host, LSP_ERR_DEVICE, "A lies on the GPU", lsp_csr_diagonal(host, &a, x));
     must_fail(ctx, LSP_ERR_ARGUMENT, "different places", lsp_csr_hadamard(ctx, &a, &A, &C));
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "on the host only", lsp_csr_each_row(ctx, &a, NULL, NULL));
@@ -172,7 +173,7 @@ Test(device_values, memory_that_does_not_suffice_leaves_outputs_alone) {
         must(ctx, lsp_ctx_create(&small, &options, NULL, 0));
         status = lsp_csr_hadamard(small, &a, &a, &C);
         cr_assert(status == LSP_OK || (status == LSP_ERR_MEMORY && C.rows == 42 && !C.rowptr));
-        status = status == LSP_OK ? lsp_csr_reduce(small, &a, LSP_REDUCE_NORM2, LSP_EACH_COL, sums) : status;
+        status = status == LSP_OK ? lsp_csr_reduce(small, &a, LSP_REDUCE_NORM2, LSP_REDUCE_EACH_COL, sums) : status;
         lsp_ctx_destroy(small);
     }
     lsp_ctx_destroy(ctx);

@@ -10,9 +10,9 @@ Test(expand, an_expansion_mirrors_what_is_off_the_diagonal) {
             for (int t = 0; t < test_combinations; t++) {
                 lsp_csr A = test_random_csr(ctx, n, n, squares[c][1], test_types(t), 7);
                 double *a = test_dense(&A);
-                for (int symmetry = LSP_GENERAL; symmetry <= LSP_HERMITIAN; symmetry++) {
-                    double re = symmetry == LSP_GENERAL ? 0 : symmetry == LSP_SKEW ? -1 : 1;
-                    double im = symmetry == LSP_HERMITIAN ? -re : re;
+                for (int symmetry = LSP_SYMMETRY_GENERAL; symmetry <= LSP_SYMMETRY_HERMITIAN; symmetry++) {
+                    double re = symmetry == LSP_SYMMETRY_GENERAL ? 0 : symmetry == LSP_SYMMETRY_SKEW ? -1 : 1;
+                    double im = symmetry == LSP_SYMMETRY_HERMITIAN ? -re : re;
                     lsp_csr B;
                     must(ctx, lsp_csr_expand(ctx, &A, (lsp_symmetry)symmetry, &B));
                     must(ctx, lsp_csr_check(ctx, &B, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE));
@@ -46,10 +46,10 @@ Test(expand, an_expansion_mirrors_what_is_off_the_diagonal) {
 Test(expand, an_expansion_needs_a_square_and_a_symmetry) {
     lsp_ctx *ctx = test_ctx(1);
     lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){0}, 1), B = {.rows = 42};
-    must_fail(ctx, LSP_ERR_ARGUMENT, "3 rows and 4 columns", lsp_csr_expand(ctx, &A, LSP_SYMMETRIC, &B));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "3 rows and 4 columns", lsp_csr_expand(ctx, &A, LSP_SYMMETRY_SYMMETRIC, &B));
     must_fail(ctx, LSP_ERR_ARGUMENT, "4 is no symmetry", lsp_csr_expand(ctx, &A, (lsp_symmetry)4, &B));
     must_fail(ctx, LSP_ERR_ARGUMENT, "-1 is no symmetry", lsp_csr_expand(ctx, &A, (lsp_symmetry)-1, &B));
     cr_assert(B.rows == 42 && !B.rowptr);
-    must(ctx, lsp_csr_expand(ctx, &A, LSP_GENERAL, &B));
+    must(ctx, lsp_csr_expand(ctx, &A, LSP_SYMMETRY_GENERAL, &B));
     lsp_ctx_destroy(ctx);
 }

@@ -89,7 +89,7 @@ static inline lsp_csr triangle_plainly(lsp_ctx *ctx, const lsp_csr *A, lsp_trian
     for (int64_t i = 0; i < A->rows; i++) {
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
             const int64_t d = lsp_csr_col(A, k) - i;
-            if (triangle == LSP_LOWER ? d <= diagonal : d >= diagonal) {
+            if (triangle == LSP_TRIANGLE_LOWER ? d <= diagonal : d >= diagonal) {
                 plain_add(&p, i, lsp_csr_col(A, k), A->val_type, A, k);
             }
         }

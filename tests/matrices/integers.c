@@ -103,13 +103,13 @@ TEST_ON_BOTH(csr_integers, entries_move_with_their_values) {
             }
         }
         must_be_made(ctx, lsp_csr_transpose(ctx, &a, &C), &C, type, &turned, "transposed");
-        must_be_made(ctx, lsp_csr_triangle(ctx, &a, LSP_UPPER, 0, &C), &C, type, &part, "a triangle");
+        must_be_made(ctx, lsp_csr_triangle(ctx, &a, LSP_TRIANGLE_UPPER, 0, &C), &C, type, &part, "a triangle");
         must_be_made(ctx, lsp_csr_stack(ctx, (const lsp_csr *[]){&a, &a}, 2, 1, &C), &C, type, &two, "stacked");
         must_be_made(ctx, lsp_csr_block(ctx, &a, 0, rows, 0, cols, &C), &C, type, &p, "a block");
         lsp_csr_transpose_plan *plan = NULL;
         must(ctx, lsp_csr_transpose_plan_create(ctx, &a, &plan));
         must(ctx, lsp_csr_transpose_execute(plan, &a, &C));
-        must(ctx, lsp_csr_transpose_update(plan, &a, &C));
+        must(ctx, lsp_csr_transpose_refill(plan, &a, &C));
         must_be_made(ctx, LSP_OK, &C, type, &turned, "transposed by a plan");
         lsp_csr_transpose_plan_destroy(plan);
         /* the order of rows and of columns turned round, and back */
@@ -190,11 +190,11 @@ TEST_ON_BOTH(csr_integers, a_triangle_is_expanded) {
         lsp_csr A = make_whole(type, 12, 12, round & 1, round & 4, &state), a = take(ctx, &A), C = {0};
         plain p = plain_matrix(&A), right = plain_matrix(&A);
         for (int64_t i = 0; i < 12; i++) {
-            for (int64_t j = 0; j < 12 && symmetry != LSP_GENERAL; j++) {
+            for (int64_t j = 0; j < 12 && symmetry != LSP_SYMMETRY_GENERAL; j++) {
                 const int64_t at = i * 12 + j, back = j * 12 + i;
                 if (i != j && p.is[back]) {
                     const uint64_t x = (uint64_t)p.val[back];
-                    right.val[at] = (int64_t)((uint64_t)right.val[at] + (symmetry == LSP_SKEW ? 0 - x : x));
+                    right.val[at] = (int64_t)((uint64_t)right.val[at] + (symmetry == LSP_SYMMETRY_SKEW ? 0 - x : x));
                     right.is[at] = true;
                 }
             }
@@ -235,7 +235,7 @@ TEST_ON_BOTH(csr_integers, sums_and_entrywise_products_are_those_of_plain_loops)
             must(ctx, lsp_csr_add_plan_create(ctx, &a, &b, &plan));
             lsp_status status = lsp_csr_add_execute(plan, 0, &a, 0, &b, &C);
             must(ctx, status);
-            status = lsp_csr_add_update(plan, alpha, &a, beta, &b, &C);
+            status = lsp_csr_add_refill(plan, alpha, &a, beta, &b, &C);
             if (status != LSP_OK) {
                 lsp_csr rest = {0};
                 lsp_csr_free(ctx, &C);
@@ -267,7 +267,7 @@ TEST_ON_BOTH(csr_integers, equal_patterns_are_added_in_place_by_a_plan) {
         lsp_csr_add_plan *plan = NULL;
         must(ctx, lsp_csr_add_plan_create(ctx, &a, &b, &plan));
         must(ctx, lsp_csr_add_execute(plan, 2, &a, -7, &b, &C));
-        must(ctx, lsp_csr_add_update(plan, 2, &a, -7, &b, &C));
+        must(ctx, lsp_csr_add_refill(plan, 2, &a, -7, &b, &C));
         must_be_made(ctx, LSP_OK, &C, integer_types[t], &right, "by a plan");
         lsp_csr_add_plan_destroy(plan);
         plain_free(&right), give_back(ctx, &a), give_back(ctx, &b), drop(&A), drop(&B);
@@ -281,12 +281,12 @@ TEST_ON_BOTH(csr_integers, factors_of_integers_are_whole) {
     for (int k = 0; k < 5; k++) {
         must_fail(ctx, LSP_ERR_ARGUMENT, "alpha", lsp_csr_add(ctx, wrong[k], &a, 1, &a, &C));
         must_fail(ctx, LSP_ERR_ARGUMENT, "beta", lsp_csr_add(ctx, 1, &a, wrong[k], &a, &C));
-        must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_csr_apply(ctx, &a, LSP_MULTIPLY, wrong[k]));
-        must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_csr_apply(ctx, &a, LSP_ADD, wrong[k]));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_csr_apply(ctx, &a, LSP_APPLY_MULTIPLY, wrong[k]));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_csr_apply(ctx, &a, LSP_APPLY_ADD, wrong[k]));
     }
-    must_fail(ctx, LSP_ERR_ARGUMENT, "LSP_POWER", lsp_csr_apply(ctx, &a, LSP_POWER, -1));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "not integers", lsp_csr_apply(ctx, &a, LSP_RECIPROCAL, 0));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "not integers", lsp_csr_apply(ctx, &a, LSP_SQRT, 0));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "LSP_APPLY_POWER", lsp_csr_apply(ctx, &a, LSP_APPLY_POWER, -1));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "not integers", lsp_csr_apply(ctx, &a, LSP_APPLY_RECIPROCAL, 0));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "not integers", lsp_csr_apply(ctx, &a, LSP_APPLY_SQRT, 0));
     cr_assert(C.rows == 4711);
     give_back(ctx, &a), drop(&A);
 }
@@ -296,14 +296,17 @@ TEST_ON_BOTH(csr_integers, factors_of_integers_are_whole) {
 /* Does the exact f(a) fit LSP_I64? */
 static bool mapped(lsp_function f, int64_t parameter, int64_t a, int64_t *result) {
     bool wide = false;
-    *result = f == LSP_SIGN ? (a > 0) - (a < 0) : f == LSP_CONSTANT ? parameter : f == LSP_POWER ? 1 : a;
-    for (int64_t k = 0; f == LSP_POWER && k < parameter; k++) {
+    *result = f == LSP_APPLY_SIGN       ? (a > 0) - (a < 0)
+              : f == LSP_APPLY_CONSTANT ? parameter
+              : f == LSP_APPLY_POWER    ? 1
+                                        : a;
+    for (int64_t k = 0; f == LSP_APPLY_POWER && k < parameter; k++) {
         wide = __builtin_mul_overflow(*result, a, result) || wide;
     }
-    return !(f == LSP_MULTIPLY                            ? __builtin_mul_overflow(a, parameter, result)
-             : f == LSP_ADD                               ? __builtin_add_overflow(a, parameter, result)
-             : f == LSP_NEGATE || (f == LSP_ABS && a < 0) ? __builtin_sub_overflow(0, a, result)
-                                                          : wide);
+    return !(f == LSP_APPLY_MULTIPLY                                  ? __builtin_mul_overflow(a, parameter, result)
+             : f == LSP_APPLY_ADD                                     ? __builtin_add_overflow(a, parameter, result)
+             : f == LSP_APPLY_NEGATE || (f == LSP_APPLY_ABS && a < 0) ? __builtin_sub_overflow(0, a, result)
+                                                                      : wide);
 }
 
 /* A call on C, a copy of `before`, ended with this status. `right` holds the results, and `wide` those that do not fit
@@ -332,13 +335,15 @@ static void must_be_changed(lsp_ctx *ctx, lsp_status status, lsp_csr *C, const l
 }
 
 TEST_ON_BOTH(csr_integers, functions_of_values_are_those_of_plain_loops) {
-    static const lsp_function functions[] = {LSP_ABS,      LSP_NEGATE, LSP_SIGN,  LSP_CONJUGATE,
-                                             LSP_MULTIPLY, LSP_ADD,    LSP_POWER, LSP_CONSTANT};
+    static const lsp_function functions[] = {LSP_APPLY_ABS,      LSP_APPLY_NEGATE, LSP_APPLY_SIGN,  LSP_APPLY_CONJUGATE,
+                                             LSP_APPLY_MULTIPLY, LSP_APPLY_ADD,    LSP_APPLY_POWER, LSP_APPLY_CONSTANT};
     uint64_t state = 6;
     for (int round = 0; round < 192; round++) {
         const lsp_type type = integer_types[round % 3];
         const lsp_function f = functions[round / 3 % 8];
-        const int64_t parameter = f == LSP_POWER ? round % 5 : round % 11 == 0 ? INT64_MAX - 1023 : (round % 7) - 3;
+        const int64_t parameter = f == LSP_APPLY_POWER ? round % 5
+                                  : round % 11 == 0    ? INT64_MAX - 1023
+                                                       : (round % 7) - 3;
         lsp_csr A = make_whole(type, 20, 20, true, round & 1, &state), a = take(ctx, &A), C = {0};
         plain right = plain_matrix(&A);
         bool wide[400];
@@ -393,26 +398,26 @@ TEST_ON_BOTH(csr_integers, results_at_the_limits_are_told_from_those_beyond) {
         int64_t value;
         double parameter;
         bool fits;
-    } cases[] = {{LSP_I64, LSP_POWER, 65536, 4, false},
-                 {LSP_I32, LSP_POWER, 65536, 4, false},
-                 {LSP_I64, LSP_POWER, -2, 63, true},
-                 {LSP_I64, LSP_POWER, 2, 63, false},
-                 {LSP_I64, LSP_POWER, -1, 0x1p62, true},
-                 {LSP_I64, LSP_POWER, 3, 0x1p62, false},
-                 {LSP_I64, LSP_ADD, INT64_MAX, 1, false},
-                 {LSP_I64, LSP_ADD, INT64_MAX - 1, 1, true},
-                 {LSP_I64, LSP_NEGATE, INT64_MIN, 0, false},
-                 {LSP_I64, LSP_ABS, INT64_MIN, 0, false},
-                 {LSP_I64, LSP_ABS, -INT64_MAX, 0, true},
-                 {LSP_I32, LSP_MULTIPLY, INT32_MIN, 0x1p32, false},
-                 {LSP_I64, LSP_MULTIPLY, -(1LL << 32), 0x1p31, true},
-                 {LSP_I64, LSP_MULTIPLY, 1LL << 32, 0x1p31, false},
+    } cases[] = {{LSP_I64, LSP_APPLY_POWER, 65536, 4, false},
+                 {LSP_I32, LSP_APPLY_POWER, 65536, 4, false},
+                 {LSP_I64, LSP_APPLY_POWER, -2, 63, true},
+                 {LSP_I64, LSP_APPLY_POWER, 2, 63, false},
+                 {LSP_I64, LSP_APPLY_POWER, -1, 0x1p62, true},
+                 {LSP_I64, LSP_APPLY_POWER, 3, 0x1p62, false},
+                 {LSP_I64, LSP_APPLY_ADD, INT64_MAX, 1, false},
+                 {LSP_I64, LSP_APPLY_ADD, INT64_MAX - 1, 1, true},
+                 {LSP_I64, LSP_APPLY_NEGATE, INT64_MIN, 0, false},
+                 {LSP_I64, LSP_APPLY_ABS, INT64_MIN, 0, false},
+                 {LSP_I64, LSP_APPLY_ABS, -INT64_MAX, 0, true},
+                 {LSP_I32, LSP_APPLY_MULTIPLY, INT32_MIN, 0x1p32, false},
+                 {LSP_I64, LSP_APPLY_MULTIPLY, -(1LL << 32), 0x1p31, true},
+                 {LSP_I64, LSP_APPLY_MULTIPLY, 1LL << 32, 0x1p31, false},
                  {LSP_I64, scaled, INT64_MIN, -1, true},
                  {LSP_I64, scaled, INT64_MIN, 0, true},
                  {LSP_I64, scaled, INT64_MIN, 1, false},
                  {LSP_I32, scaled, 1 << 16, 0x1p15, true},
                  {LSP_I32, scaled, -(1 << 16), 0x1p15, false},
-                 {LSP_BOOL, LSP_ADD, 1, 0x1.fffffffffffffp62, true}};
+                 {LSP_BOOL, LSP_APPLY_ADD, 1, 0x1.fffffffffffffp62, true}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         int32_t rowptr[] = {0, 1}, col[] = {0};
         int64_t val[2] = {0}, minus[2] = {0}, other[2] = {0};
@@ -513,7 +518,7 @@ TEST_ON_BOTH(csr_integers, all_bytes_but_0_are_one_truth_value) {
     must(ctx, lsp_csr_transpose(ctx, &b, &D));
     must(ctx, lsp_csr_compare(ctx, &C, &D, &d));
     cr_assert(d.same_bits);
-    must(ctx, lsp_csr_apply(ctx, &a, LSP_ABS, 0)); /* what is computed is 0 or 1 */
+    must(ctx, lsp_csr_apply(ctx, &a, LSP_APPLY_ABS, 0)); /* what is computed is 0 or 1 */
     lsp_csr here = moved(ctx, &a, LSP_HOST);
     cr_assert(memcmp(here.val, ones, 3) == 0);
     ones[1] = 1;
@@ -532,7 +537,7 @@ TEST_ON_BOTH(csr_integers, reductions_are_those_of_plain_loops) {
         recipe r = {rows, cols, round % 2 ? 3000 : 4, LSP_I32, LSP_I32, type, true, round & 4, -1, -1, 0};
         lsp_csr A = make(&r, test_random(&state)), a = take(ctx, &A);
         for (int axis = 0; axis < 3; axis++) {
-            const int64_t count = axis == LSP_EACH_ROW ? rows : axis == LSP_EACH_COL ? cols : 1;
+            const int64_t count = axis == LSP_REDUCE_EACH_ROW ? rows : axis == LSP_REDUCE_EACH_COL ? cols : 1;
             int64_t *right[4];
             double *norms = calloc((size_t)count, sizeof *norms);
             for (int k = 0; k < 4; k++) {
@@ -543,9 +548,9 @@ TEST_ON_BOTH(csr_integers, reductions_are_those_of_plain_loops) {
             }
             for (int64_t i = 0; i < rows; i++) {
                 for (int64_t k = lsp_csr_rowptr(&A, i); k < lsp_csr_rowptr(&A, i + 1); k++) {
-                    const int64_t x = whole_at(&A, k), at = axis == LSP_EACH_ROW   ? i
-                                                            : axis == LSP_EACH_COL ? lsp_csr_col(&A, k)
-                                                                                   : 0;
+                    const int64_t x = whole_at(&A, k), at = axis == LSP_REDUCE_EACH_ROW   ? i
+                                                            : axis == LSP_REDUCE_EACH_COL ? lsp_csr_col(&A, k)
+                                                                                          : 0;
                     right[0][at] = (int64_t)((uint64_t)right[0][at] + (uint64_t)x);
                     right[1][at] = lsp_min(right[1][at], x);
                     right[2][at] = lsp_max(right[2][at], x);
@@ -575,8 +580,8 @@ TEST_ON_BOTH(csr_integers, norms_are_those_of_the_values_as_doubles) {
         must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.val_type = LSP_F64, .where = a.where}, &D));
         for (int k = LSP_REDUCE_NORM1; k <= LSP_REDUCE_NORM_MAX; k++) {
             void *mine = put_there(ctx, NULL, 8 * 50), *real = put_there(ctx, NULL, 8 * 50);
-            must(ctx, lsp_csr_reduce(ctx, &a, (lsp_reduction)k, LSP_EACH_ROW, mine));
-            must(ctx, lsp_csr_reduce(ctx, &D, (lsp_reduction)k, LSP_EACH_ROW, real));
+            must(ctx, lsp_csr_reduce(ctx, &a, (lsp_reduction)k, LSP_REDUCE_EACH_ROW, mine));
+            must(ctx, lsp_csr_reduce(ctx, &D, (lsp_reduction)k, LSP_REDUCE_EACH_ROW, real));
             void *x = get_back(ctx, mine, 8 * 50), *y = get_back(ctx, real, 8 * 50);
             cr_assert(memcmp(x, y, 8 * 50) == 0);
             free(x), free(y), lsp_free(ctx, mine), lsp_free(ctx, real);
@@ -665,11 +670,11 @@ static lsp_status use_all(lsp_ctx *ctx, void *data) {
     cr_assert(status == LSP_OK || (C.rows == 42 && C.rowptr == NULL));
     status = status == LSP_OK ? lsp_csr_hadamard(ctx, A, A, &D) : status;
     lsp_csr_free(ctx, &D);
-    status = status == LSP_OK ? lsp_csr_expand(ctx, A, LSP_SYMMETRIC, &D) : status;
+    status = status == LSP_OK ? lsp_csr_expand(ctx, A, LSP_SYMMETRY_SYMMETRIC, &D) : status;
     lsp_csr_free(ctx, &D);
     status = status == LSP_OK ? lsp_csr_copy(ctx, A, &(lsp_csr_types){.val_type = LSP_I64}, &D) : status;
     lsp_csr_free(ctx, &D);
-    status = status == LSP_OK ? lsp_csr_apply(ctx, &C, LSP_ADD, 1) : status;
+    status = status == LSP_OK ? lsp_csr_apply(ctx, &C, LSP_APPLY_ADD, 1) : status;
     char diagonal[8 * 60];
     status = status == LSP_OK ? lsp_csr_diagonal(ctx, &C, diagonal) : status;
     status = status == LSP_OK ? lsp_csr_scale(ctx, &C, diagonal, NULL) : status;

@@ -143,7 +143,8 @@ TEST_ON_BOTH(mtx_integers, files_that_are_written_read_back) {
     }
     int32_t rowptr[] = {0, 2, 4}, col[] = {0, 1, 0, 1};
     int64_t val[] = {0, INT64_MAX, INT64_MAX, 0};
-    const lsp_mtx_write_options symmetric = {.symmetry = LSP_SYMMETRIC}, skew = {.symmetry = LSP_SKEW};
+    const lsp_mtx_write_options symmetric = {.symmetry = LSP_SYMMETRY_SYMMETRIC},
+                                skew = {.symmetry = LSP_SYMMETRY_SKEW};
     lsp_csr S = {2, 2, 4, rowptr, col, val, LSP_I32, LSP_I32, LSP_I64, LSP_HOST};
     must(ctx, lsp_mtx_write(ctx, path, &S, &symmetric));
     must_fail(ctx, LSP_ERR_ARGUMENT, "not skew-symmetric", lsp_mtx_write(ctx, path, &S, &skew));

@@ -185,12 +185,12 @@ Test(mtx_read, info_and_header_only_say_what_the_file_says) {
     const char *text = "%%MatrixMarket matrix coordinate integer skew-symmetric\n7 7 2\n2 1 broken";
     must(ctx, read_text(ctx, text, &(lsp_mtx_read_options){.header_only = true}, &A, &info));
     cr_assert(memcmp(&A, &before, sizeof A) == 0);
-    cr_assert(info.format == LSP_MTX_COORDINATE && info.field == LSP_MTX_INTEGER && info.symmetry == LSP_SKEW);
+    cr_assert(info.format == LSP_MTX_COORDINATE && info.field == LSP_MTX_INTEGER && info.symmetry == LSP_SYMMETRY_SKEW);
     cr_assert(info.rows == 7 && info.cols == 7 && info.entries == 2 && info.duplicates == 0 && !info.compressed);
     cr_assert(info.bytes == (int64_t)strlen(text));
     must(ctx, read_text(ctx, "%%MatrixMarket matrix array complex hermitian\n4 4\n",
                         &(lsp_mtx_read_options){.header_only = true}, NULL, &info));
-    cr_assert(info.format == LSP_MTX_ARRAY && info.field == LSP_MTX_COMPLEX && info.symmetry == LSP_HERMITIAN);
+    cr_assert(info.format == LSP_MTX_ARRAY && info.field == LSP_MTX_COMPLEX && info.symmetry == LSP_SYMMETRY_HERMITIAN);
     cr_assert(info.entries == 10);
     lsp_ctx_destroy(ctx);
 }
@@ -245,7 +245,8 @@ Test(mtx_read, large_files_agree_with_the_plain_way) {
     enum { n = 120000, size = 3000 };
     static const char *const banners[] = {"real general", "real symmetric", "pattern symmetric", "complex hermitian",
                                           "integer skew-symmetric"};
-    static const lsp_symmetry symmetries[] = {LSP_GENERAL, LSP_SYMMETRIC, LSP_SYMMETRIC, LSP_HERMITIAN, LSP_SKEW};
+    static const lsp_symmetry symmetries[] = {LSP_SYMMETRY_GENERAL, LSP_SYMMETRY_SYMMETRIC, LSP_SYMMETRY_SYMMETRIC,
+                                              LSP_SYMMETRY_HERMITIAN, LSP_SYMMETRY_SKEW};
     static const lsp_type types[] = {LSP_F64, LSP_F64, LSP_NONE, LSP_C64, LSP_F64};
     int32_t *row = malloc(n * sizeof *row), *col = malloc(n * sizeof *col);
     double *val = malloc(2 * n * sizeof *val);

@@ -159,20 +159,22 @@ Test(mtx_write, symmetric_matrices_are_checked_and_halved, .fini = remove_folder
     lsp_ctx *ctx = test_ctx(2);
     lsp_csr A, B;
     lsp_csr_difference difference;
-    lsp_mtx_write_options symmetric = {.symmetry = LSP_SYMMETRIC}, skew = {.symmetry = LSP_SKEW},
-                          hermitian = {.symmetry = LSP_HERMITIAN};
+    lsp_mtx_write_options symmetric = {.symmetry = LSP_SYMMETRY_SYMMETRIC}, skew = {.symmetry = LSP_SYMMETRY_SKEW},
+                          hermitian = {.symmetry = LSP_SYMMETRY_HERMITIAN};
     must(ctx, lsp_generate(ctx, "poisson2d:60", 1, NULL, &A));
     must(ctx, lsp_mtx_write(ctx, in_folder("s"), &A, &symmetric));
     lsp_mtx_info info;
     must(ctx, lsp_mtx_read(ctx, in_folder("s"), NULL, &B, &info));
-    cr_assert(info.symmetry == LSP_SYMMETRIC && info.entries == (A.nnz + A.rows) / 2);
+    cr_assert(info.symmetry == LSP_SYMMETRY_SYMMETRIC && info.entries == (A.nnz + A.rows) / 2);
     must(ctx, lsp_csr_compare(ctx, &A, &B, &difference));
     cr_assert(difference.same_bits);
 
     static const struct {
         const char *file;
         lsp_symmetry symmetry;
-    } files[] = {{"skew.mtx", LSP_SKEW}, {"hermitian.mtx", LSP_HERMITIAN}, {"symmetric.mtx", LSP_SYMMETRIC}};
+    } files[] = {{"skew.mtx", LSP_SYMMETRY_SKEW},
+                 {"hermitian.mtx", LSP_SYMMETRY_HERMITIAN},
+                 {"symmetric.mtx", LSP_SYMMETRY_SYMMETRIC}};
     for (int i = 0; i < 3; i++) {
         char path[512];
         snprintf(path, sizeof path, "%s/matrices/data/%s", LSP_SOURCE_DIR, files[i].file);
@@ -331,7 +333,7 @@ static lsp_status write_for_memory(lsp_ctx *ctx, void *data) {
     int32_t rowptr[] = {0, 2, 4}, col[] = {1, 0, 0, 1};
     double val[] = {2, 1, 2, 5};
     lsp_csr S = {2, 2, 4, rowptr, col, val, LSP_I32, LSP_I32, LSP_F64, LSP_HOST};
-    lsp_mtx_write_options symmetric = {.symmetry = LSP_SYMMETRIC};
+    lsp_mtx_write_options symmetric = {.symmetry = LSP_SYMMETRY_SYMMETRIC};
     bool packed = strstr(data, ".gz") != NULL;
     lsp_status status = lsp_mtx_write(ctx, data, packed ? &A : &S, packed ? NULL : &symmetric);
     cr_assert((access(data, F_OK) == 0) == (status == LSP_OK));
@@ -360,7 +362,8 @@ Test(mtx_write, real_matrices_come_back, .fini = remove_folder) {
         if (strstr(entry->d_name, ".mtx")) {
             must(ctx, lsp_mtx_read(ctx, path, NULL, &A, &info));
             for (int way = 0; way < 2; way++) {
-                lsp_mtx_write_options options = {.symmetry = way ? info.symmetry : LSP_GENERAL, .comment = path};
+                lsp_mtx_write_options options = {.symmetry = way ? info.symmetry : LSP_SYMMETRY_GENERAL,
+                                                 .comment = path};
                 must(ctx, lsp_mtx_write(ctx, in_folder("real.mtx"), &A, &options));
                 must(ctx, lsp_mtx_read(ctx, in_folder("real.mtx"), NULL, &B, NULL));
                 must(ctx, lsp_csr_compare(ctx, &A, &B, &difference));

@@ -70,13 +70,13 @@ Test(parts, triangles_keep_one_side_of_a_diagonal) {
             for (int t = 0; t < test_combinations; t += 3) {
                 lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 3), B, right;
                 for (int d = 0; d < 16; d++) {
-                    const lsp_triangle triangle = d % 2 ? LSP_UPPER : LSP_LOWER;
+                    const lsp_triangle triangle = d % 2 ? LSP_TRIANGLE_UPPER : LSP_TRIANGLE_LOWER;
                     must(ctx, lsp_csr_triangle(ctx, &A, triangle, diagonals[d / 2], &B));
                     right = triangle_plainly(ctx, &A, triangle, diagonals[d / 2]);
                     must_be(ctx, &B, &right);
                 }
-                right = triangle_plainly(ctx, &A, LSP_UPPER, 1);
-                must(ctx, lsp_csr_triangle(ctx, &A, LSP_UPPER, 1, &A));
+                right = triangle_plainly(ctx, &A, LSP_TRIANGLE_UPPER, 1);
+                must(ctx, lsp_csr_triangle(ctx, &A, LSP_TRIANGLE_UPPER, 1, &A));
                 must_be(ctx, &A, &right);
             }
         }
@@ -87,11 +87,11 @@ Test(parts, triangles_keep_one_side_of_a_diagonal) {
 Test(parts, a_triangle_that_is_none_is_refused) {
     lsp_ctx *ctx = test_ctx(1);
     lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){0}, 1), B = {.rows = 42};
-    must_fail(ctx, LSP_ERR_ARGUMENT, "2 is neither LSP_LOWER nor LSP_UPPER",
+    must_fail(ctx, LSP_ERR_ARGUMENT, "2 is neither LSP_TRIANGLE_LOWER nor LSP_TRIANGLE_UPPER",
               lsp_csr_triangle(ctx, &A, (lsp_triangle)2, 0, &B));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_triangle(ctx, &A, LSP_LOWER, 0, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "A is NULL", lsp_csr_triangle(ctx, NULL, LSP_LOWER, 0, &B));
-    cr_assert_eq(lsp_csr_triangle(NULL, &A, LSP_LOWER, 0, &B), LSP_ERR_ARGUMENT);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_triangle(ctx, &A, LSP_TRIANGLE_LOWER, 0, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "A is NULL", lsp_csr_triangle(ctx, NULL, LSP_TRIANGLE_LOWER, 0, &B));
+    cr_assert_eq(lsp_csr_triangle(NULL, &A, LSP_TRIANGLE_LOWER, 0, &B), LSP_ERR_ARGUMENT);
     cr_assert(B.rows == 42 && !B.rowptr);
     lsp_ctx_destroy(ctx);
 }
@@ -270,7 +270,7 @@ static lsp_status all_parts(lsp_ctx *ctx, void *data) {
     LSP_TRY(lsp_generate(ctx, "er:60:5", 1, NULL, &A));
     LSP_TRY(step == 0   ? lsp_csr_block(ctx, &A, 1, 20, 2, 30, &B)
             : step == 1 ? lsp_csr_block(ctx, &A, 1, 20, 0, 60, &B)
-            : step == 2 ? lsp_csr_triangle(ctx, &A, LSP_LOWER, 0, &B)
+            : step == 2 ? lsp_csr_triangle(ctx, &A, LSP_TRIANGLE_LOWER, 0, &B)
             : step == 3 ? lsp_csr_extract(ctx, &A, &some, &some, &B)
                         : lsp_csr_stack(ctx, (const lsp_csr *[]){&A, &A, NULL, &A}, 2, 2, &B));
 done:

@@ -23,7 +23,7 @@ Test(plans, transposes_are_those_without_a_plan) {
             planned_new_values(&A, 7);
             lsp_csr_free(ctx, &right);
             must(ctx, lsp_csr_transpose(ctx, &A, &right));
-            must(ctx, lsp_csr_transpose_update(plan, &A, &B));
+            must(ctx, lsp_csr_transpose_refill(plan, &A, &B));
             must_be_same(ctx, &right, &B);
             must(ctx, lsp_csr_transpose_execute(plan, &A, &A)); /* in its own place */
             must_be_same(ctx, &right, &A);
@@ -54,7 +54,7 @@ static void check_sum(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, bool wide, bool equa
     planned_new_values(A, 11), planned_new_values(B, 12);
     lsp_csr_free(ctx, &right);
     must(ctx, lsp_csr_add(ctx, -1e300, A, 1e-3, B, &right));
-    must(ctx, lsp_csr_add_update(plan, -1e300, A, 1e-3, B, &C));
+    must(ctx, lsp_csr_add_refill(plan, -1e300, A, 1e-3, B, &C));
     must_be_same(ctx, &right, &C);
     must(ctx, lsp_csr_add_execute(plan, -1e300, A, 1e-3, B, B)); /* in its own place */
     must_be_same(ctx, &right, B);
@@ -91,7 +91,7 @@ Test(plans, sums_of_equal_patterns_hold_nothing) {
     must(ctx, lsp_csr_add_plan_create(ctx, &A, &B, &plan));
     cr_assert(plan->equal && !plan->C.rowptr && !plan->from.sources);
     must(ctx, lsp_csr_add(ctx, 2, &A, 3, &B, &right));
-    must(ctx, lsp_csr_add_update(plan, 2, &A, 3, &B, &A));
+    must(ctx, lsp_csr_add_refill(plan, 2, &A, 3, &B, &A));
     must_be_same(ctx, &right, &A);
     lsp_csr_add_plan_destroy(plan);
     lsp_ctx_destroy(ctx);
@@ -134,23 +134,23 @@ Test(plans, what_is_not_planned_is_refused) {
     cr_assert(lsp_csr_transpose_plan_create(NULL, &A, &plan) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_csr_add_plan_create(NULL, &A, &A, &sum) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_csr_transpose_execute(NULL, &A, &B) == LSP_ERR_ARGUMENT);
-    cr_assert(lsp_csr_add_update(NULL, 1, &A, 1, &A, &C) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_csr_add_refill(NULL, 1, &A, 1, &A, &C) == LSP_ERR_ARGUMENT);
     must(ctx, lsp_csr_transpose_plan_create(ctx, &A, &plan));
     must(ctx, lsp_csr_add_plan_create(ctx, &A, &D, &sum));
     must(ctx, lsp_csr_transpose_execute(plan, &A, &B));
     must(ctx, lsp_csr_add_execute(sum, 1, &A, 1, &D, &C));
     must_fail(ctx, LSP_ERR_ARGUMENT, "place for the transpose", lsp_csr_transpose_execute(plan, &A, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "place for the sum", lsp_csr_add_execute(sum, 1, &A, 1, &D, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "A is NULL", lsp_csr_transpose_update(plan, NULL, &B));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "B is NULL", lsp_csr_transpose_update(plan, &A, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "C is NULL", lsp_csr_add_update(sum, 1, &A, 1, &D, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "A is NULL", lsp_csr_transpose_refill(plan, NULL, &B));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "B is NULL", lsp_csr_transpose_refill(plan, &A, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "C is NULL", lsp_csr_add_refill(sum, 1, &A, 1, &D, NULL));
     other = was = D;
     const char *sizes = "20 x 30 with 50 entries; the plan was made for 20 x 30 with 99";
     sizes = D.nnz < 50 ? "the plan was made for 20 x 30" : sizes;
     must_fail(ctx, LSP_ERR_ARGUMENT, sizes, lsp_csr_transpose_execute(plan, &D, &other));
     must_fail(ctx, LSP_ERR_ARGUMENT, sizes, lsp_csr_add_execute(sum, 1, &D, 1, &D, &other));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "A has ", lsp_csr_transpose_update(plan, &(lsp_csr){0}, &B));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "C is 20 x 30", lsp_csr_add_update(sum, 1, &A, 1, &D, &A));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "A has ", lsp_csr_transpose_refill(plan, &(lsp_csr){0}, &B));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "C is 20 x 30", lsp_csr_add_refill(sum, 1, &A, 1, &D, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "B is 20 x 30", lsp_csr_add_execute(sum, 1, &A, 1, &A, &other));
     cr_assert(memcmp(&other, &was, sizeof was) == 0);
     other = A, other.val_type = LSP_F32;
@@ -158,18 +158,18 @@ Test(plans, what_is_not_planned_is_refused) {
               "A has types LSP_I32, LSP_I32 and LSP_F32; the plan was made for LSP_I32, LSP_I32 and LSP_F64",
               lsp_csr_transpose_execute(plan, &other, &C));
     other = B, other.val = A.val;
-    must_fail(ctx, LSP_ERR_ARGUMENT, "the values of B are those of A", lsp_csr_transpose_update(plan, &A, &other));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "the values of B are those of A", lsp_csr_transpose_refill(plan, &A, &other));
     other = A, other.val = C.val;
     must_fail(ctx, LSP_ERR_ARGUMENT, "the values of C are those of an addend",
-              lsp_csr_add_update(sum, 1, &other, 1, &D, &C));
+              lsp_csr_add_refill(sum, 1, &other, 1, &D, &C));
     other = B, other.val = NULL;
-    must_fail(ctx, LSP_ERR_ARGUMENT, "val is NULL", lsp_csr_transpose_update(plan, &A, &other));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "val is NULL", lsp_csr_transpose_refill(plan, &A, &other));
     lsp_csr_transpose_plan_destroy(NULL), lsp_csr_add_plan_destroy(NULL);
     lsp_ctx_destroy(ctx); /* before its plans */
     cr_assert(lsp_csr_transpose_execute(plan, &A, &B) == LSP_ERR_ARGUMENT);
-    cr_assert(lsp_csr_transpose_update(plan, &A, &B) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_csr_transpose_refill(plan, &A, &B) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_csr_add_execute(sum, 1, &A, 1, &D, &C) == LSP_ERR_ARGUMENT);
-    cr_assert(lsp_csr_add_update(sum, 1, &A, 1, &D, &C) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_csr_add_refill(sum, 1, &A, 1, &D, &C) == LSP_ERR_ARGUMENT);
     lsp_csr_transpose_plan_destroy(plan), lsp_csr_add_plan_destroy(sum);
 }
 

@@ -122,7 +122,7 @@ Test(stats, symmetry_is_exact) {
     for (int threads = 1; threads <= 4; threads += 3) {
         lsp_ctx *ctx = test_ctx(threads);
         for (int t = 0; t < test_combinations; t++) {
-            for (int symmetry = LSP_SYMMETRIC; symmetry <= LSP_HERMITIAN; symmetry++) {
+            for (int symmetry = LSP_SYMMETRY_SYMMETRIC; symmetry <= LSP_SYMMETRY_HERMITIAN; symmetry++) {
                 lsp_csr L = test_random_csr(ctx, 3000, 3000, 40000, test_types(t), 3), A;
                 for (int64_t i = 0; i < L.rows; i++) { /* strictly below the diagonal, no value 0 */
                     for (int64_t k = lsp_csr_rowptr(&L, i); k < lsp_csr_rowptr(&L, i + 1); k++) {
@@ -135,11 +135,11 @@ Test(stats, symmetry_is_exact) {
                 lsp_csr_stats s;
                 must(ctx, lsp_csr_get_stats(ctx, &A, &s));
                 cr_assert(s.pattern_symmetric && s.duplicates == 0 && s.unsorted_rows == 0);
-                cr_assert(s.skew == (symmetry == LSP_SKEW && !pattern));
-                cr_assert(s.symmetric ==
-                          (pattern || symmetry == LSP_SYMMETRIC || (symmetry == LSP_HERMITIAN && !complex)));
-                cr_assert(s.hermitian ==
-                          (pattern || symmetry == LSP_HERMITIAN || (symmetry == LSP_SYMMETRIC && !complex)));
+                cr_assert(s.skew == (symmetry == LSP_SYMMETRY_SKEW && !pattern));
+                cr_assert(s.symmetric == (pattern || symmetry == LSP_SYMMETRY_SYMMETRIC ||
+                                          (symmetry == LSP_SYMMETRY_HERMITIAN && !complex)));
+                cr_assert(s.hermitian == (pattern || symmetry == LSP_SYMMETRY_HERMITIAN ||
+                                          (symmetry == LSP_SYMMETRY_SYMMETRIC && !complex)));
                 if (!pattern) {
                     test_set_value(&A, A.nnz - 1, 99, 99);
                     must(ctx, lsp_csr_get_stats(ctx, &A, &s));

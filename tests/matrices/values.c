@@ -78,23 +78,23 @@ Test(values, a_matrix_is_scaled_by_its_own_values) {
 
 static double plainly(lsp_function f, double parameter, double a) {
     switch (f) {
-    case LSP_ABS:
+    case LSP_APPLY_ABS:
         return fabs(a);
-    case LSP_NEGATE:
+    case LSP_APPLY_NEGATE:
         return -a;
-    case LSP_RECIPROCAL:
+    case LSP_APPLY_RECIPROCAL:
         return 1 / a;
-    case LSP_SQRT:
+    case LSP_APPLY_SQRT:
         return sqrt(a);
-    case LSP_SIGN:
+    case LSP_APPLY_SIGN:
         return a > 0 ? 1 : a < 0 ? -1 : a;
-    case LSP_CONJUGATE:
+    case LSP_APPLY_CONJUGATE:
         return a;
-    case LSP_MULTIPLY:
+    case LSP_APPLY_MULTIPLY:
         return parameter * a;
-    case LSP_ADD:
+    case LSP_APPLY_ADD:
         return a + parameter;
-    case LSP_POWER:
+    case LSP_APPLY_POWER:
         return pow(a, parameter);
     default:
         return parameter;
@@ -115,7 +115,7 @@ Test(values, functions_are_applied_to_every_value) {
             for (int64_t k = 0; k < A.nnz; k++) {
                 const double a = lsp_value_at(&A, k).re, b = lsp_value_at(&B, k).re;
                 const double x = rounded(type, plainly((lsp_function)f, parameter, a));
-                const bool near = f == LSP_POWER && fabs(b - x) <= fabs(x) * (type == LSP_F32 ? 1e-7 : 1e-15);
+                const bool near = f == LSP_APPLY_POWER && fabs(b - x) <= fabs(x) * (type == LSP_F32 ? 1e-7 : 1e-15);
                 cr_assert(same_number(b, x) || near, "function %d of %g: %.17g, not %.17g", f, a, b, x);
             }
             lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &B);
@@ -136,8 +136,9 @@ Test(values, complex_values_are_mapped_as_far_as_it_makes_sense) {
     static const struct {
         lsp_function f;
         double re, im; /* of 3 + 4i */
-    } known[] = {{LSP_ABS, 5, 0},      {LSP_NEGATE, -3, -4}, {LSP_RECIPROCAL, 0.12, -0.16}, {LSP_CONJUGATE, 3, -4},
-                 {LSP_MULTIPLY, 6, 8}, {LSP_ADD, 5, 4},      {LSP_CONSTANT, 2, 0}};
+    } known[] = {{LSP_APPLY_ABS, 5, 0},        {LSP_APPLY_NEGATE, -3, -4}, {LSP_APPLY_RECIPROCAL, 0.12, -0.16},
+                 {LSP_APPLY_CONJUGATE, 3, -4}, {LSP_APPLY_MULTIPLY, 6, 8}, {LSP_APPLY_ADD, 5, 4},
+                 {LSP_APPLY_CONSTANT, 2, 0}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         must(ctx, lsp_csr_copy(ctx, &A, NULL, &B));
         must(ctx, lsp_csr_apply(ctx, &B, known[i].f, 2));
@@ -146,9 +147,9 @@ Test(values, complex_values_are_mapped_as_far_as_it_makes_sense) {
                   b.im);
         lsp_csr_free(ctx, &B);
     }
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_csr_apply(ctx, &A, LSP_SQRT, 0));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_csr_apply(ctx, &A, LSP_POWER, 2));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "no smallest", lsp_csr_reduce(ctx, &A, LSP_REDUCE_MIN, LSP_ALL, &B));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_csr_apply(ctx, &A, LSP_APPLY_SQRT, 0));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_csr_apply(ctx, &A, LSP_APPLY_POWER, 2));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "no smallest", lsp_csr_reduce(ctx, &A, LSP_REDUCE_MIN, LSP_REDUCE_ALL, &B));
     must_fail(ctx, LSP_ERR_ARGUMENT, "function 10", lsp_csr_apply(ctx, &A, (lsp_function)LSP_FUNCTIONS, 2));
     lsp_ctx_destroy(ctx);
 }
@@ -300,7 +301,7 @@ static double plain_reduction(const lsp_csr *A, lsp_reduction r, lsp_axis axis, 
     int64_t n = 0;
     for (int64_t i = 0; i < A->rows; i++) {
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
-            if (axis == LSP_ALL || (axis == LSP_EACH_ROW ? i : lsp_csr_col(A, k)) == at) {
+            if (axis == LSP_REDUCE_ALL || (axis == LSP_REDUCE_EACH_ROW ? i : lsp_csr_col(A, k)) == at) {
                 terms[n++] = term(r, lsp_value_at(A, k));
             }
         }
@@ -319,7 +320,7 @@ Test(values, reductions_follow_one_order_of_joining) {
                 for (int axis = 0; axis < 3; axis++) {
                     lsp_ctx *ctx = test_ctx(1 + t % 3);
                     lsp_csr A = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], test_types(t), 2);
-                    const int64_t n = axis == LSP_ALL ? 1 : axis == LSP_EACH_ROW ? A.rows : A.cols;
+                    const int64_t n = axis == LSP_REDUCE_ALL ? 1 : axis == LSP_REDUCE_EACH_ROW ? A.rows : A.cols;
                     void *results = malloc((size_t)n * 16 + 1);
                     if (A.val_type == LSP_C64 && (r == LSP_REDUCE_MIN || r == LSP_REDUCE_MAX)) {
                         free(results);
@@ -371,8 +372,8 @@ Test(values, rows_of_all_lengths_are_reduced_in_that_order) {
     for (int r = 0; r < LSP_REDUCTIONS; r++) {
         for (int i = 0; i < ROWS && r != LSP_REDUCE_COUNT; i++) {
             int64_t count;
-            must(ctx, i > 0 ? LSP_OK : lsp_csr_reduce(ctx, &A, (lsp_reduction)r, LSP_EACH_ROW, results));
-            const double x = plain_reduction(&A, (lsp_reduction)r, LSP_EACH_ROW, i, &count);
+            must(ctx, i > 0 ? LSP_OK : lsp_csr_reduce(ctx, &A, (lsp_reduction)r, LSP_REDUCE_EACH_ROW, results));
+            const double x = plain_reduction(&A, (lsp_reduction)r, LSP_REDUCE_EACH_ROW, i, &count);
             cr_assert(results[i] == x, "reduction %d of %lld values: %.17g, not %.17g", r, (long long)count, results[i],
                       x);
         }
@@ -401,7 +402,7 @@ Test(values, odd_numbers_are_reduced_as_they_should) {
         for (int r = 0; r < LSP_REDUCTIONS; r++) {
             double result;
             if (r != LSP_REDUCE_COUNT) {
-                must(ctx, lsp_csr_reduce(ctx, &A, (lsp_reduction)r, LSP_ALL, &result));
+                must(ctx, lsp_csr_reduce(ctx, &A, (lsp_reduction)r, LSP_REDUCE_ALL, &result));
                 cr_assert(same_number(result, expected[r]), "case %d, reduction %d: %g, not %g", i, r, result,
                           expected[r]);
             }
@@ -419,9 +420,10 @@ Test(values, what_makes_no_sense_is_refused) {
     W.cols = 5;
     must_fail(ctx, LSP_ERR_ARGUMENT, "3 x 4 and B 3 x 5", lsp_csr_hadamard(ctx, &A, &W, &C));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_hadamard(ctx, &A, &A, NULL));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "reduction 7", lsp_csr_reduce(ctx, &A, (lsp_reduction)LSP_REDUCTIONS, LSP_ALL, x));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "reduction 7",
+              lsp_csr_reduce(ctx, &A, (lsp_reduction)LSP_REDUCTIONS, LSP_REDUCE_ALL, x));
     must_fail(ctx, LSP_ERR_ARGUMENT, "axis 3", lsp_csr_reduce(ctx, &A, LSP_REDUCE_SUM, (lsp_axis)3, x));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_reduce(ctx, &A, LSP_REDUCE_SUM, LSP_ALL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_reduce(ctx, &A, LSP_REDUCE_SUM, LSP_REDUCE_ALL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_diagonal(ctx, &A, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "aligned", lsp_csr_diagonal(ctx, &A, (char *)x + 4));
     must_fail(ctx, LSP_ERR_ARGUMENT, "aligned", lsp_csr_scale(ctx, &A, (char *)x + 4, NULL));
@@ -431,7 +433,7 @@ Test(values, what_makes_no_sense_is_refused) {
     lsp_index_set(A.col, A.col_type, 2, 4);
     must_fail(ctx, LSP_ERR_FORMAT, "column", lsp_csr_hadamard(ctx, &A, &A, &C));
     must_fail(ctx, LSP_ERR_FORMAT, "column", lsp_csr_scale(ctx, &A, x, x));
-    must_fail(ctx, LSP_ERR_FORMAT, "column", lsp_csr_reduce(ctx, &A, LSP_REDUCE_SUM, LSP_EACH_COL, x));
+    must_fail(ctx, LSP_ERR_FORMAT, "column", lsp_csr_reduce(ctx, &A, LSP_REDUCE_SUM, LSP_REDUCE_EACH_COL, x));
     cr_assert(C.rows == 42 && C.rowptr == NULL);
     cr_assert_eq(lsp_csr_hadamard(NULL, &A, &A, &C), LSP_ERR_ARGUMENT);
     lsp_ctx_destroy(ctx);
@@ -443,7 +445,7 @@ static lsp_status use_memory(lsp_ctx *ctx, void *data) {
     lsp_csr C = {.rows = 42}, D = {.rows = 42};
     lsp_status status = lsp_csr_hadamard(ctx, A, A, &C);
     cr_assert(status == LSP_OK || (C.rows == 42 && C.rowptr == NULL));
-    status = status == LSP_OK ? lsp_csr_reduce(ctx, A, LSP_REDUCE_SUM, LSP_EACH_COL, sums) : status;
+    status = status == LSP_OK ? lsp_csr_reduce(ctx, A, LSP_REDUCE_SUM, LSP_REDUCE_EACH_COL, sums) : status;
     status = status == LSP_OK ? lsp_csr_from_diagonal(ctx, 30, NULL, LSP_F64, LSP_HOST, &D) : status;
     cr_assert(status == LSP_OK || (D.rows == 42 && D.rowptr == NULL));
     return status;

@@ -58,7 +58,7 @@ TEST_ON_BOTH(spgemm_batch, batches_of_nothing) {
     must(ctx, lsp_spgemm_batch_free(ctx, 0, NULL));
     must(ctx, lsp_spgemm_batch_plan_create(ctx, 0, NULL, NULL, NULL, &plan));
     must(ctx, lsp_spgemm_batch_execute(plan, NULL, NULL, NULL));
-    must(ctx, lsp_spgemm_batch_update(plan, NULL, NULL, NULL));
+    must(ctx, lsp_spgemm_batch_refill(plan, NULL, NULL, NULL));
     lsp_spgemm_batch_plan_destroy(plan);
     for (int flips = 0; flips < 4; flips++) {
         const lsp_spgemm_options options = {.transpose_a = flips & 1, .transpose_b = flips & 2};
@@ -78,7 +78,7 @@ TEST_ON_BOTH(spgemm_batch, batches_of_nothing) {
             must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
             must(ctx, lsp_spgemm_batch_plan_create(ctx, x->count, x->a, x->b, &options, &plan));
             must(ctx, lsp_spgemm_batch_execute(plan, x->a, x->b, x->C));
-            must(ctx, lsp_spgemm_batch_update(plan, x->a, x->b, x->C));
+            must(ctx, lsp_spgemm_batch_refill(plan, x->a, x->b, x->C));
             check(ctx, x, &options, "no entries, by a plan");
             must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
             lsp_spgemm_batch_plan_destroy(plan);
@@ -137,14 +137,14 @@ TEST_ON_BOTH(spgemm_batch, plans_serve_new_values) {
         batch *x = make_batch(ctx, 9, kind & 1 ? 4 : -1, &like, kind & 4, kind & 8, 99 + (uint64_t)kind);
         lsp_csr first[MOST];
         must(ctx, lsp_spgemm_batch_plan_create(ctx, x->count, x->a, x->b, &options, &plan));
-        must_fail(ctx, LSP_ERR_ARGUMENT, "no products yet", lsp_spgemm_batch_update(plan, x->a, x->b, x->C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "no products yet", lsp_spgemm_batch_refill(plan, x->a, x->b, x->C));
         for (int round = 0; round < 4; round++) {
             for (int64_t i = 0; i < x->count; i++) {
                 change(ctx, &x->A[i], &x->a[i], (uint64_t)(round * 100 + i));
                 change(ctx, &x->B[i], &x->b[i], (uint64_t)(round * 100 + i + 50));
             }
             if (round % 2 == 1) {
-                must(ctx, lsp_spgemm_batch_update(plan, x->a, x->b, x->C));
+                must(ctx, lsp_spgemm_batch_refill(plan, x->a, x->b, x->C));
                 check(ctx, x, &options, "an update");
                 must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
             } else {
@@ -156,7 +156,7 @@ TEST_ON_BOTH(spgemm_batch, plans_serve_new_values) {
         memcpy(first, x->C, sizeof first);
         must(ctx, lsp_spgemm_batch_execute(plan, x->a, x->b, x->C));
         change(ctx, &x->A[0], &x->a[0], 7);
-        must(ctx, lsp_spgemm_batch_update(plan, x->a, x->b, first));
+        must(ctx, lsp_spgemm_batch_refill(plan, x->a, x->b, first));
         must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
         memcpy(x->C, first, sizeof first);
         check(ctx, x, &options, "an update of the products before");
@@ -176,19 +176,19 @@ TEST_ON_BOTH(spgemm_batch, plans_refuse_other_matrices) {
     must(ctx, lsp_spgemm_batch_execute(plan, x->a, x->b, x->C));
     memcpy(other, x->a, sizeof other);
     other[4].cols++;
-    must_fail(ctx, LSP_ERR_ARGUMENT, "A[4] is 201 x 181 with", lsp_spgemm_batch_update(plan, other, x->b, x->C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "A[4] is 201 x 181 with", lsp_spgemm_batch_refill(plan, other, x->b, x->C));
     other[4] = x->a[4], other[4].val_type = LSP_F32;
     must_fail(ctx, LSP_ERR_ARGUMENT, "A[4] has types LSP_I32, LSP_I32 and LSP_F32",
-              lsp_spgemm_batch_update(plan, other, x->b, x->C));
+              lsp_spgemm_batch_refill(plan, other, x->b, x->C));
     memcpy(other, x->C, sizeof other);
     other[4].val = x->a[4].val;
-    must_fail(ctx, LSP_ERR_ARGUMENT, "C[4] is 201 x 222", lsp_spgemm_batch_update(plan, x->a, x->b, other));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "C[4] is 201 x 222", lsp_spgemm_batch_refill(plan, x->a, x->b, other));
     memset(other, 0, sizeof other);
-    must_fail(ctx, LSP_ERR_ARGUMENT, "C[0] is 0 x 0", lsp_spgemm_batch_update(plan, x->a, x->b, other));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_batch_update(plan, x->a, x->b, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "C[0] is 0 x 0", lsp_spgemm_batch_refill(plan, x->a, x->b, other));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_batch_refill(plan, x->a, x->b, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_batch_execute(plan, NULL, x->b, other));
     must_fail(ctx, LSP_ERR_ARGUMENT, "that of the factors", lsp_spgemm_batch_execute(plan, x->a, x->b, x->b + 3));
-    must(ctx, lsp_spgemm_batch_update(plan, x->a, x->b, x->C));
+    must(ctx, lsp_spgemm_batch_refill(plan, x->a, x->b, x->C));
     check(ctx, x, NULL, "an update after refusals");
     must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
     lsp_spgemm_batch_plan_destroy(plan);
@@ -203,7 +203,7 @@ static void plan_outlives(lsp_ctx *ctx) {
     must(own, lsp_spgemm_batch_execute(plan, x->a, x->b, x->C));
     lsp_ctx_destroy(own); /* with its products */
     cr_assert_eq(lsp_spgemm_batch_execute(plan, x->a, x->b, x->C), LSP_ERR_ARGUMENT);
-    cr_assert_eq(lsp_spgemm_batch_update(plan, x->a, x->b, x->C), LSP_ERR_ARGUMENT);
+    cr_assert_eq(lsp_spgemm_batch_refill(plan, x->a, x->b, x->C), LSP_ERR_ARGUMENT);
     lsp_spgemm_batch_plan_destroy(plan);
     lsp_spgemm_batch_plan_destroy(NULL);
     drop_batch(ctx, x);

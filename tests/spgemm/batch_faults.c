@@ -198,7 +198,7 @@ static lsp_status use_plan(lsp_ctx *ctx, void *data) {
     status = status == LSP_OK ? lsp_spgemm_batch_execute(plan, x->A, x->B, x->C) : status;
     cr_assert(status == LSP_OK || (((const char *)x->C)[0] == 7 && ((const char *)x->C)[sizeof x->C - 1] == 7));
     const bool made = status == LSP_OK;
-    status = made ? lsp_spgemm_batch_update(plan, x->A, x->B, x->C) : status;
+    status = made ? lsp_spgemm_batch_refill(plan, x->A, x->B, x->C) : status;
     if (made) {
         must(ctx, lsp_spgemm_batch_free(ctx, x->count, x->C));
     }

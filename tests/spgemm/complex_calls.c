@@ -11,7 +11,7 @@ static void use_again(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spge
     must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
     for (int round = 0; round < 5; round++) {
         lsp_csr right = reference(ctx, A, B, options), kept = {0};
-        must(ctx, round & 1 ? lsp_spgemm_update(plan, &a, &b, &C) : lsp_spgemm_execute(plan, &a, &b, &C));
+        must(ctx, round & 1 ? lsp_spgemm_refill(plan, &a, &b, &C) : lsp_spgemm_execute(plan, &a, &b, &C));
         must(ctx, lsp_csr_copy(ctx, &C, &(lsp_csr_types){C.rowptr_type, C.col_type, .where = a.where}, &kept));
         must_equal(ctx, &kept, &right, what);
         lsp_csr_free(ctx, &right);
@@ -75,7 +75,7 @@ TEST_ON_BOTH(spgemm_complex, values_may_begin_at_any_double) {
     must(ctx, lsp_spgemm_execute(plan, &odd, &a, &C));
     for (int round = 0; round < 3; round++) {
         odd_c = C, odd_c.val = memory[1] + 8;
-        must(ctx, lsp_spgemm_update(plan, &odd, &a, &odd_c));
+        must(ctx, lsp_spgemm_refill(plan, &odd, &a, &odd_c));
         must(ctx, lsp_csr_copy(ctx, &odd_c, &(lsp_csr_types){.where = a.where}, &here));
         must_equal(ctx, &here, &right, "an update");
     }
@@ -122,7 +122,7 @@ TEST_ON_BOTH(spgemm_complex, products_of_three_are_two_products) {
             must_equal(ctx, &C, &right, "R*A*P");
             must(ctx, lsp_spgemm_triple_plan_create(ctx, given ? &r : NULL, &a, &p, NULL, &plan));
             must(ctx, lsp_spgemm_triple_execute(plan, given ? &r : NULL, &a, &p, &C));
-            must(ctx, lsp_spgemm_triple_update(plan, given ? &r : NULL, &a, &p, &C));
+            must(ctx, lsp_spgemm_triple_refill(plan, given ? &r : NULL, &a, &p, &C));
             must(ctx, lsp_spgemm_triple_execute(plan, given ? &r : NULL, &a, &p, &D));
             must_equal(ctx, &C, &right, "an update"), must_equal(ctx, &D, &right, "an execution");
             lsp_spgemm_triple_plan_destroy(plan);
@@ -170,7 +170,7 @@ TEST_ON_BOTH(spgemm_complex, sums_with_products_are_products_and_sums) {
         must_equal(ctx, &C, &right, "a sum");
         must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &p, &d, NULL, &plan));
         must(ctx, lsp_spgemm_add_execute(plan, 1, &a, &p, 2, &d, &C));
-        must(ctx, lsp_spgemm_add_update(plan, 0.3, &a, &p, -7, &d, &C));
+        must(ctx, lsp_spgemm_add_refill(plan, 0.3, &a, &p, -7, &d, &C));
         must(ctx, lsp_spgemm_add_execute(plan, 0.3, &a, &p, -7, &d, &D));
         must_equal(ctx, &C, &right, "an update"), must_equal(ctx, &D, &right, "an execution");
         lsp_spgemm_add_plan_destroy(plan);
@@ -192,7 +192,7 @@ TEST_ON_BOTH(spgemm_complex, equal_patterns_are_added_in_place_by_a_plan) {
     check_sum(&right, 2, &A, -0.7, &B);
     a = take(ctx, &A), b = take(ctx, &B);
     must(ctx, lsp_csr_add_plan_create(ctx, &a, &b, &plan));
-    must(ctx, lsp_csr_add_update(plan, 2, &a, -0.7, &b, &a));
+    must(ctx, lsp_csr_add_refill(plan, 2, &a, -0.7, &b, &a));
     lsp_csr here = on_gpu(ctx) ? download(ctx, &a) : a;
     same(ctx, &here, &right, "in place");
     lsp_csr_add_plan_destroy(plan);

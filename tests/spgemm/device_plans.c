@@ -30,10 +30,10 @@ static void use_again(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, lsp_spgemm_options o
     uint64_t state = 3;
     reference.method = LSP_SPGEMM_REFERENCE;
     must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "no product yet", lsp_spgemm_update(plan, &a, &b, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "no product yet", lsp_spgemm_refill(plan, &a, &b, &C));
     for (int round = 0; round < 4; round++) {
         lsp_csr right = {0};
-        must(ctx, round & 1 ? lsp_spgemm_update(plan, &a, &b, &C) : lsp_spgemm_execute(plan, &a, &b, &C));
+        must(ctx, round & 1 ? lsp_spgemm_refill(plan, &a, &b, &C) : lsp_spgemm_execute(plan, &a, &b, &C));
         must(ctx, lsp_spgemm(ctx, A, B, &reference, &right, NULL));
         lsp_csr here = download(ctx, &C);
         cr_assert(here.rowptr_type == right.rowptr_type && here.col_type == right.col_type, "%s: types", what);
@@ -151,14 +151,14 @@ Test(device_plans, keep_to_the_budget_with_a_replay_and_give_it_back_when_memory
     lsp_ctx_info held;
     must(ctx, lsp_spgemm_plan_create(ctx, &a, &a, NULL, &plan));
     must(ctx, lsp_spgemm_execute(plan, &a, &a, &C));
-    must(ctx, lsp_spgemm_update(plan, &a, &a, &C));
+    must(ctx, lsp_spgemm_refill(plan, &a, &a, &C));
     cr_assert(plan->gpu->replay.pairs != NULL);
     must(ctx, lsp_ctx_trim(ctx));
     must(ctx, lsp_ctx_get_info(ctx, &held));
     must(ctx, lsp_ctx_set_max_bytes(ctx, held.cuda_bytes + C.nnz * 6)); /* half of another C */
     must(ctx, lsp_spgemm_execute(plan, &a, &a, &D));
     cr_assert(plan->gpu->replay.pairs == NULL, "the replay was not given back");
-    must(ctx, lsp_spgemm_update(plan, &a, &a, &D));
+    must(ctx, lsp_spgemm_refill(plan, &a, &a, &D));
     must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
     must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
     lsp_csr here = download(ctx, &C), there = download(ctx, &D);
@@ -179,13 +179,13 @@ Test(device_plans, refuse_to_update_what_they_have_not_made) {
     must(ctx, lsp_spgemm_execute(plan, &a, &a, &C));
     lsp_csr other = C, here = download(ctx, &C);
     other.nnz--;
-    must_fail(ctx, LSP_ERR_ARGUMENT, "C is 300 x 300", lsp_spgemm_update(plan, &a, &a, &other));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "C is 300 x 300", lsp_spgemm_refill(plan, &a, &a, &other));
     other = C, other.val_type = LSP_F32;
-    must_fail(ctx, LSP_ERR_ARGUMENT, "types of C", lsp_spgemm_update(plan, &a, &a, &other));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "types of C", lsp_spgemm_refill(plan, &a, &a, &other));
     other = C, other.val = a.val;
-    must_fail(ctx, LSP_ERR_ARGUMENT, "those of a factor", lsp_spgemm_update(plan, &a, &a, &other));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "C has left", lsp_spgemm_update(plan, &a, &a, &here));
-    must(ctx, lsp_spgemm_update(plan, &a, &a, &C));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "those of a factor", lsp_spgemm_refill(plan, &a, &a, &other));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "C has left", lsp_spgemm_refill(plan, &a, &a, &here));
+    must(ctx, lsp_spgemm_refill(plan, &a, &a, &C));
     lsp_spgemm_plan_destroy(plan);
     lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &here), drop(&A);
     lsp_ctx_destroy(ctx);
@@ -234,13 +234,13 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
             col[p] ^= INT32_MIN;
         }
         must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
-        must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_update(plan, &a, &b, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_refill(plan, &a, &b, &C));
         int32_t *a_col = A.col;
         for (int64_t p = 0; p < A.nnz; p++) {
             a_col[p] ^= 0x12345678;
         }
         must(ctx, lsp_cuda_copy(ctx, a.col, LSP_CUDA, a_col, LSP_HOST, 4 * A.nnz));
-        must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_update(plan, &a, &b, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_refill(plan, &a, &b, &C));
         for (int64_t p = 0; p < A.nnz; p++) {
             a_col[p] ^= 0x12345678;
         }
@@ -249,7 +249,7 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
             row[i] ^= INT32_MIN;
         }
         must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, row, LSP_HOST, 4 * (A.rows + 1)));
-        must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_update(plan, &a, &b, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_refill(plan, &a, &b, &C));
         for (int64_t i = 0; i <= A.rows; i++) {
             row[i] ^= INT32_MIN;
         }
@@ -258,7 +258,7 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
         }
         must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, row, LSP_HOST, 4 * (A.rows + 1)));
         must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
-        must(ctx, lsp_spgemm_update(plan, &a, &b, &C));
+        must(ctx, lsp_spgemm_refill(plan, &a, &b, &C));
         must(ctx, lsp_spgemm(ctx, &A, &B, &reference, &right, NULL));
         lsp_csr here = download(ctx, &C);
         same(ctx, &here, &right, "updated at last");
@@ -282,7 +282,7 @@ static void must_repeat_three(lsp_ctx *ctx, lsp_csr *R, lsp_csr *A, lsp_csr *P) 
     }
     must(ctx, lsp_spgemm_triple_plan_create(ctx, R ? &r : NULL, &a, &p, NULL, &plan));
     for (int round = 0; round < 4; round++) {
-        must(ctx, round & 1 ? lsp_spgemm_triple_update(plan, R ? &r : NULL, &a, &p, &C)
+        must(ctx, round & 1 ? lsp_spgemm_triple_refill(plan, R ? &r : NULL, &a, &p, &C)
                             : lsp_spgemm_triple_execute(plan, R ? &r : NULL, &a, &p, &C));
         must(ctx, lsp_spgemm_triple(ctx, R, A, P, NULL, &right, NULL));
         here = download(ctx, &C);
@@ -304,7 +304,7 @@ static void must_repeat_sum(lsp_ctx *ctx, lsp_csr *A, lsp_csr *P, lsp_csr *D) {
     uint64_t state = 5;
     must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &p, &d, NULL, &plan));
     for (int round = 0; round < 4; round++) {
-        must(ctx, round & 1 ? lsp_spgemm_add_update(plan, 2, &a, &p, round, &d, &C)
+        must(ctx, round & 1 ? lsp_spgemm_add_refill(plan, 2, &a, &p, round, &d, &C)
                             : lsp_spgemm_add_execute(plan, 2, &a, &p, round, &d, &C));
         must(ctx, lsp_spgemm_add(ctx, 2, A, P, round, D, NULL, &right, NULL));
         here = download(ctx, &C);

@@ -21,7 +21,7 @@ static void use_again(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spge
             continue;
         }
         must(ctx, C.rowptr != NULL ? LSP_OK : lsp_spgemm_execute(plan, &a, &b, &C));
-        const lsp_status status = lsp_spgemm_update(plan, &a, &b, &C);
+        const lsp_status status = lsp_spgemm_refill(plan, &a, &b, &C);
         if (status == LSP_OK) {
             must(ctx, lsp_csr_copy(ctx, &C, &(lsp_csr_types){C.rowptr_type, C.col_type, .where = a.where}, &D));
         }
@@ -67,7 +67,7 @@ TEST_ON_BOTH(spgemm_integer_calls, products_of_three_and_sums_are_products_and_s
         lsp_spgemm_triple_plan *plan = NULL;
         must(ctx, lsp_spgemm_triple_plan_create(ctx, &r, &a, &p, NULL, &plan));
         must(ctx, lsp_spgemm_triple_execute(plan, &r, &a, &p, &C));
-        must(ctx, lsp_spgemm_triple_update(plan, &r, &a, &p, &C));
+        must(ctx, lsp_spgemm_triple_refill(plan, &r, &a, &p, &C));
         must_be_made(ctx, LSP_OK, &C, type, &three, "R*A*P by a plan");
         lsp_spgemm_triple_plan_destroy(plan);
         must(ctx, lsp_csr_add(ctx, 3, &inner, -2, &D, &right));
@@ -76,7 +76,7 @@ TEST_ON_BOTH(spgemm_integer_calls, products_of_three_and_sums_are_products_and_s
         lsp_spgemm_add_plan *sum = NULL;
         must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &p, &d, NULL, &sum));
         must(ctx, lsp_spgemm_add_execute(sum, 1, &a, &p, 1, &d, &C));
-        must(ctx, lsp_spgemm_add_update(sum, 3, &a, &p, -2, &d, &C));
+        must(ctx, lsp_spgemm_add_refill(sum, 3, &a, &p, -2, &d, &C));
         must_equal(ctx, &C, &right, "a sum by a plan");
         C = (lsp_csr){.rows = 4711};
         must_fail(ctx, LSP_ERR_ARGUMENT, "whole number", lsp_spgemm_add(ctx, 0.5, &a, &p, 1, &d, NULL, &C, NULL));
@@ -115,7 +115,7 @@ TEST_ON_BOTH(spgemm_integer_calls, batches_are_their_products) {
                 for (int i = 0; i < COUNT; i++) {
                     change_whole(ctx, &A[i], &a[i], false, (uint64_t)i + 5);
                 }
-                must(ctx, lsp_spgemm_batch_update(plan, a, b, C));
+                must(ctx, lsp_spgemm_batch_refill(plan, a, b, C));
             }
             for (int i = 0; i < COUNT; i++) {
                 plain right = plain_product(&A[i], &B[i], LSP_PLUS_TIMES);
@@ -228,7 +228,7 @@ static lsp_status use_all(lsp_ctx *ctx, void *data) {
     status = status == LSP_OK ? lsp_spgemm_plan_create(ctx, A, A, &(lsp_spgemm_options){.transpose_a = true}, &plan)
                               : status;
     for (int k = 0; k < 2 && status == LSP_OK; k++) {
-        status = k == 0 ? lsp_spgemm_execute(plan, A, A, &E) : lsp_spgemm_update(plan, A, A, &E);
+        status = k == 0 ? lsp_spgemm_execute(plan, A, A, &E) : lsp_spgemm_refill(plan, A, A, &E);
     }
     lsp_spgemm_plan_destroy(plan);
     lsp_csr_free(ctx, &E);

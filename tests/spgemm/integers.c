@@ -147,7 +147,7 @@ TEST_ON_BOTH(spgemm_integers, integers_beside_reals_are_rounded_first) {
         lsp_spgemm_plan *plan = NULL;
         must(ctx, lsp_spgemm_plan_create(ctx, &a, &b, &options, &plan));
         must(ctx, lsp_spgemm_execute(plan, &a, &b, &C));
-        must(ctx, lsp_spgemm_update(plan, &a, &b, &C));
+        must(ctx, lsp_spgemm_refill(plan, &a, &b, &C));
         must_equal(ctx, &C, &right, "by a plan");
         lsp_spgemm_plan_destroy(plan);
         free(R.val);

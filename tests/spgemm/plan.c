@@ -26,9 +26,9 @@ Test(spgemm_plan, a_plan_serves_changed_values_and_refuses_a_changed_structure) 
         must(ctx, lsp_spgemm_plan_create(ctx, &A, &B, &options, &plan));
         must(ctx, lsp_spgemm_plan_get_info(plan, &info));
         cr_assert(info.nnz == -1 && info.products > 0 && info.reason[0] != 0 && info.blocks > 0);
-        must_fail(ctx, LSP_ERR_ARGUMENT, "no product yet", lsp_spgemm_update(plan, &A, &B, &C));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "no product yet", lsp_spgemm_refill(plan, &A, &B, &C));
         for (int round = 0; round < 4; round++) {
-            must(ctx, round & 1 ? lsp_spgemm_update(plan, &A, &B, &C) : lsp_spgemm_execute(plan, &A, &B, &C));
+            must(ctx, round & 1 ? lsp_spgemm_refill(plan, &A, &B, &C) : lsp_spgemm_execute(plan, &A, &B, &C));
             must(ctx, lsp_spgemm(ctx, &A, &B, &reference, &right, NULL));
             same(ctx, &C, &right, "reused");
             must(ctx, lsp_spgemm_plan_get_info(plan, &info));
@@ -41,14 +41,14 @@ Test(spgemm_plan, a_plan_serves_changed_values_and_refuses_a_changed_structure) 
         }
         lsp_csr other = C;
         other.nnz--;
-        must_fail(ctx, LSP_ERR_ARGUMENT, "C is 400 x 400", lsp_spgemm_update(plan, &A, &B, &other));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "C is 400 x 400", lsp_spgemm_refill(plan, &A, &B, &other));
         other = C, other.col_type = LSP_I64;
-        must_fail(ctx, LSP_ERR_ARGUMENT, "types of C", lsp_spgemm_update(plan, &A, &B, &other));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "types of C", lsp_spgemm_refill(plan, &A, &B, &other));
         other = C, other.val = NULL;
-        must_fail(ctx, LSP_ERR_ARGUMENT, "array of C is NULL", lsp_spgemm_update(plan, &A, &B, &other));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "array of C is NULL", lsp_spgemm_refill(plan, &A, &B, &other));
         other = C, other.val = B.val;
-        must_fail(ctx, LSP_ERR_ARGUMENT, "those of a factor", lsp_spgemm_update(plan, &A, &B, &other));
-        must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_update(plan, &A, &B, NULL));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "those of a factor", lsp_spgemm_refill(plan, &A, &B, &other));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_refill(plan, &A, &B, NULL));
         lsp_csr_free(ctx, &C);
         other = A;
         int32_t *rowptr = B.rowptr, *col = B.col, *row = A.rowptr;
@@ -87,7 +87,7 @@ Test(spgemm_plan, malformed_arguments_are_refused) {
     cr_assert(lsp_spgemm(NULL, &A, &A, NULL, &C, NULL) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_spgemm_plan_create(NULL, &A, &A, NULL, &plan) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_spgemm_execute(NULL, &A, &A, &C) == LSP_ERR_ARGUMENT);
-    cr_assert(lsp_spgemm_update(NULL, &A, &A, &C) == LSP_ERR_ARGUMENT);
+    cr_assert(lsp_spgemm_refill(NULL, &A, &A, &C) == LSP_ERR_ARGUMENT);
     cr_assert(lsp_spgemm_plan_get_info(NULL, NULL) == LSP_ERR_ARGUMENT);
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm(ctx, NULL, &A, NULL, &C, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm(ctx, &A, NULL, NULL, &C, NULL));
@@ -347,7 +347,7 @@ Test(spgemm, about_25000_products_are_made_by_the_caller_alone) {
                      (long long)info.products, info.reason);
         must(ctx, lsp_spgemm_plan_create(ctx, &A, &A, NULL, &plan));
         must(ctx, lsp_spgemm_execute(plan, &A, &A, &D));
-        must(ctx, lsp_spgemm_update(plan, &A, &A, &D));
+        must(ctx, lsp_spgemm_refill(plan, &A, &A, &D));
         cr_assert_eq(running(), before, "a plan of %lld multiplications starts threads", (long long)info.products);
         if (recipes[k].sorted) { /* else the mask is sorted, which is not this room's work */
             must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.filter.mask = &A}, &masked, NULL));

@@ -99,7 +99,7 @@ Test(spgemm, replayed_values_have_the_bits_of_the_reference) {
                 }
             }
             must(ctx, lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
-            must(ctx, lsp_spgemm_update(plan, &A, &B, &C));
+            must(ctx, lsp_spgemm_refill(plan, &A, &B, &C));
             must(ctx, lsp_spgemm_execute(plan, &A, &B, &again));
             same(ctx, &C, &right, "values anew");
             same(ctx, &again, &right, "C again");

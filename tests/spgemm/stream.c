@@ -121,7 +121,7 @@ Test(spgemm_stream, a_product_written_in_blocks_is_the_file_of_the_whole) {
         must_fail(ctx, LSP_ERR_IO, "no/such/place",
                   lsp_spgemm_write(ctx, "no/such/place", &A, &A, NULL, 0, NULL, NULL));
         must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_write(ctx, path, NULL, &A, NULL, 0, NULL, NULL));
-        const lsp_mtx_write_options integers = {.field = LSP_MTX_INTEGER}, lower = {.symmetry = LSP_SYMMETRIC};
+        const lsp_mtx_write_options integers = {.field = LSP_MTX_INTEGER}, lower = {.symmetry = LSP_SYMMETRY_SYMMETRIC};
         must_fail(ctx, LSP_ERR_UNSUPPORTED, "blocks", lsp_spgemm_write(ctx, path, &A, &A, NULL, 0, &lower, NULL));
         if (kind % 2) {
             remove(path);

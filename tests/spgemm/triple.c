@@ -36,7 +36,7 @@ static void must_all_be(lsp_ctx *ctx, const lsp_csr factors[3], const lsp_spgemm
         } else {
             must(ctx, lsp_spgemm_triple_plan_create(ctx, &f[0], &f[1], &f[2], options, &plan));
             must(ctx, lsp_spgemm_triple_execute(plan, &f[0], &f[1], &f[2], &C));
-            must(ctx, lsp_spgemm_triple_update(plan, &f[0], &f[1], &f[2], &C));
+            must(ctx, lsp_spgemm_triple_refill(plan, &f[0], &f[1], &f[2], &C));
             lsp_spgemm_triple_plan_destroy(plan);
         }
         lsp_csr here = moved(ctx, &C, LSP_HOST);
@@ -109,7 +109,7 @@ TEST_ON_BOTH(spgemm_triple, semirings_that_do_not_associate_have_one_order) {
             lsp_csr_free(ctx, &C);
             must(ctx, lsp_spgemm_triple_plan_create(ctx, &x, &y, &z, &options, &plan));
             must(ctx, lsp_spgemm_triple_execute(plan, &x, &y, &z, &C));
-            must(ctx, lsp_spgemm_triple_update(plan, &x, &y, &z, &C));
+            must(ctx, lsp_spgemm_triple_refill(plan, &x, &y, &z, &C));
             must_be_same(ctx, &right, &C);
             lsp_spgemm_triple_plan_destroy(plan);
             lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &inner), lsp_csr_free(ctx, &right);
@@ -145,7 +145,7 @@ TEST_ON_BOTH(spgemm_triple, a_sum_of_or_and_is_zero_or_one) {
             } else {
                 must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &b, &d, &options, &plan));
                 must(ctx, lsp_spgemm_add_execute(plan, alpha, &a, &b, beta, &d, &C));
-                must(ctx, lsp_spgemm_add_update(plan, alpha, &a, &b, beta, &d, &C));
+                must(ctx, lsp_spgemm_add_refill(plan, alpha, &a, &b, beta, &d, &C));
                 lsp_spgemm_add_plan_destroy(plan);
             }
             lsp_csr here = moved(ctx, &C, LSP_HOST);

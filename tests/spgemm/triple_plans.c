@@ -37,7 +37,7 @@ Test(spgemm, plans_of_three_factors_give_the_bits_of_the_call) {
             change(&o.R, 1 + (uint64_t)round), change(&o.A, 20 + (uint64_t)round), change(&o.P, 40 + (uint64_t)round);
             must(ctx, lsp_spgemm_triple(ctx, R, &o.A, &o.P, NULL, &right, NULL));
             if (round > 0) {
-                must(ctx, lsp_spgemm_triple_update(plan, R, &o.A, &o.P, &kept));
+                must(ctx, lsp_spgemm_triple_refill(plan, R, &o.A, &o.P, &kept));
                 same(ctx, &kept, &right, "an update");
             }
             must(ctx, lsp_spgemm_triple_execute(plan, R, &o.A, &o.P, &C));
@@ -64,7 +64,7 @@ Test(spgemm, plans_of_a_product_and_a_sum_give_the_bits_of_the_call) {
             const double alpha = 0.5 + round, beta = 1.25 - round;
             change(&o.A, 1 + (uint64_t)round), change(&o.P, 20 + (uint64_t)round), change(&o.D, 40 + (uint64_t)round);
             must(ctx, lsp_spgemm_add(ctx, alpha, &o.A, &o.P, beta, &o.D, NULL, &right, NULL));
-            must(ctx, lsp_spgemm_add_update(plan, alpha, &o.A, &o.P, beta, &o.D, &C));
+            must(ctx, lsp_spgemm_add_refill(plan, alpha, &o.A, &o.P, beta, &o.D, &C));
             same(ctx, &C, &right, "an update");
             lsp_csr_free(ctx, &C);
             must(ctx, lsp_spgemm_add_execute(plan, alpha, &o.A, &o.P, beta, &o.D, &C));

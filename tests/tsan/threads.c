@@ -22,7 +22,7 @@ static lsp_status narrow(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return lsp_csr_copy(ctx, A, &(lsp_csr_types){.rowptr_type = LSP_I64, .col_type = LSP_I64, .val_type = LSP_F32}, B);
 }
 static lsp_status expand(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
-    return lsp_csr_expand(ctx, A, LSP_SYMMETRIC, B);
+    return lsp_csr_expand(ctx, A, LSP_SYMMETRY_SYMMETRIC, B);
 }
 static lsp_status add(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     lsp_csr T = {0};
@@ -76,7 +76,7 @@ static lsp_status multiply_planned(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     lsp_spgemm_plan *plan = NULL;
     lsp_status status = lsp_spgemm_plan_create(ctx, A, A, NULL, &plan);
     status = status == LSP_OK ? lsp_spgemm_execute(plan, A, A, B) : status;
-    status = status == LSP_OK ? lsp_spgemm_update(plan, A, A, B) : status;
+    status = status == LSP_OK ? lsp_spgemm_refill(plan, A, A, B) : status;
     lsp_spgemm_plan_destroy(plan);
     return status;
 }

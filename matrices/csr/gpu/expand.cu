@@ -31,7 +31,7 @@ static __global__ void kernel_count(mirroring m, int64_t *counts) {
 
 /* Negates the parts of a value that its mirror has negated, bit by bit: a NaN changes its sign too, as on the host. */
 static __device__ void mirror_value(const mirroring &m, void *val, int64_t at) {
-    const bool skew = m.symmetry == LSP_SKEW;
+    const bool skew = m.symmetry == LSP_SYMMETRY_SKEW;
     if (skew && m.A.val_type == LSP_I64) {
         ((ull *)val)[at] = 0 - ((ull *)val)[at];
     } else if (skew && m.value_bytes == 4) {
@@ -40,7 +40,7 @@ static __device__ void mirror_value(const mirroring &m, void *val, int64_t at) {
         ((ull *)val)[at] ^= 1ull << 63;
     } else if (m.value_bytes == 16) {
         ((ull *)val)[2 * at] ^= skew ? 1ull << 63 : 0;
-        ((ull *)val)[2 * at + 1] ^= skew || m.symmetry == LSP_HERMITIAN ? 1ull << 63 : 0;
+        ((ull *)val)[2 * at + 1] ^= skew || m.symmetry == LSP_SYMMETRY_HERMITIAN ? 1ull << 63 : 0;
     }
 }
 
@@ -79,7 +79,7 @@ extern "C" lsp_status lsp_csr_mirror_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
     m.A = view(A);
     m.symmetry = symmetry;
     m.value_bytes = value_bytes(A);
-    if (symmetry != LSP_GENERAL) {
+    if (symmetry != LSP_SYMMETRY_GENERAL) {
         m.T = view(T);
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *starts, (void **)&starts));
