@@ -9,7 +9,8 @@ static lsp_solve_area *area_of(const lsp_solve_plan *plan) { return ((const lsp_
 template <typename Kernel, typename... P>
 static lsp_status launch_early(lsp_ctx *ctx, const char *failed, Kernel kernel, int64_t blocks, const P &...arguments) {
     bool beside = true;
-    return lsp_launch_beside(ctx, &beside, failed, kernel, lsp_grid{blocks, NT, 0}, arguments...);
+    return lsp_launch_with(ctx, lsp_overlap(), lsp_may_overlap(ctx, &beside), failed, kernel, lsp_grid{blocks, NT, 0},
+                           arguments...);
 }
 
 /* An expression in which T is the type of the plan's vectors. */
