@@ -9,6 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LSP_INLINE static inline __attribute__((always_inline))
 
 /* x, and for every NaN the one without sign: processors and GPUs make different ones. */
@@ -281,4 +285,7 @@ LSP_INLINE void lsp_move_value(void *to, int64_t i, const void *from, int64_t k,
     }
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif
