@@ -3,6 +3,6 @@
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/values/values.h"
 
-const lsp_csr_on_gpu_table lsp_csr_on_gpu = {NULL};
-const lsp_forms_on_gpu_table lsp_forms_on_gpu = {NULL};
-const lsp_values_on_gpu_table lsp_values_on_gpu = {NULL};
+const lsp_csr_on_gpu_table lsp_csr_on_gpu = {0};
+const lsp_forms_on_gpu_table lsp_forms_on_gpu = {0};
+const lsp_values_on_gpu_table lsp_values_on_gpu = {0};

@@ -223,7 +223,7 @@ TEST_ON_BOTH(spmv_diagonals, blocks_that_fill_their_slices_badly_are_refused_for
         lsp_csr A = make_blocks(ctx, "perm:500", b, 0, (lsp_csr_types){.val_type = LSP_F64}), there = place(ctx, &A);
         const lsp_spmv_options options = {.method = LSP_SPMV_BLOCKS};
         lsp_spmv_plan *plan = NULL;
-        char fill[100], size[32];
+        char fill[100], size[40];
         snprintf(fill, sizeof fill, "up to %lld entries for the %lld of A",
                  (long long)lsp_diagonals_limit(&A, b) * LSP_SPMV_SLICE * b * b, (long long)A.nnz);
         snprintf(size, sizeof size, "%d x %d blocks", b, b);
