@@ -175,7 +175,7 @@ static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (voi
 ALWAYS void clear_complex(const lsp_spgemm_job *job, int64_t at, int64_t n) { clear_f64(job, 2 * at, 2 * n); }
 static void settle_complex(const lsp_csr *C, int64_t at, int64_t n) { settle_f64(C, 2 * at, 2 * n); }
 
-/* The same in any semiring, and for integers, each of which is a number. */
+/* The same in any semiring, and for integers, which are never NaN. */
 #define CLEAR_TO(suffix, type, nothing)                                                                                \
     ALWAYS void clear_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                     \
         const type empty = (type)(nothing);                                                                            \
