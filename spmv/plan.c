@@ -44,6 +44,9 @@ done:
 }
 
 static void release(lsp_spmv_plan *plan) {
+    if (plan->ctx == NULL) { /* the context is gone, and with it all that the plan held */
+        return;
+    }
     if (plan->job.engine != NULL && plan->job.engine->release != NULL && plan->parts != NULL) {
         plan->job.engine->release(plan);
     }
