@@ -79,7 +79,7 @@ static lsp_csr random_matrix(lsp_ctx *ctx, lsp_type index, lsp_type type, int64_
         counts[i] = test_below(state, i % 100 == 50 ? cols : 12) % (cols + 1);
         nnz += counts[i];
     }
-    must(ctx, lsp_csr_create(ctx, rows, cols, nnz, &(lsp_csr_types){index, index, type, false, LSP_HOST}, &A));
+    must(ctx, lsp_csr_create(ctx, rows, cols, nnz, &(lsp_csr_types){index, index, type, false, LSP_PLACE_HOST}, &A));
     int64_t k = 0;
     for (int64_t i = 0; i < rows; i++) {
         int64_t step = counts[i] ? cols / counts[i] : 1;
