@@ -1,6 +1,7 @@
 /* C = op(A)*op(B) on a GPU, whose kernels count entries and rows of a factor in 32 bits. Larger factors are cut: op(A)
  * into blocks of rows, op(B) into blocks of columns. Each entry of C lies in one block, and is the sum of the same
  * products in the same order, so its bits are those of the whole product. The blocks of C are then put together. */
+#include "blocks.h"
 #include "spgemm.h"
 
 #include <stdio.h>

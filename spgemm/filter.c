@@ -1,5 +1,6 @@
 /* C = op(A)*op(B) with a filter, which can make C much smaller than the whole product. If a mask bounds the product, it
  * is made at once. Otherwise it is made in blocks of rows, and each block is filtered before the next one is made. */
+#include "blocks.h"
 #include "spgemm.h"
 
 /* The filtered blocks of rows, in order. Each is an allocation of its own, so that the list of their addresses is what

@@ -1,5 +1,6 @@
 /* C = op(A)*op(B) by a plan: the calls that create, use, describe and destroy it, and the product at once, by a plan
  * that is not kept. The device does the work. */
+#include "blocks.h"
 #include "spgemm.h"
 
 static const char *method_name(lsp_spgemm_method method) {

@@ -1,5 +1,6 @@
 /* C = op(A)*op(B) in blocks of rows. Each block is multiplied, filtered and handed over before the next one is made, so
  * C need not fit the memory. */
+#include "blocks.h"
 #include "core/cuda.h"
 #include "spgemm.h"
 

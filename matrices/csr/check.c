@@ -1,6 +1,6 @@
 /* Checks that a struct is a matrix: first the struct, then the row pointers, then every entry, in parallel. The message
  * names the first fault, for any number of threads. Every other function trusts a matrix that passed this check. */
-#include "add.h"
+#include "addition.h"
 #include "core/cuda.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
