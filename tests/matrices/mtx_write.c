@@ -126,7 +126,7 @@ Test(mtx_write, what_is_written_reads_back_to_the_same_bits, .fini = remove_fold
         lsp_ctx *ctx = test_ctx(1 + trial % 3);
         lsp_csr A = random_matrix(ctx, index, type, test_below(&state, trial < 20 ? 50 : 3000), &state), B;
         const char *path = in_folder(trial % 5 == 4 ? "m.mtx.gz" : "m.mtx");
-        lsp_mtx_read_options options = {.types = {index, index, type, false, LSP_HOST}};
+        lsp_mtx_read_options options = {.types = {index, index, type, false, LSP_PLACE_HOST}};
         lsp_csr_difference difference;
         lsp_mtx_info info;
         must(ctx, lsp_mtx_write(ctx, path, &A, NULL));
