@@ -77,7 +77,8 @@ static lsp_status look(void *place, int64_t first_row, const lsp_csr *rows) {
     return LSP_OK;
 }
 
-/* LSP_PLACE_CUDA is refused for factors on the host, but makes a stream multiply on the GPU: blocks come back. */
+/* LSP_PLACE_CUDA is refused for factors on the host, but makes a stream or a filtered product multiply on the GPU:
+ * blocks come back. */
 TEST_ON_BOTH(spgemm_places, products_lie_where_their_factors_lie) {
     lsp_csr A, C = {.rows = 4711};
     must(ctx, lsp_generate(ctx, "er:40:5", 1, NULL, &A));
@@ -105,6 +106,10 @@ TEST_ON_BOTH(spgemm_places, products_lie_where_their_factors_lie) {
                 must(ctx, lsp_spgemm_batch_free(ctx, 1, &C));
                 C = (lsp_csr){.rows = 4711};
             }
+            lsp_spgemm_options filtered = options;
+            filtered.filter.drop = true; /* no entry is 0 */
+            must_lie(ctx, lsp_spgemm(ctx, F, F, &filtered, &C, NULL), &C,
+                     away && !on_gpu(ctx) ? LSP_PLACE_CUDA : LSP_PLACE_SOURCE, source, &right);
             const lsp_status status = lsp_spgemm_stream(ctx, F, F, &options, 0, look, &source, NULL);
             if (away && !on_gpu(ctx)) {
                 must_fail(ctx, LSP_ERR_DEVICE, "GPU", status);
