@@ -115,8 +115,7 @@ static lsp_status take_mask(const blocks *p, const int64_t rows[2], const int64_
     LSP_TRY(take_part(ctx, p->options->filter.mask, true, rows, &of_rows, made));
     LSP_TRY(take_part(ctx, &of_rows, false, cols, part, made));
     if (*made) {
-        const lsp_csr_types types = {.rowptr_type = part->rowptr_type, .where = part->where, .drop_values = true};
-        LSP_TRY(lsp_csr_retype(ctx, &types, part));
+        LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){.rowptr_type = part->rowptr_type, .drop_values = true}, part));
     }
 done:
     if (status != LSP_OK && *made) {

@@ -57,7 +57,7 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     made->where = A->where;
     made->cpu = A->where == LSP_HOST ? (void *)(made + 1) : NULL;
     made->gpu = A->where == LSP_CUDA ? (void *)(made + 1) : NULL;
-    made->options.types.where = A->where;
+    made->options.types.place = lsp_place_of(A->where);
     made->val_type = made->type;
     made->type = lsp_wide_type(made->type);
     LSP_TRY(made->device->inspect(made, A, B, ops));

@@ -49,7 +49,7 @@ static void stack_rows(void *data, int64_t begin, int64_t end) {
 /* P = row i of A, then row i of B, for each i; values are places. */
 static lsp_status stack(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr *P) {
     lsp_status status = LSP_OK;
-    const lsp_csr_types types = {.val_type = lsp_place_type(wide), .where = A->where};
+    const lsp_csr_types types = {.val_type = lsp_place_type(wide), .place = lsp_place_of(A->where)};
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz + B->nnz, &types, P));
     if (A->where == LSP_CUDA) {
         return lsp_csr_on_gpu.csr_stack(ctx, A, B, P);
