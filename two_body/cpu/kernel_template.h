@@ -98,7 +98,7 @@ ALWAYS void NAME(count_space)(const lsp_metric *m, lsp_space_kind kind, int dime
         }
     }
     for (int s = 0; s < (radii == 1 ? QUERIES : radii); s++) {
-        counts[radii == 1 ? 0 : s] += NAME(sum)(tallies[s]);
+        counts[radii == 1 ? 0 : s] += NAME(whole_tally)(tallies[s]);
     }
 }
 

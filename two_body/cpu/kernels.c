@@ -24,8 +24,8 @@ ALWAYS void put_bins_f64(__m512d d2, __m512d scale, uint32_t bins, int copies, u
     const __m256i kept = _mm512_cvtepi64_epi32(_mm512_min_epu64(number, _mm512_set1_epi64(bins)));
     _mm256_storeu_si256((__m256i *)(void *)bin, copies == 1 ? kept : _mm256_slli_epi32(kept, LSP_BIN_SHIFT));
 }
-ALWAYS uint64_t sum_f32(__m512i tally) { return (uint32_t)_mm512_reduce_add_epi32(tally); }
-ALWAYS uint64_t sum_f64(__m512i tally) { return (uint64_t)_mm512_reduce_add_epi64(tally); }
+ALWAYS uint64_t whole_tally_f32(__m512i tally) { return (uint32_t)_mm512_reduce_add_epi32(tally); }
+ALWAYS uint64_t whole_tally_f64(__m512i tally) { return (uint64_t)_mm512_reduce_add_epi64(tally); }
 #elif defined(__AVX2__)
 ALWAYS void put_bins_f32(__m256 d2, __m256 scale, uint32_t bins, int copies, uint32_t *bin) {
     const __m256 root = _mm256_sqrt_ps(d2), whole = _mm256_floor_ps(_mm256_mul_ps(root, scale));
@@ -41,12 +41,12 @@ ALWAYS void put_bins_f64(__m256d d2, __m256d scale, uint32_t bins, int copies, u
     const __m128i kept = _mm_min_epu32(_mm256_cvttpd_epi32(less), _mm_set1_epi32((int)bins));
     _mm_storeu_si128((__m128i *)(void *)bin, copies == 1 ? kept : _mm_slli_epi32(kept, LSP_BIN_SHIFT));
 }
-ALWAYS uint64_t sum_f32(__m256i tally) {
+ALWAYS uint64_t whole_tally_f32(__m256i tally) {
     const __m128i half = _mm_add_epi32(_mm256_castsi256_si128(tally), _mm256_extracti128_si256(tally, 1));
     const __m128i quarter = _mm_add_epi32(half, _mm_srli_si128(half, 8));
     return (uint32_t)_mm_extract_epi32(quarter, 0) + (uint32_t)_mm_extract_epi32(quarter, 1);
 }
-ALWAYS uint64_t sum_f64(__m256i tally) {
+ALWAYS uint64_t whole_tally_f64(__m256i tally) {
     const __m128i half = _mm_add_epi64(_mm256_castsi256_si128(tally), _mm256_extracti128_si256(tally, 1));
     return (uint64_t)_mm_extract_epi64(half, 0) + (uint64_t)_mm_extract_epi64(half, 1);
 }
@@ -59,8 +59,8 @@ ALWAYS void put_bins_f64(double d2, double scale, uint32_t bins, int copies, uin
     const double whole = lsp_bin_f64(d2, scale);
     *bin = (whole < bins ? (uint32_t)whole : bins) * (uint32_t)copies;
 }
-ALWAYS uint64_t sum_f32(int64_t tally) { return (uint64_t)tally; }
-ALWAYS uint64_t sum_f64(int64_t tally) { return (uint64_t)tally; }
+ALWAYS uint64_t whole_tally_f32(int64_t tally) { return (uint64_t)tally; }
+ALWAYS uint64_t whole_tally_f64(int64_t tally) { return (uint64_t)tally; }
 #endif
 
 #define REAL_BITS 32
