@@ -17,6 +17,8 @@ static lsp_status check_types(lsp_ctx *ctx, const lsp_csr_types *types, lsp_wher
                 (int)types->place);
     LSP_REQUIRE(types->place != LSP_PLACE_CUDA || where == LSP_CUDA, LSP_ERR_UNSUPPORTED,
                 "the product of matrices in the memory of the host is made there");
+    LSP_REQUIRE(types->place != LSP_PLACE_HOST || where == LSP_HOST, LSP_ERR_UNSUPPORTED,
+                "the product of matrices in the memory of the GPU is made there; copy it to the host");
 done:
     return status;
 }

@@ -25,8 +25,8 @@ typedef struct lsp_spgemm_options {
     lsp_csr_types types; /* of C. val_type LSP_NONE: the wider type of A and B; if both are patterns, a pattern, but
                             LSP_F64 for LSP_PLUS_PAIR without drop_values. LSP_C64 if A or B is complex; C may be
                             LSP_C64 for real ones too. An integer type if neither is real or complex. C lies where A
-                            and B do: LSP_PLACE_HOST has no effect, and LSP_PLACE_CUDA is refused if they are on the
-                            host (but see lsp_spgemm_stream) */
+                            and B do; another `place` is refused. But for factors on the host LSP_PLACE_CUDA makes the
+                            context's GPU multiply in lsp_spgemm_stream and with a filter */
     lsp_filter filter;   /* chooses the entries of C that stay; not for plans. Entries outside a mask are not computed,
                             unless the mask is much larger than the product or `complement` is set */
     int64_t reserved[LSP_RESERVED];

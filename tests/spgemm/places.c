@@ -77,7 +77,8 @@ static lsp_status look(void *place, int64_t first_row, const lsp_csr *rows) {
     return LSP_OK;
 }
 
-/* LSP_PLACE_CUDA is refused for factors on the host, but makes a stream multiply on the GPU: blocks come back. */
+/* Another place than that of the factors is refused. But LSP_PLACE_CUDA, for factors on the host, makes a stream or a
+ * filtered product multiply on the GPU: blocks come back. */
 TEST_ON_BOTH(spgemm_places, products_lie_where_their_factors_lie) {
     lsp_csr A, C = {.rows = 4711};
     must(ctx, lsp_generate(ctx, "er:40:5", 1, NULL, &A));
@@ -89,11 +90,13 @@ TEST_ON_BOTH(spgemm_places, products_lie_where_their_factors_lie) {
         for (int p = 0; p < 3; p++) {
             const lsp_spgemm_options options = {.types.place = all_places[p]};
             const bool away = source == LSP_HOST && all_places[p] == LSP_PLACE_CUDA;
+            const bool home = source == LSP_CUDA && all_places[p] == LSP_PLACE_HOST;
+            const char *why = away ? "host" : "GPU";
             lsp_spgemm_plan *plan = NULL;
-            if (away) {
-                must_fail(ctx, LSP_ERR_UNSUPPORTED, "host", lsp_spgemm(ctx, F, F, &options, &C, NULL));
-                must_fail(ctx, LSP_ERR_UNSUPPORTED, "host", lsp_spgemm_plan_create(ctx, F, F, &options, &plan));
-                must_fail(ctx, LSP_ERR_UNSUPPORTED, "host", lsp_spgemm_batch(ctx, 1, F, F, &options, &C, NULL));
+            if (away || home) {
+                must_fail(ctx, LSP_ERR_UNSUPPORTED, why, lsp_spgemm(ctx, F, F, &options, &C, NULL));
+                must_fail(ctx, LSP_ERR_UNSUPPORTED, why, lsp_spgemm_plan_create(ctx, F, F, &options, &plan));
+                must_fail(ctx, LSP_ERR_UNSUPPORTED, why, lsp_spgemm_batch(ctx, 1, F, F, &options, &C, NULL));
                 cr_assert(C.rows == 4711 && C.rowptr == NULL && plan == NULL);
             } else {
                 must_lie(ctx, lsp_spgemm(ctx, F, F, &options, &C, NULL), &C, LSP_PLACE_SOURCE, source, &right);
@@ -105,6 +108,16 @@ TEST_ON_BOTH(spgemm_places, products_lie_where_their_factors_lie) {
                 must(ctx, lsp_spgemm_batch_free(ctx, 1, &C));
                 C = (lsp_csr){.rows = 4711};
             }
+            lsp_spgemm_options filtered = options;
+            filtered.filter.drop = true; /* no entry is 0 */
+            if (home) {
+                must_fail(ctx, LSP_ERR_UNSUPPORTED, why, lsp_spgemm(ctx, F, F, &filtered, &C, NULL));
+                must_fail(ctx, LSP_ERR_UNSUPPORTED, why,
+                          lsp_spgemm_stream(ctx, F, F, &options, 0, look, &source, NULL));
+                continue;
+            }
+            must_lie(ctx, lsp_spgemm(ctx, F, F, &filtered, &C, NULL), &C,
+                     away && !on_gpu(ctx) ? LSP_PLACE_CUDA : LSP_PLACE_SOURCE, source, &right);
             const lsp_status status = lsp_spgemm_stream(ctx, F, F, &options, 0, look, &source, NULL);
             if (away && !on_gpu(ctx)) {
                 must_fail(ctx, LSP_ERR_DEVICE, "GPU", status);
