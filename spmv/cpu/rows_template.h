@@ -39,28 +39,7 @@ ALWAYS T NAME(sum)(const V *val, const void *col, lsp_type col_type, bool fetch,
         first = NAME(eight)(val, col, col_type, x, k);
         k += 8;
     }
-    if (fetch) { /* each place of a row has its own load of x, which the processor follows: a fifth on grids in f32 */
-        switch (end - k) {
-        case 7:
-            ONE_OF_LAST(7);
-        case 6:
-            ONE_OF_LAST(6);
-        case 5:
-            ONE_OF_LAST(5);
-        case 4:
-            ONE_OF_LAST(4);
-        case 3:
-            ONE_OF_LAST(3);
-        case 2:
-            ONE_OF_LAST(2);
-        case 1:
-            ONE_OF_LAST(1);
-        default:
-            break;
-        }
-    } else { /* its end is guessed better than a jump to a place */
-        ROLLED for (; k < end; k++) { rest = TYPED(fused)(VALUE_AT(k), x[lsp_index_at(col, col_type, k)], rest); }
-    }
+    EACH_OF_LAST
     return first + rest;
 }
 
@@ -92,7 +71,8 @@ static __attribute__((noinline)) int64_t NAME(look)(const lsp_spmv_rows *r, int6
     const lsp_csr *A = &r->job->A;
     const bool planned = r->job->planned, random = r->ahead == LSP_SPMV_FETCH_X, narrow = A->col_type == LSP_I32;
     const bool chunks = random || r->ahead == LSP_SPMV_FETCH_CHUNKS;
-    const int64_t count = random ? X_CHUNK : chunks ? CHUNK : planned ? LSP_SPMV_PIECE : CHECKED;
+    const bool cached = r->ahead == LSP_SPMV_FETCH_NOTHING;
+    const int64_t count = random ? X_CHUNK : chunks ? CHUNK : planned ? LSP_SPMV_PIECE : cached ? 4 * CHECKED : CHECKED;
     const int64_t end = from + count < A->nnz ? from + count : INT64_MAX;
     bool good;
     if (end == INT64_MAX || !chunks) {
