@@ -29,7 +29,7 @@ static void *load(void *data) {
     for (const lsp_csr *matrix; ctx && loader->status == LSP_OK && (matrix = take(loader));) {
         const double begun = cli_now();
         loader->status =
-            lsp_csr_copy(ctx, matrix, &(lsp_csr_types){.where = LSP_CUDA}, &loader->on_gpu[loader->copied]);
+            lsp_csr_copy(ctx, matrix, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &loader->on_gpu[loader->copied]);
         loader->copy_ms += cli_now() - begun;
         loader->copied += loader->status == LSP_OK;
     }

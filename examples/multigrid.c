@@ -60,7 +60,7 @@ static lsp_status make_next(lsp_ctx *ctx, level *l, level *next) {
     snprintf(name, sizeof name, "amg:%lld:T", (long long)l->k);
     next->k = (l->k + 2) / 3;
     TRY(lsp_generate(ctx, name, 1, NULL, &on_host));
-    TRY(lsp_csr_copy(ctx, &on_host, &(lsp_csr_types){.where = l->A.where}, &T));
+    TRY(lsp_csr_copy(ctx, &on_host, &(lsp_csr_types){.place = lsp_place_of(l->A.where)}, &T));
     TRY(lsp_spgemm(ctx, &l->A, &T, NULL, &smooth, NULL));
     TRY(lsp_csr_scale(ctx, &smooth, l->S.val, NULL));
     TRY(lsp_csr_add(ctx, 1, &T, -1, &smooth, &l->P));
@@ -139,7 +139,7 @@ int main(int argc, char **argv) {
     }
     snprintf(name, sizeof name, "poisson2d:%lld", (long long)m.level[0].k);
     TRY(lsp_generate(ctx, name, 1, NULL, &on_host));
-    TRY(lsp_csr_copy(ctx, &on_host, &(lsp_csr_types){.where = device}, &m.level[0].A));
+    TRY(lsp_csr_copy(ctx, &on_host, &(lsp_csr_types){.place = lsp_place_of(device)}, &m.level[0].A));
     const double start = seconds();
     TRY(set_up(ctx, &m));
     printf("%d levels, set up in %.3g s\n", m.levels, seconds() - start);

@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "poisson2d:100";
     const lsp_where device = argc > 3 && strcmp(argv[3], "cuda") == 0 ? LSP_CUDA : LSP_HOST;
     const lsp_ctx_options options = {.device = device};
-    const lsp_csr_types here = {.val_type = LSP_F64}, there = {.val_type = LSP_F64, .where = device};
+    const lsp_csr_types here = {.val_type = LSP_F64}, there = {.val_type = LSP_F64, .place = lsp_place_of(device)};
     const lsp_solve_options jacobi = {.precondition = LSP_PRECONDITION_JACOBI};
     lsp_csr read = {0}, A, b, x;
     lsp_solve_info info;

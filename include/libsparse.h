@@ -15,6 +15,7 @@
  *     libsparse/spgemm.h    sparse matrix times sparse matrix
  *     libsparse/spmv.h      sparse matrix times vectors
  *     libsparse/solve.h     linear systems: conjugate gradients, BiCGStab
+ *     libsparse/two_body.h  statistics of all pairs of points
  * One is not included, because any version may change it:
  *     libsparse/unstable.h  tuning of the GPU's sort, the paper's cache model, the NAS benchmark
  *
@@ -47,5 +48,6 @@
 #include "libsparse/solve.h"
 #include "libsparse/spgemm.h"
 #include "libsparse/spmv.h"
+#include "libsparse/two_body.h"
 
 #endif

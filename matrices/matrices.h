@@ -142,8 +142,26 @@ LSP_INLINE void lsp_value_add(lsp_type type, void *val, int64_t to, int64_t k) {
     ((index) == LSP_I32 ? LSP_WITH_VALUE(type, f, LSP_I32, __VA_ARGS__) : LSP_WITH_VALUE(type, f, LSP_I64, __VA_ARGS__))
 #define LSP_WITH_FLAG(flag, f, ...) ((flag) ? f(true, __VA_ARGS__) : f(false, __VA_ARGS__))
 
-/* *fit = `types` with every open choice made: the narrowest indices that fit, and the value type `source`. `types` may
- * be NULL. */
+/* Where a matrix made from one that lies at `source` shall lie. LSP_HOST is given if there is no source. */
+static inline lsp_where lsp_where_of(lsp_place place, lsp_where source) {
+    return place == LSP_PLACE_SOURCE ? source : place == LSP_PLACE_CUDA ? LSP_CUDA : LSP_HOST;
+}
+
+/* The types of A, and its place. _like: of a matrix of `cols` columns and `nnz` entries made of A; types are wider
+ * than those of A where they must be. */
+static inline lsp_csr_types lsp_types_of(const lsp_csr *A) {
+    lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, lsp_place_of(A->where)};
+    return types;
+}
+static inline lsp_csr_types lsp_types_like(const lsp_csr *A, int64_t cols, int64_t nnz) {
+    lsp_csr_types types = lsp_types_of(A);
+    types.rowptr_type = nnz > INT32_MAX ? LSP_I64 : A->rowptr_type;
+    types.col_type = cols > (int64_t)INT32_MAX + 1 ? LSP_I64 : A->col_type;
+    return types;
+}
+
+/* *fit = `types` with every choice of a type made: the narrowest indices that fit, and the value type `source`. `types`
+ * may be NULL. */
 lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type source, const lsp_csr_types *types,
                            lsp_csr_types *fit);
 

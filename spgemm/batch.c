@@ -66,7 +66,6 @@ static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const l
     b->options = *options;
     b->options.transpose_b = false;          /* the stack B.T takes its place */
     b->options.types.rowptr_type = LSP_NONE; /* of the stack: it has more entries than any product */
-    b->options.types.where = b->count > 0 ? A->where : LSP_HOST;
     b->rowptr_type = options->types.rowptr_type;
     b->A = (lsp_batch_factor){.name = "A", .diagonal = true, .pattern = options->types.drop_values};
     b->B = (lsp_batch_factor){.name = "B",
@@ -127,7 +126,7 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
     lsp_ctx *ctx = b->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
     lsp_batch_result r = {.spans = b->C, .count = b->count, .W = W};
-    lsp_csr_types types = {b->rowptr_type, W->col_type, W->val_type, W->val_type == LSP_NONE, W->where};
+    lsp_csr_types types = {.rowptr_type = b->rowptr_type, .col_type = W->col_type};
     const lsp_spgemm_device *device = lsp_spgemm_device_at(W->where);
     int64_t *ends, most = 0;
     LSP_TRY(LSP_SCRATCH(ctx, b->count + 1, &ends));

@@ -92,7 +92,7 @@ done:
 static lsp_status fill(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices) {
     lsp_status status = LSP_OK;
     const lsp_type type = f->pattern ? LSP_NONE : f->like.val_type;
-    const lsp_csr_types types = {.val_type = type, .drop_values = type == LSP_NONE, .where = f->like.where};
+    const lsp_csr_types types = {.val_type = type, .place = lsp_place_of(f->like.where)};
     lsp_csr made = {0};
     int64_t fault = f->count;
     LSP_TRY(lsp_csr_create(ctx, f->stack.rows, f->stack.cols, f->stack.nnz, &types, &made));

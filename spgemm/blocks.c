@@ -1,6 +1,7 @@
 /* C = op(A)*op(B) on a GPU, whose kernels count entries and rows of a factor in 32 bits. Larger factors are cut: op(A)
  * into blocks of rows, op(B) into blocks of columns. Each entry of C lies in one block, and is the sum of the same
  * products in the same order, so its bits are those of the whole product. The blocks of C are then put together. */
+#include "blocks.h"
 #include "spgemm.h"
 
 #include <stdio.h>
@@ -114,8 +115,7 @@ static lsp_status take_mask(const blocks *p, const int64_t rows[2], const int64_
     LSP_TRY(take_part(ctx, p->options->filter.mask, true, rows, &of_rows, made));
     LSP_TRY(take_part(ctx, &of_rows, false, cols, part, made));
     if (*made) {
-        const lsp_csr_types types = {.rowptr_type = part->rowptr_type, .where = part->where, .drop_values = true};
-        LSP_TRY(lsp_csr_retype(ctx, &types, part));
+        LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){.rowptr_type = part->rowptr_type, .drop_values = true}, part));
     }
 done:
     if (status != LSP_OK && *made) {

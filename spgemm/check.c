@@ -13,10 +13,12 @@ static lsp_status check_types(lsp_ctx *ctx, const lsp_csr_types *types, lsp_wher
                 lsp_type_name(types->col_type));
     LSP_REQUIRE(lsp_is_value(types->val_type), LSP_ERR_ARGUMENT,
                 "values of type %s: one of " LSP_VALUE_TYPE_NAMES " is needed", lsp_type_name(types->val_type));
-    LSP_REQUIRE(types->where == LSP_HOST || types->where == LSP_CUDA, LSP_ERR_ARGUMENT,
-                "a product at place %d: LSP_HOST or LSP_CUDA is needed", (int)types->where);
-    LSP_REQUIRE(types->where == LSP_HOST || types->where == where, LSP_ERR_UNSUPPORTED,
+    LSP_REQUIRE((unsigned)types->place <= LSP_PLACE_CUDA, LSP_ERR_ARGUMENT, "there is no place %d for a product",
+                (int)types->place);
+    LSP_REQUIRE(types->place != LSP_PLACE_CUDA || where == LSP_CUDA, LSP_ERR_UNSUPPORTED,
                 "the product of matrices in the memory of the host is made there");
+    LSP_REQUIRE(types->place != LSP_PLACE_HOST || where == LSP_HOST, LSP_ERR_UNSUPPORTED,
+                "the product of matrices in the memory of the GPU is made there; copy it to the host");
 done:
     return status;
 }

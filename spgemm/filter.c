@@ -1,5 +1,6 @@
 /* C = op(A)*op(B) with a filter, which can make C much smaller than the whole product. If a mask bounds the product, it
  * is made at once. Otherwise it is made in blocks of rows, and each block is filtered before the next one is made. */
+#include "blocks.h"
 #include "spgemm.h"
 
 /* The filtered blocks of rows, in order. Each is an allocation of its own, so that the list of their addresses is what
@@ -14,7 +15,7 @@ static lsp_status collect(void *user, int64_t first_row, const lsp_csr *block) {
     lsp_status status = LSP_OK;
     collection *all = user;
     lsp_ctx *ctx = all->ctx;
-    const lsp_csr_types types = {.rowptr_type = block->rowptr_type, .col_type = block->col_type, .where = block->where};
+    const lsp_csr_types types = lsp_types_of(block);
     lsp_csr **longer = NULL, *place;
     (void)first_row;
     if (all->count == all->capacity) {
@@ -39,7 +40,7 @@ done:
 static bool fits_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     enum { ENTRY_BYTES = 2 * (8 + 16) + 1, ROW_BYTES = 6 * 8, ALWAYS_FIT = 1 << 18 };
     if (A == NULL || B == NULL || A->where != B->where || !lsp_spgemm_masks(options) ||
-        options->filter.mask->where != A->where || (A->where == LSP_HOST && options->types.where == LSP_CUDA)) {
+        options->filter.mask->where != A->where || (A->where == LSP_HOST && options->types.place == LSP_PLACE_CUDA)) {
         return false;
     }
     const lsp_csr *mask = options->filter.mask;

@@ -98,6 +98,14 @@ typedef struct lsp_spgemm_operands {
                             need more than 31 bits */
 } lsp_spgemm_operands;
 
+/* Who takes the rows of a streamed product, and how. */
+typedef struct lsp_spgemm_receiver {
+    lsp_spgemm_sink sink;
+    void *user;
+    int64_t block_bytes; /* most bytes of a block; 0: chosen */
+    bool stays_cuda;     /* the sink gets blocks that were made on a GPU in GPU memory, wherever A and B lie */
+} lsp_spgemm_receiver;
+
 /* ---- what a device does ---- */
 
 struct lsp_batch_factor;

@@ -1,5 +1,6 @@
 /* C = op(A)*op(B) by a plan: the calls that create, use, describe and destroy it, and the product at once, by a plan
  * that is not kept. The device does the work. */
+#include "blocks.h"
 #include "spgemm.h"
 
 static const char *method_name(lsp_spgemm_method method) {
@@ -56,7 +57,7 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     made->where = A->where;
     made->cpu = A->where == LSP_HOST ? (void *)(made + 1) : NULL;
     made->gpu = A->where == LSP_CUDA ? (void *)(made + 1) : NULL;
-    made->options.types.where = A->where;
+    made->options.types.place = lsp_place_of(A->where);
     made->val_type = made->type;
     made->type = lsp_wide_type(made->type);
     LSP_TRY(made->device->inspect(made, A, B, ops));

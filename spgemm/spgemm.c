@@ -1,5 +1,6 @@
 /* C = op(A)*op(B) by one call. */
 #include "spgemm.h"
+#include "blocks.h"
 
 lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options, lsp_csr *C,
                       lsp_spgemm_info *info) {

@@ -56,27 +56,6 @@ lsp_status lsp_spgemm_truth(lsp_ctx *ctx, const lsp_csr *M, void *val);
 lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info);
 
-/* lsp_spgemm with a prepared filter (lsp_filter_prepare_mask), by a plan that is not kept. C before the filter must fit
- * the memory. _uncut refuses factors of a GPU that are too large for kernels; _in_blocks, for a GPU alone, cuts
- * them; _at_once is one of both. */
-lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                            lsp_csr *C, lsp_spgemm_info *info);
-lsp_status lsp_spgemm_in_blocks(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                lsp_csr *C, lsp_spgemm_info *info);
-static inline lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
-                                            const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
-    return A != NULL && B != NULL && A->where == LSP_CUDA ? lsp_spgemm_in_blocks(ctx, A, B, options, C, info)
-                                                          : lsp_spgemm_uncut(ctx, A, B, options, C, info);
-}
-
-/* Who takes the rows of a streamed product, and how. */
-typedef struct lsp_spgemm_receiver {
-    lsp_spgemm_sink sink;
-    void *user;
-    int64_t block_bytes; /* most bytes of a block; 0: chosen */
-    bool stays_cuda;     /* the sink gets blocks that were made on a GPU in GPU memory, wherever A and B lie */
-} lsp_spgemm_receiver;
-
 /* lsp_spgemm_stream, and its checks. */
 lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    int64_t block_bytes);

@@ -1,5 +1,6 @@
 /* C = op(A)*op(B) in blocks of rows. Each block is multiplied, filtered and handed over before the next one is made, so
  * C need not fit the memory. */
+#include "blocks.h"
 #include "core/cuda.h"
 #include "spgemm.h"
 
@@ -84,10 +85,10 @@ static lsp_status make_block(streaming *s, int64_t first, int64_t end, lsp_csr *
         LSP_TRY(lsp_csr_view_rows(ctx, options.filter.mask, first, end - first, &mask));
         options.filter.mask = &mask;
     }
-    LSP_TRY(copied ? lsp_csr_copy(ctx, &rows, &(lsp_csr_types){.where = LSP_CUDA}, &copy) : LSP_OK);
+    LSP_TRY(copied ? lsp_csr_copy(ctx, &rows, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &copy) : LSP_OK);
     LSP_TRY(lsp_spgemm_at_once(ctx, copied ? &copy : &rows, s->on_gpu ? &s->B_cuda : &s->B, &options, C, info));
     if (s->on_gpu && !s->stays_cuda) {
-        const lsp_csr_types types = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
+        const lsp_csr_types types = {C->rowptr_type, C->col_type, .place = LSP_PLACE_HOST};
         LSP_TRY(lsp_csr_copy(ctx, C, &types, &made));
         lsp_csr_free(ctx, C);
         *C = made;
@@ -132,7 +133,7 @@ static lsp_status take_operand(lsp_ctx *ctx, const char *name, const lsp_csr *A,
         *made = true;
     }
     if (A->where == LSP_CUDA) {
-        const lsp_csr_types types = {.rowptr_type = op->rowptr_type, .col_type = op->col_type, .drop_values = true};
+        const lsp_csr_types types = {op->rowptr_type, op->col_type, LSP_NONE, true, LSP_PLACE_HOST};
         LSP_TRY(lsp_csr_copy(ctx, op, &types, pattern));
         *made_pattern = true;
     }
@@ -150,8 +151,8 @@ lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     LSP_TRY(lsp_csr_check_header(ctx, "B", B));
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "one of the matrices to be multiplied lies on the GPU, the other in the memory of the host");
-    LSP_TRY(lsp_spgemm_check_options(ctx, options, options->types.where == LSP_CUDA ? LSP_CUDA : A->where));
-    LSP_REQUIRE((A->where == LSP_HOST && options->types.where == LSP_HOST) || ctx->options.device == LSP_CUDA,
+    LSP_TRY(lsp_spgemm_check_options(ctx, options, options->types.place == LSP_PLACE_CUDA ? LSP_CUDA : A->where));
+    LSP_REQUIRE((A->where == LSP_HOST && options->types.place != LSP_PLACE_CUDA) || ctx->options.device == LSP_CUDA,
                 LSP_ERR_DEVICE, "a product is to be made on a GPU, and this context is on the host");
     LSP_TRY(lsp_spgemm_check_values(ctx, A, B, options));
     LSP_REQUIRE(block_bytes >= 0, LSP_ERR_ARGUMENT, "blocks of %lld bytes: 0 or more is needed",
@@ -169,7 +170,7 @@ static lsp_status take_operands(streaming *s, const lsp_csr *A, const lsp_csr *B
     LSP_TRY(take_operand(ctx, "B", B, options->transpose_b, &s->B, &s->made_b, b,
                          s->given_cuda ? &s->made_b_cuda : &s->made_b));
     if (s->on_gpu && !s->given_cuda) {
-        LSP_TRY(lsp_csr_copy(ctx, &s->B, &(lsp_csr_types){.where = LSP_CUDA}, &s->B_cuda));
+        LSP_TRY(lsp_csr_copy(ctx, &s->B, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &s->B_cuda));
         s->made_b_cuda = true;
     }
 done:
@@ -214,7 +215,7 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes));
     s.value_bytes = lsp_spgemm_result_type(A, B, options) == LSP_C64 ? 16 : 8;
     s.given_cuda = A->where == LSP_CUDA;
-    s.on_gpu = s.given_cuda || options->types.where == LSP_CUDA;
+    s.on_gpu = s.given_cuda || options->types.place == LSP_PLACE_CUDA;
     s.stays_cuda = s.on_gpu && (s.given_cuda || to->stays_cuda);
     const lsp_where where = s.on_gpu ? LSP_CUDA : LSP_HOST;
     LSP_TRY(take_operands(&s, A, B, options));

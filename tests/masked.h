@@ -9,7 +9,7 @@ typedef struct witness {
     int64_t kept, forbidden, untouched;
 } witness;
 
-/* The product by the reference without a mask, of which the mask's entries stay. */
+/* The product by the reference without a mask; then the entries outside the mask are dropped. */
 static inline lsp_csr right_one(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_options options,
                                 witness *seen) {
     const lsp_filter filter = options.filter;

@@ -25,7 +25,7 @@ static inline void check_pairs(lsp_ctx *ctx, lsp_csr *C, lsp_type type, bool alo
 static inline lsp_status check_rows_of_pairs(void *user, int64_t first_row, const lsp_csr *rows) {
     lsp_csr copy;
     (void)first_row;
-    must((lsp_ctx *)user, lsp_csr_copy((lsp_ctx *)user, rows, &(lsp_csr_types){.where = rows->where}, &copy));
+    must((lsp_ctx *)user, lsp_csr_copy((lsp_ctx *)user, rows, NULL, &copy));
     check_pairs((lsp_ctx *)user, &copy, LSP_F32, false, "a block of rows");
     return LSP_OK;
 }

@@ -53,7 +53,7 @@ static inline lsp_status receive(void *user, int64_t first_row, const lsp_csr *b
     if (!all->gpu) {
         return receive_here(user, first_row, block);
     }
-    const lsp_csr_types types = {.rowptr_type = block->rowptr_type, .col_type = block->col_type};
+    const lsp_csr_types types = {block->rowptr_type, block->col_type, .place = LSP_PLACE_HOST};
     must(all->gpu, lsp_csr_copy(all->gpu, block, &types, &here));
     const lsp_status status = receive_here(user, first_row, &here);
     lsp_csr_free(all->gpu, &here);

@@ -10,10 +10,10 @@ static inline int pace(void) { return getenv("LSP_TEST_REDUCED") ? 5 : 1; }
 
 /* A copy in another place, with the same types. */
 static inline lsp_csr moved(lsp_ctx *ctx, const lsp_csr *A, lsp_where where) {
+    lsp_csr_types types = lsp_types_of(A);
     lsp_csr B;
-    must(ctx,
-         lsp_csr_copy(ctx, A,
-                      &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, where}, &B));
+    types.place = lsp_place_of(where);
+    must(ctx, lsp_csr_copy(ctx, A, &types, &B));
     return B;
 }
 static inline lsp_csr upload(lsp_ctx *ctx, const lsp_csr *A) { return moved(ctx, A, LSP_CUDA); }

@@ -78,7 +78,7 @@ static void release_each(bench_contender *c) {
 
 static bool check_products(bench_contender *c, const lsp_csr *C) {
     const batch_race *r = c->state;
-    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32};
+    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .place = LSP_PLACE_HOST};
     for (int64_t i = 0; i < r->count; i++) {
         lsp_csr host = {.rows = 0};
         lsp_csr_difference d = {.same_bits = false};

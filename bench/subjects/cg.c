@@ -264,7 +264,7 @@ static bool make_vectors(race *r) {
 static bool prepare(race *r, const char *spec, const char *file) {
     bench *b = r->b;
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = LSP_F64};
-    const lsp_csr_types there = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .where = LSP_CUDA};
+    const lsp_csr_types there = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .place = LSP_PLACE_CUDA};
     const lsp_mtx_read_options options = {.types = types};
     if (!file && strncmp(spec, "nascg:", 6) == 0) {
         r->nas = spec[6];

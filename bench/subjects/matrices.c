@@ -146,7 +146,7 @@ static void keep(bench_contender *c) { (void)c; }
 static bool run_copy(bench_contender *c) {
     matrices_race *r = c->state;
     const matrices_place *p = place_of(r);
-    return bench_must(c, c->ctx, lsp_csr_copy(c->ctx, &p->A, &(lsp_csr_types){.where = p->A.where}, &r->copied)) &&
+    return bench_must(c, c->ctx, lsp_csr_copy(c->ctx, &p->A, NULL, &r->copied)) &&
            bench_must(c, c->ctx, lsp_ctx_sync(c->ctx));
 }
 static bool check_copy(bench_contender *c) {
@@ -298,7 +298,7 @@ static bool move_operands(matrices_race *r) {
     const matrices_place *from = &r->here;
     matrices_place *to = &r->there;
     const int64_t n = from->A.rows;
-    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .where = LSP_CUDA};
+    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .place = LSP_PLACE_CUDA};
     return !b->device || (bench_ok(b, b->ours, lsp_csr_copy(b->ours, &from->A, &types, &to->A)) &&
                           (!from->B.rows || bench_ok(b, b->ours, lsp_csr_copy(b->ours, &from->B, &types, &to->B))) &&
                           (!from->C.rows || bench_ok(b, b->ours, lsp_csr_copy(b->ours, &from->C, &types, &to->C))) &&

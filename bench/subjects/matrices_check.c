@@ -4,7 +4,7 @@
 #include <string.h>
 
 bool bench_matrices_check(bench_contender *c, const matrices_race *r, lsp_ctx *ctx, const lsp_csr *C) {
-    const lsp_csr_types types = {.rowptr_type = r->right.rowptr_type, .col_type = r->right.col_type};
+    const lsp_csr_types types = {r->right.rowptr_type, r->right.col_type, .place = LSP_PLACE_HOST};
     lsp_csr host = {.rows = 0};
     lsp_csr_difference d = {.same_bits = false};
     const bool compared = bench_must(c, ctx, lsp_csr_copy(ctx, C, &types, &host)) &&

@@ -63,7 +63,7 @@ static void release_ours(bench_contender *c) {
 /* Compares C on the GPU with the right result, bit for bit. */
 static bool check_there(bench_contender *c) {
     const spgemm_entrant *e = c->state;
-    const lsp_csr_types types = {.rowptr_type = e->C.rowptr_type, .col_type = e->C.col_type};
+    const lsp_csr_types types = {e->C.rowptr_type, e->C.col_type, .place = LSP_PLACE_HOST};
     lsp_csr here = {.rows = 0};
     const bool same =
         bench_must(c, c->ctx, lsp_csr_copy(c->ctx, &e->C, &types, &here)) && bench_spgemm_agrees(c, e->race, &here, 0);
@@ -192,7 +192,7 @@ static bool prepare(spgemm_race *r) {
     bench *b = r->b;
     const lsp_spgemm_options reference = {.method = LSP_SPGEMM_REFERENCE};
     /* The reference is too slow for the large workloads of a GPU; the CPU's fast product has the same bits. */
-    const lsp_csr_types there = {.where = LSP_CUDA};
+    const lsp_csr_types there = {.place = LSP_PLACE_CUDA};
     const lsp_spgemm_options *how = r->on_gpu ? NULL : &reference;
     const peer_factors here = {r->triple ? &r->here[SPGEMM_R] : NULL, &r->here[SPGEMM_A],
                                &r->here[r->square ? SPGEMM_A : SPGEMM_B]};

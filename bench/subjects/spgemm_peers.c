@@ -111,7 +111,7 @@ static bool check_gpu_peer(bench_contender *c) {
             sound = run_gpu_peer(c);
         }
         e->gpu_peer->view(e->self, &there);
-        const lsp_csr_types types = {.rowptr_type = there.rowptr_type, .col_type = there.col_type};
+        const lsp_csr_types types = {there.rowptr_type, there.col_type, .place = LSP_PLACE_HOST};
         sound = sound && bench_must(c, ctx, lsp_csr_copy(ctx, &there, &types, &here)) &&
                 bench_must(c, base, lsp_csr_sort(base, &here)) &&
                 (run > 0 || bench_spgemm_agrees(c, e->race, &here, here.val_type == LSP_F64 ? 1e-12 : 1e-5));

@@ -165,7 +165,7 @@ static bool prepare(spmv_race *r, const char *spec, const char *file, const char
     lsp_type values;
     set_types(r, types, &values);
     const lsp_csr_types as = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = values};
-    const lsp_csr_types there = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .where = LSP_CUDA};
+    const lsp_csr_types there = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .place = LSP_PLACE_CUDA};
     const lsp_mtx_read_options options = {.types = as};
     return bench_ok(b, b->base,
                     file ? lsp_mtx_read(b->base, file, &options, &r->A, NULL)

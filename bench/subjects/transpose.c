@@ -37,7 +37,7 @@ static void release_ours(bench_contender *c) {
 /* Is B, in either place, A^T? ctx: of the GPU if B lies there. */
 static bool check(bench_contender *c, lsp_ctx *ctx, const lsp_csr *B) {
     const transpose_race *r = c->state;
-    const lsp_csr_types types = {.rowptr_type = B->rowptr_type, .col_type = B->col_type};
+    const lsp_csr_types types = {B->rowptr_type, B->col_type, .place = LSP_PLACE_HOST};
     lsp_csr here = {.rows = 0};
     lsp_csr_difference d = {.same_bits = false};
     const bool compared = bench_must(c, ctx, lsp_csr_copy(ctx, B, &types, &here)) &&
@@ -115,7 +115,7 @@ static bool prepare(transpose_race *r, const char *spec, const char *file, lsp_t
     bench *b = r->b;
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = precision};
     const lsp_mtx_read_options options = {.types = types};
-    const lsp_csr_types there = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .where = LSP_CUDA};
+    const lsp_csr_types there = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .place = LSP_PLACE_CUDA};
     return bench_ok(b, b->base,
                     file ? lsp_mtx_read(b->base, file, &options, &r->A, NULL)
                          : lsp_generate(b->base, spec, 1, &types, &r->A)) &&

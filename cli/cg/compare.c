@@ -34,10 +34,10 @@ static lsp_status invert_diagonal(cg_job *job, lsp_csr *inverse) {
 
 static lsp_status copy_operands(cg_job *job, operands *in) {
     lsp_ctx *gpu = job->run.gpu;
-    const lsp_csr_types on_gpu = {.where = LSP_CUDA};
+    const lsp_csr_types on_gpu = {.place = LSP_PLACE_CUDA};
     const lsp_type index = job->A.csr.nnz <= INT32_MAX ? LSP_I32 : LSP_I64;
     const lsp_csr_types types = {
-        .rowptr_type = index, .col_type = index, .val_type = cg_type(&job->options), .where = LSP_CUDA};
+        .rowptr_type = index, .col_type = index, .val_type = cg_type(&job->options), .place = LSP_PLACE_CUDA};
     lsp_csr inverse = {0};
     lsp_status status = lsp_csr_copy(gpu, &job->A.csr, &types, &in->A);
     if (status == LSP_OK && !job->options.nas) {

@@ -67,7 +67,7 @@ void cg_time_product(cg_job *job) {
     const lsp_csr *A = cg_matrix(job);
     const lsp_type type = cg_type(&job->options);
     const lsp_spmv_options how = {.type = type, .method = job->spmv->method, .passes = job->options.passes};
-    const lsp_csr_types there = {.where = A->where};
+    const lsp_csr_types there = {.place = lsp_place_of(A->where)};
     lsp_spmv_plan *plan = NULL;
     lsp_csr zeros = {0}, x = {0}, y = {0};
     double ms = 0;

@@ -146,7 +146,7 @@ static lsp_status run_all(cg_job *job, lsp_ctx *ctx, const void *b, void *x, dou
 
 /* On a GPU b goes there and x comes back. */
 static lsp_status solve_there(cg_job *job, double *seconds) {
-    const lsp_csr_types on_gpu = {.where = LSP_CUDA};
+    const lsp_csr_types on_gpu = {.place = LSP_PLACE_CUDA};
     lsp_csr b = {0}, x = {0}, back = {0};
     lsp_ctx *gpu = job->run.gpu;
     lsp_status status = lsp_csr_copy(gpu, &job->rhs, &on_gpu, &b);
@@ -154,7 +154,7 @@ static lsp_status solve_there(cg_job *job, double *seconds) {
     status = status == LSP_OK ? run_all(job, gpu, b.val, x.val, seconds) : status;
     if (job->solved) {
         const double begun = cli_now();
-        const lsp_status copied = lsp_csr_copy(gpu, &x, NULL, &back);
+        const lsp_status copied = lsp_csr_copy(gpu, &x, &(lsp_csr_types){.place = LSP_PLACE_HOST}, &back);
         job->run.copy_ms += cli_now() - begun;
         for (int64_t i = 0; i < back.rows && copied == LSP_OK; i++) {
             cg_vector_set(&job->x, i, cg_vector_get(&back, i));

@@ -7,8 +7,10 @@
 /* Copies an operand to the GPU as cuSPARSE takes it: int32 indices, values of --precision. cuSPARSE does not transpose,
  * so the operand is transposed first; that time is not counted. */
 static lsp_status copy_operand(const cli_job *job, const lsp_csr *A, bool transpose, lsp_csr *there) {
-    const lsp_csr_types types = {
-        .rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = cli_value_type(&job->options), .where = LSP_CUDA};
+    const lsp_csr_types types = {.rowptr_type = LSP_I32,
+                                 .col_type = LSP_I32,
+                                 .val_type = cli_value_type(&job->options),
+                                 .place = LSP_PLACE_CUDA};
     lsp_csr turned = {.rows = 0};
     lsp_status status = transpose ? lsp_csr_transpose(job->run.ctx, A, &turned) : LSP_OK;
     if (status == LSP_OK) {
@@ -22,7 +24,7 @@ static lsp_status copy_operand(const cli_job *job, const lsp_csr *A, bool transp
 static bool compare_product(cli_job *job, cli_peer *peer, peer_cusparse_product *p) {
     lsp_csr there, here = {.rows = 0};
     peer_cusparse_product_view(p, &there);
-    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32};
+    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .place = LSP_PLACE_HOST};
     lsp_status status = lsp_csr_copy(job->run.gpu, &there, &types, &here);
     const bool copied = status == LSP_OK;
     status = copied ? lsp_csr_sort(job->run.ctx, &here) : status;

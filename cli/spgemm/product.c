@@ -117,7 +117,7 @@ static bool wanted_here(const cli_job *job) {
 
 /* Copies C to the host. */
 static lsp_status fetch_product(cli_job *job, lsp_csr *C) {
-    const lsp_csr_types here = {.rowptr_type = C->rowptr_type, .col_type = C->col_type};
+    const lsp_csr_types here = {.rowptr_type = C->rowptr_type, .col_type = C->col_type, .place = LSP_PLACE_HOST};
     cli_progress_begin(&job->run.progress, "copying", "from the GPU");
     lsp_status status = lsp_csr_copy(job->run.gpu, C, &here, &job->C);
     job->run.copy_ms += cli_progress_end(&job->run.progress);
@@ -171,7 +171,7 @@ static lsp_status stream(cli_job *job, lsp_ctx *ctx) {
     const char *path = job->options.output;
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
     how.filter = filter_of(job, &job->mask.csr);
-    how.types.where = job->run.gpu ? LSP_CUDA : LSP_HOST;
+    how.types.place = job->run.gpu ? LSP_PLACE_CUDA : LSP_PLACE_HOST;
     cli_progress_begin(&job->run.progress, "multiplying and writing", path);
     cli_guard_output(path);
     const lsp_mtx_write_options file = {.field = cli_product_field(job)};

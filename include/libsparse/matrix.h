@@ -24,14 +24,24 @@ typedef struct lsp_csr {
     lsp_where where;
 } lsp_csr;
 
-/* Types of a matrix to be made. All zero: the narrowest indices that fit, values as the source has them, on the host.
- */
+/* Where a matrix to be made shall lie. Its source is the matrix, or the triples, that it is made from. */
+typedef enum lsp_place {
+    LSP_PLACE_SOURCE = 0, /* where the source lies; on the host if there is none */
+    LSP_PLACE_HOST = 1,
+    LSP_PLACE_CUDA = 2
+} lsp_place;
+
+/* LSP_PLACE_CUDA or LSP_PLACE_HOST. */
+static inline lsp_place lsp_place_of(lsp_where where) { return where == LSP_CUDA ? LSP_PLACE_CUDA : LSP_PLACE_HOST; }
+
+/* Types and place of a matrix to be made. All zero: the narrowest indices that fit, values as the source has them,
+ * where the source lies. */
 typedef struct lsp_csr_types {
     lsp_type rowptr_type; /* LSP_NONE: LSP_I32 while nnz < 2^31 */
     lsp_type col_type;    /* LSP_NONE: LSP_I32 while cols <= 2^31 */
     lsp_type val_type;    /* LSP_NONE: as the source */
     bool drop_values;     /* make a pattern, whatever the source has */
-    lsp_where where;
+    lsp_place place;      /* 0: where the source lies; on the host if there is none */
 } lsp_csr_types;
 
 /* ---- making, freeing, checking ----------------------------------------------------------------------------------- */
@@ -59,7 +69,7 @@ LSP_API lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags)
 /* B = A in other types or in another place. LSP_ERR_OVERFLOW if an index or an integer does not fit. f64 to f32 rounds
  * to nearest; a pattern becomes ones; integers become reals, to f32 by way of f64, but reals no integers; C64 takes
  * only C64 or a pattern. Waits if A or B is on a GPU. `types` may be NULL.
- *     lsp_csr_copy(ctx, &A, &(lsp_csr_types){.where = LSP_CUDA}, &on_gpu); */
+ *     lsp_csr_copy(ctx, &A, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &on_gpu); */
 LSP_API lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B);
 
 /* B = A^T (not conjugated), columns sorted; entries at the same place stay in order. B lies where A does. Waits for a
@@ -125,8 +135,8 @@ typedef struct lsp_coo {
 
 /* B = the matrix of the triples, rows sorted. Triples at the same place are summed in their order, in the type asked
  * for (integers in LSP_I64); a sum that is no number is the quiet NaN without sign. `*duplicates` (may be NULL) says
- * how many were merged into others. LSP_ERR_FORMAT names the first triple outside the matrix. B lies where `types` say,
- * with `types` NULL where the triples lie. Waits for a GPU. */
+ * how many were merged into others. LSP_ERR_FORMAT names the first triple outside the matrix. `types` may be NULL.
+ * Waits for a GPU. */
 LSP_API lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B,
                                   int64_t *duplicates);
 

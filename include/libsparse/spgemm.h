@@ -24,8 +24,9 @@ typedef struct lsp_spgemm_options {
     bool transpose_a, transpose_b;
     lsp_csr_types types; /* of C. val_type LSP_NONE: the wider type of A and B; if both are patterns, a pattern, but
                             LSP_F64 for LSP_PLUS_PAIR without drop_values. LSP_C64 if A or B is complex; C may be
-                            LSP_C64 for real ones too. An integer type if neither is real or complex. C lies in the
-                            place of A and B, whatever `where` says */
+                            LSP_C64 for real ones too. An integer type if neither is real or complex. C lies where A
+                            and B do; another `place` is refused. But for factors on the host LSP_PLACE_CUDA makes the
+                            context's GPU multiply in lsp_spgemm_stream and with a filter */
     lsp_filter filter;   /* chooses the entries of C that stay; not for plans. Entries outside a mask are not computed,
                             unless the mask is much larger than the product or `complement` is set */
     int64_t reserved[LSP_RESERVED];
@@ -175,9 +176,9 @@ typedef lsp_status (*lsp_spgemm_sink)(void *user, int64_t first_row, const lsp_c
 /* C = op(A)*op(B) in blocks of rows, in order, each handed to `sink` before the next begins: to count, filter, reduce
  * or write a C larger than memory. A block takes at most block_bytes before it is filtered (0: a size that suits the
  * memory), unless one row alone takes more. There is at least one block; it has no rows if C has none. The bits are
- * those of lsp_spgemm. If A and B are on the GPU, so is each block. If they are on the host and options->types.where is
- * LSP_CUDA, the context's GPU multiplies: B must fit its memory, A and C need not, and blocks come back to the host.
- * `options` and `info` may be NULL. */
+ * those of lsp_spgemm. If A and B are on the GPU, so is each block. If they are on the host and options->types.place is
+ * LSP_PLACE_CUDA, the context's GPU multiplies: B must fit its memory, A and C need not, and blocks come back to the
+ * host. `options` and `info` may be NULL. */
 LSP_API lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                      const lsp_spgemm_options *options, int64_t block_bytes, lsp_spgemm_sink sink,
                                      void *user, lsp_spgemm_info *info);

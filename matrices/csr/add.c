@@ -1,7 +1,7 @@
 /* C = alpha*A + beta*B. Here are the checks and the merge for every case: rows with repeated columns or out of order,
  * 64-bit indices, two types of values. It merges each row by column, A first, and sums equal neighbours, once to count
  * and once to fill. Rows that ascend strictly take shorter ways (add_strict.c). */
-#include "add.h"
+#include "addition.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 

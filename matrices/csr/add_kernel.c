@@ -1,7 +1,7 @@
 /* The inner loops of C = alpha*A + beta*B, compiled once for each instruction set. Equal patterns: blocks that stay in
  * the cache are compared, checked and summed, and C's stores bypass the cache. Unequal ones: a merge whose steps have
  * no branch on a column, since such branches are mispredicted every other time. */
-#include "add.h"
+#include "addition.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>

@@ -1,7 +1,7 @@
 /* C = alpha*A + beta*B by a plan. Equal patterns whose rows ascend strictly need no plan: entry k is the sum of entries
  * k. Else the numbers of the entries of A and B are stacked row by row and sorted by column: entry c of C is the sum of
  * a run of this list. lsp_csr_add does the same on a GPU for rows that do not ascend strictly. */
-#include "add.h"
+#include "addition.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "plans.h"
@@ -49,7 +49,7 @@ static void stack_rows(void *data, int64_t begin, int64_t end) {
 /* P = row i of A, then row i of B, for each i; values are places. */
 static lsp_status stack(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr *P) {
     lsp_status status = LSP_OK;
-    const lsp_csr_types types = {.val_type = lsp_place_type(wide), .where = A->where};
+    const lsp_csr_types types = {.val_type = lsp_place_type(wide), .place = lsp_place_of(A->where)};
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz + B->nnz, &types, P));
     if (A->where == LSP_CUDA) {
         return lsp_csr_on_gpu.csr_stack(ctx, A, B, P);

@@ -3,7 +3,7 @@
  * others one thread merges in one pass into arrays of nnz(A)+nnz(B) entries and trims them if much is left over.
  * Several threads count first, so that each knows where its rows of C begin. One thread counts first too if these
  * arrays do not fit the memory. */
-#include "add.h"
+#include "addition.h"
 
 enum {
     bypass_from = 4 << 20, /* bytes; a C of equal pattern of this size or more is stored past the cache */

@@ -1,5 +1,5 @@
 /* The use of a plan of C = alpha*A + beta*B: C's values from the values of A and B. */
-#include "add.h"
+#include "addition.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "plans.h"
 

@@ -1,6 +1,6 @@
 /* Checks that a struct is a matrix: first the struct, then the row pointers, then every entry, in parallel. The message
  * names the first fault, for any number of threads. Every other function trusts a matrix that passed this check. */
-#include "add.h"
+#include "addition.h"
 #include "core/cuda.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
@@ -29,8 +29,8 @@ lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A
     LSP_REQUIRE(lsp_is_value(A->val_type), LSP_ERR_ARGUMENT,
                 "%s has values of type %s: only " LSP_VALUE_TYPE_NAMES " are offered", name,
                 lsp_type_name(A->val_type));
-    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type,
-                            &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, false, A->where}, &fit));
+    fit = lsp_types_of(A);
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, &fit, &fit));
     LSP_REQUIRE(lsp_aligned(A->rowptr, A->rowptr_type) && lsp_aligned(A->col, A->col_type) &&
                     lsp_aligned(A->val, A->val_type),
                 LSP_ERR_ARGUMENT, "an array of %s is not aligned to its items: rowptr %p, col %p, val %p", name,

@@ -87,8 +87,8 @@ lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A) 
     lsp_csr_types fit;
     lsp_csr made;
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
-    if (fit.rowptr_type != A->rowptr_type || fit.col_type != A->col_type || fit.val_type != A->val_type ||
-        fit.where != A->where) {
+    if (lsp_where_of(fit.place, A->where) != A->where || fit.rowptr_type != A->rowptr_type ||
+        fit.col_type != A->col_type || fit.val_type != A->val_type) {
         LSP_TRY(lsp_csr_copy(ctx, A, &fit, &made));
         lsp_csr_free(ctx, A);
         *A = made;
@@ -126,13 +126,14 @@ lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *typ
                     "A lies on the GPU, and this context is on the host");
     }
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
+    fit.place = lsp_place_of(lsp_where_of(fit.place, A->where));
     LSP_TRY(check_values(ctx, A, fit.val_type));
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &fit, &made));
-    LSP_TRY(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, fit.where, false},
+    LSP_TRY(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, made.where, false},
                        (array){A->rowptr, A->rowptr_type, A->where, false}, A->rows + 1));
-    LSP_TRY(copy_array(ctx, (array){made.col, fit.col_type, fit.where, false},
+    LSP_TRY(copy_array(ctx, (array){made.col, fit.col_type, made.where, false},
                        (array){A->col, A->col_type, A->where, false}, A->nnz));
-    LSP_TRY(copy_array(ctx, (array){made.val, fit.val_type, fit.where, true},
+    LSP_TRY(copy_array(ctx, (array){made.val, fit.val_type, made.where, true},
                        (array){A->val, A->val_type, A->where, true}, A->nnz));
 done:
     return lsp_csr_give(ctx, status, B, &made, B == A);

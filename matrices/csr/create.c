@@ -28,8 +28,8 @@ lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type sou
     LSP_REQUIRE(lsp_is_value(t.val_type), LSP_ERR_ARGUMENT,
                 "values of type %s: only " LSP_VALUE_TYPE_NAMES " are offered", lsp_type_name(t.val_type));
     t.val_type = t.drop_values ? LSP_NONE : t.val_type;
-    LSP_REQUIRE(t.where == LSP_HOST || t.where == LSP_CUDA, LSP_ERR_ARGUMENT,
-                "the place %d is neither LSP_HOST nor LSP_CUDA", (int)t.where);
+    LSP_REQUIRE((unsigned)t.place <= LSP_PLACE_CUDA, LSP_ERR_ARGUMENT, "there is no place %d for a matrix",
+                (int)t.place);
     LSP_REQUIRE(t.rowptr_type == LSP_I64 || nnz <= INT32_MAX, LSP_ERR_OVERFLOW,
                 "%lld entries do not fit row pointers of 32 bits", (long long)nnz);
     LSP_REQUIRE(t.col_type == LSP_I64 || cols <= most_cols, LSP_ERR_OVERFLOW,
@@ -48,8 +48,9 @@ lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const l
                     lsp_mul(nnz, entry_bytes, &entries) && lsp_add(pointers, entries, &bytes),
                 LSP_ERR_OVERFLOW, "%lld rows with %lld entries need more bytes than can be addressed", (long long)rows,
                 (long long)nnz);
-    if (bytes >= asked_from && bytes > ctx->space[types->where].kept) { /* asking the system takes its time */
-        int64_t available = lsp_available_bytes(ctx, types->where);
+    const lsp_where where = lsp_where_of(types->place, LSP_HOST);
+    if (bytes >= asked_from && bytes > ctx->space[where].kept) { /* asking the system takes its time */
+        int64_t available = lsp_available_bytes(ctx, where);
         LSP_REQUIRE(bytes <= available, LSP_ERR_MEMORY,
                     "%lld rows with %lld entries need %lld bytes (%s), but only %s are available", (long long)rows,
                     (long long)nnz, (long long)bytes, lsp_size(bytes).text, lsp_size(available).text);
@@ -78,16 +79,16 @@ lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz,
                 "a matrix of %lld rows, %lld columns and %lld entries has a negative size", (long long)rows,
                 (long long)cols, (long long)nnz);
     LSP_TRY(lsp_csr_resolve(ctx, cols, nnz, LSP_NONE, types, &fit));
-    LSP_REQUIRE(fit.where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+    made.where = lsp_where_of(fit.place, LSP_HOST);
+    LSP_REQUIRE(made.where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
                 "a matrix on the GPU needs a context on the GPU, and this one is on the host");
     LSP_TRY(lsp_csr_check_memory(ctx, rows, nnz, &fit));
     made.rowptr_type = fit.rowptr_type;
     made.col_type = fit.col_type;
     made.val_type = fit.val_type;
-    made.where = fit.where;
-    LSP_TRY(lsp_alloc(ctx, fit.where, rows + 1, lsp_type_bytes(fit.rowptr_type), &made.rowptr));
-    LSP_TRY(lsp_alloc(ctx, fit.where, nnz, lsp_type_bytes(fit.col_type), &made.col));
-    LSP_TRY(lsp_alloc(ctx, fit.where, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &made.val));
+    LSP_TRY(lsp_alloc(ctx, made.where, rows + 1, lsp_type_bytes(fit.rowptr_type), &made.rowptr));
+    LSP_TRY(lsp_alloc(ctx, made.where, nnz, lsp_type_bytes(fit.col_type), &made.col));
+    LSP_TRY(lsp_alloc(ctx, made.where, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &made.val));
     LSP_TRY(clear_rowptr(ctx, &made));
 done:
     return lsp_csr_give(ctx, status, A, &made, false);

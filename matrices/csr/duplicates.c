@@ -142,7 +142,7 @@ lsp_status lsp_csr_order(lsp_ctx *ctx, const lsp_csr **A, bool sums, lsp_type ty
     int64_t row;
     LSP_TRY(lsp_csr_find_unsorted(ctx, from, sums, &row));
     if (row < from->rows) {
-        const lsp_csr_types types = {from->rowptr_type, from->col_type, type, type == LSP_NONE, from->where};
+        const lsp_csr_types types = {from->rowptr_type, from->col_type, type, type == LSP_NONE, LSP_PLACE_SOURCE};
         LSP_TRY(lsp_csr_copy(ctx, from, &types, made));
         LSP_TRY(lsp_csr_sort_rows(ctx, made));
         LSP_TRY(sums ? lsp_csr_sum_duplicates(ctx, made, NULL) : LSP_OK);

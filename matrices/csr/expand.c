@@ -77,9 +77,7 @@ static lsp_status merge(lsp_ctx *ctx, expansion *e) {
     e->starts = starts;
     lsp_csr_for_rows(ctx, A, count_rows, e);
     lsp_prefix_sum(ctx, starts, A->rows);
-    lsp_csr_types types = {.rowptr_type = starts[A->rows] <= INT32_MAX ? A->rowptr_type : LSP_I64,
-                           .col_type = A->col_type,
-                           .val_type = A->val_type};
+    const lsp_csr_types types = lsp_types_like(A, A->cols, starts[A->rows]);
     LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, e->B));
     lsp_csr_for_rows(ctx, A, fill_share, e);
 done:
@@ -98,7 +96,8 @@ static lsp_status expand_there(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symm
     LSP_TRY(lsp_csr_sort_rows(ctx, B));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, B, NULL));
     if (B->rowptr_type != A->rowptr_type && B->nnz <= INT32_MAX) {
-        LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, false, LSP_CUDA}, B));
+        const lsp_csr_types types = lsp_types_of(A);
+        LSP_TRY(lsp_csr_retype(ctx, &types, B));
     }
 done:
     lsp_csr_free(ctx, &mirror);

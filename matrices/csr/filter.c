@@ -186,7 +186,7 @@ lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *fi
     *sorted = (lsp_csr){0};
     if (mask != NULL &&
         (mask->where != where || where == LSP_CUDA || lsp_csr_first_unsorted(ctx, mask, false) < mask->rows)) {
-        LSP_TRY(lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .where = where}, sorted));
+        LSP_TRY(lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .place = lsp_place_of(where)}, sorted));
         LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
         filter->mask = sorted;
     }
@@ -235,7 +235,7 @@ lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays,
                            const lsp_csr_types *types, lsp_csr *B) {
     lsp_csr_types of_b = *types;
     of_b.val_type = A->val_type;
-    of_b.where = A->where;
+    of_b.place = lsp_place_of(A->where);
     return A->where == LSP_CUDA ? lsp_csr_on_gpu.filter_take(ctx, A, stays, counts, &of_b, B)
                                 : take_on_host(ctx, A, stays, counts, &of_b, B);
 }
@@ -243,7 +243,7 @@ lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays,
 static lsp_status filter_on_host(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    const lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
+    const lsp_csr_types types = lsp_types_of(A);
     uint8_t *stays;
     int64_t *counts;
     LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));

@@ -1,6 +1,6 @@
 /* Integer values: sums and products are made in LSP_I64, and turned into narrower types at the end. So a matrix is
  * widened, the operation runs in 64 bits, and its result is narrowed if every value fits. */
-#include "add.h"
+#include "addition.h"
 #include "core/items.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"

@@ -75,7 +75,7 @@ static void count_share(void *data, int64_t begin, int64_t end) {
 static lsp_status permute(lsp_ctx *ctx, permutation *p, lsp_csr *B) {
     lsp_status status = LSP_OK;
     const lsp_csr *A = p->A;
-    lsp_csr_types types = {.rowptr_type = A->rowptr_type, .col_type = A->col_type, .val_type = A->val_type};
+    const lsp_csr_types types = lsp_types_of(A);
     if (A->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_on_gpu.csr_reorder(ctx, A, p->row_order, p->new_col, p->order_type, B));
         return lsp_csr_sort_rows(ctx, B);

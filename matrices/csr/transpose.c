@@ -150,10 +150,7 @@ lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     LSP_TRY(A->where == LSP_HOST ? lsp_csr_check_as(ctx, name, A, 0) : lsp_csr_check_device(ctx, name));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
-    lsp_csr_types types = {A->rowptr_type, A->col_type, A->val_type, false, A->where};
-    if (A->rows > (int64_t)INT32_MAX + 1) {
-        types.col_type = LSP_I64;
-    }
+    const lsp_csr_types types = lsp_types_like(A, A->rows, A->nnz);
     LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
     if (A->where == LSP_CUDA) { /* checks A on the way */
         LSP_TRY(lsp_csr_on_gpu.csr_bins(ctx, name, A, &made, &done));

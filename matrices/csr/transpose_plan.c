@@ -34,8 +34,8 @@ lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr 
     lsp_csr made = {0}, pattern = *S;
     pattern.val = NULL;
     pattern.val_type = LSP_NONE;
-    LSP_TRY(lsp_csr_copy(ctx, &pattern, &(lsp_csr_types){types->rowptr_type, types->col_type, LSP_NONE, true, S->where},
-                         &made));
+    LSP_TRY(lsp_csr_copy(ctx, &pattern,
+                         &(lsp_csr_types){.rowptr_type = types->rowptr_type, .col_type = types->col_type}, &made));
     LSP_TRY(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(types->val_type), &made.val));
     made.val_type = types->val_type;
 done:

@@ -137,7 +137,7 @@ static lsp_status copy_items(lsp_ctx *ctx, lsp_where where, range r, int64_t n, 
 
 static lsp_status copy_rows(lsp_ctx *ctx, const lsp_csr *S, lsp_csr *B) {
     lsp_status status = LSP_OK;
-    const lsp_csr_types types = lsp_types_like(S, S->cols, S->nnz);
+    const lsp_csr_types types = lsp_types_of(S);
     LSP_TRY(lsp_csr_create(ctx, S->rows, S->cols, S->nnz, &types, B));
     LSP_TRY(copy_items(ctx, S->where, (range){B->rowptr, S->rowptr}, S->rows + 1, S->rowptr_type));
     LSP_TRY(copy_items(ctx, S->where, (range){B->col, S->col}, S->nnz, S->col_type));

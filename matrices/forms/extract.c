@@ -70,7 +70,7 @@ static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_lis
     LSP_REQUIRE(list->type == LSP_I64 || list->count <= (int64_t)INT32_MAX + 1, LSP_ERR_OVERFLOW,
                 "the list of columns has %lld indices: a list of 2^31 and more needs LSP_I64", (long long)list->count);
     LSP_REQUIRE(cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by", (long long)cols);
-    LSP_TRY(lsp_csr_create(ctx, cols, list->count, list->count, &(lsp_csr_types){.where = where}, P));
+    LSP_TRY(lsp_csr_create(ctx, cols, list->count, list->count, &(lsp_csr_types){.place = lsp_place_of(where)}, P));
     LSP_TRY(lsp_scratch_at(ctx, where, list->count, lsp_type_bytes(list->type), &places.to));
     if (where == LSP_CUDA) {
         LSP_TRY(lsp_forms_on_gpu.count_up(ctx, places.to, list->type, list->count));

@@ -37,9 +37,6 @@ enum { LSP_WIDE_BITS = 31 };
 /* Fails if a matrix would have 2^62 entries or more. */
 lsp_status lsp_check_total(lsp_ctx *ctx, const lsp_wide_sum *sum, int64_t rows, int64_t cols);
 
-/* The types of a matrix made of A that may have more entries and columns: A's, wider where they must be. */
-lsp_csr_types lsp_types_like(const lsp_csr *A, int64_t cols, int64_t nnz);
-
 /* Is D a dense array that this context can reach? *fit = D with its stride filled in. */
 lsp_status lsp_dense_check(lsp_ctx *ctx, const lsp_dense *D, lsp_dense *fit);
 

@@ -1,4 +1,4 @@
-/* Sizes and types of matrices made of parts of another, for both devices. */
+/* Sizes of matrices made of parts of another, for both devices. */
 #include "forms.h"
 
 lsp_status lsp_check_total(lsp_ctx *ctx, const lsp_wide_sum *sum, int64_t rows, int64_t cols) {
@@ -7,11 +7,4 @@ lsp_status lsp_check_total(lsp_ctx *ctx, const lsp_wide_sum *sum, int64_t rows, 
                : lsp_fail(ctx, LSP_ERR_OVERFLOW,
                           "the %lld rows and %lld columns wanted have 2^62 entries or more, with their repeats",
                           (long long)rows, (long long)cols);
-}
-
-lsp_csr_types lsp_types_like(const lsp_csr *A, int64_t cols, int64_t nnz) {
-    return (lsp_csr_types){.rowptr_type = nnz > INT32_MAX ? LSP_I64 : A->rowptr_type,
-                           .col_type = cols > (int64_t)INT32_MAX + 1 ? LSP_I64 : A->col_type,
-                           .val_type = A->val_type,
-                           .where = A->where};
 }

@@ -92,7 +92,7 @@ static lsp_status gather_columns(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
                 (long long)D->cols);
     LSP_TRY(D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &by_rows, &T) : gather_here(ctx, &by_rows, &T));
     LSP_TRY(lsp_csr_transpose(ctx, &T, B));
-    LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){.where = D->where}, B));
+    LSP_TRY(lsp_csr_retype(ctx, NULL, B));
 done:
     lsp_csr_free(ctx, &T);
     return status;

@@ -14,8 +14,7 @@ typedef struct grid {
     int64_t rows, cols;       /* of blocks */
     int64_t *row_at, *col_at; /* [r + 1] and [c + 1]: the rows and columns of B before block row r+1 and column c+1 */
     int64_t nnz;
-    lsp_type val_type;
-    lsp_csr_types types; /* of the indices of B */
+    lsp_csr_types types; /* of B */
     const lsp_csr *any;  /* the first block that is not NULL */
 } grid;
 
@@ -48,7 +47,7 @@ static lsp_status take_block(lsp_ctx *ctx, grid *g, int64_t r, int64_t c) {
     LSP_TRY(same_size(ctx, "row", "rows", r, block->rows, &g->row_at[r + 1]));
     LSP_TRY(same_size(ctx, "column", "columns", c, block->cols, &g->col_at[c + 1]));
     LSP_REQUIRE(lsp_add(g->nnz, block->nnz, &g->nnz), LSP_ERR_OVERFLOW, "the blocks have 2^63 entries or more");
-    g->val_type = lsp_common_type(g->val_type, block->val_type);
+    g->types.val_type = lsp_common_type(g->types.val_type, block->val_type);
 done:
     return status;
 }
@@ -127,15 +126,9 @@ static void copy_share(void *data, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(s->B->val_type, copy_from, s, begin, end);
 }
 
-static lsp_csr_types types_of(const grid *g, lsp_where where) {
-    return (lsp_csr_types){
-        .rowptr_type = g->types.rowptr_type, .col_type = g->types.col_type, .val_type = g->val_type, .where = where};
-}
-
 static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     lsp_status status = LSP_OK;
     const int64_t rows = g->row_at[g->rows];
-    const lsp_csr_types types = types_of(g, LSP_HOST);
     int64_t *next;
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, rows + 1, &next));
     for (int64_t b = 0; b < g->rows * g->cols; b++) {
@@ -145,7 +138,7 @@ static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
         }
     }
     lsp_prefix_sum(ctx, next, rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, rows, g->col_at[g->cols], next, &types, B));
+    LSP_TRY(lsp_csr_create_rows(ctx, rows, g->col_at[g->cols], next, &g->types, B));
     for (int64_t b = 0; b < g->rows * g->cols; b++) {
         if (g->blocks[b]) {
             stacking s = {
@@ -160,7 +153,6 @@ done:
 static lsp_status stack_there(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     lsp_status status = LSP_OK;
     const int64_t rows = g->row_at[g->rows];
-    const lsp_csr_types types = types_of(g, LSP_CUDA);
     int64_t *next;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows + 1, sizeof *next, (void **)&next));
     LSP_TRY(lsp_cuda_clear(ctx, next, (rows + 1) * (int64_t)sizeof *next));
@@ -169,7 +161,7 @@ static lsp_status stack_there(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
             LSP_TRY(lsp_forms_on_gpu.stack_count(ctx, g->blocks[b], next + g->row_at[b / g->cols]));
         }
     }
-    LSP_TRY(lsp_forms_on_gpu.stack_create(ctx, rows, g->col_at[g->cols], g->nnz, &types, next, B));
+    LSP_TRY(lsp_forms_on_gpu.stack_create(ctx, rows, g->col_at[g->cols], g->nnz, &g->types, next, B));
     for (int64_t b = 0; b < g->rows * g->cols; b++) {
         if (g->blocks[b]) {
             LSP_TRY(lsp_forms_on_gpu.stack_copy(ctx, g->blocks[b], g->col_at[b % g->cols],
@@ -193,7 +185,10 @@ lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t 
                             const lsp_csr_types *types, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    grid g = {.blocks = blocks, .rows = block_rows, .cols = block_cols, .types = *types};
+    grid g = {.blocks = blocks,
+              .rows = block_rows,
+              .cols = block_cols,
+              .types = {.rowptr_type = types->rowptr_type, .col_type = types->col_type}};
     if (!ctx) {
         return LSP_ERR_ARGUMENT;
     }

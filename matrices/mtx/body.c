@@ -171,7 +171,7 @@ static lsp_status make_matrix(lsp_mtx_job *job) {
     lsp_type natural = reader->header.field == LSP_MTX_PATTERN   ? LSP_NONE
                        : reader->header.field == LSP_MTX_COMPLEX ? LSP_C64
                                                                  : LSP_F64;
-    types.where = LSP_HOST;
+    types.place = LSP_PLACE_HOST;
     types.drop_values = types.drop_values || natural == LSP_NONE;
     LSP_TRY(lsp_csr_resolve(ctx, reader->header.cols, nnz, natural, &types, &types));
     LSP_TRY(lsp_csr_create(ctx, rows, reader->header.cols, nnz, &types, A));

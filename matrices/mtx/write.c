@@ -84,7 +84,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
     if (symmetry != LSP_SYMMETRY_GENERAL &&
         A->where == LSP_CUDA) { /* the comparison with the transpose works on the host */
-        LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_HOST}, &copy));
+        LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_PLACE_HOST}, &copy));
     }
     here = copy.rowptr ? copy : *A;
     LSP_TRY(bring_rows(ctx, &here));

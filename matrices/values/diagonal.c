@@ -59,7 +59,7 @@ static lsp_status take_narrow(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
     const int64_t n = lsp_min(A->rows, A->cols);
     lsp_csr wide, D = {0};
     LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
-    LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = LSP_I64, .where = A->where}, &D));
+    LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = LSP_I64, .place = lsp_place_of(A->where)}, &D));
     LSP_TRY(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_fill_diagonal(ctx, NULL, &D) : LSP_OK);
     if (A->where == LSP_HOST) {
         lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &D});
@@ -93,13 +93,15 @@ lsp_status lsp_csr_from_diagonal(lsp_ctx *ctx, int64_t n, const void *diagonal, 
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
     LSP_REQUIRE(ctx != NULL && B != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_REQUIRE(where == LSP_HOST || where == LSP_CUDA, LSP_ERR_ARGUMENT, "there is no place %d for a matrix",
+                (int)where);
     LSP_REQUIRE(n >= 0, LSP_ERR_ARGUMENT, "a diagonal of %lld numbers", (long long)n);
     LSP_REQUIRE(lsp_is_value(val_type), LSP_ERR_ARGUMENT,
                 "a diagonal of type %s: one of " LSP_VALUE_TYPE_NAMES " is needed", lsp_type_name(val_type));
     LSP_REQUIRE(diagonal == NULL || val_type != LSP_NONE, LSP_ERR_ARGUMENT, "a pattern takes no diagonal of values");
     LSP_REQUIRE(lsp_aligned(diagonal, val_type), LSP_ERR_ARGUMENT, "the diagonal is not aligned to its type, %s",
                 lsp_type_name(val_type));
-    LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = val_type, .where = where}, &made));
+    LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = val_type, .place = lsp_place_of(where)}, &made));
     if (where == LSP_CUDA) {
         LSP_TRY(lsp_values_on_gpu.csr_fill_diagonal(ctx, diagonal, &made));
     } else {

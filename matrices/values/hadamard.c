@@ -87,7 +87,7 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     const size_t mark = lsp_scratch_mark(ctx);
     const bool swap = lsp_common_type(A->val_type, B->val_type) != A->val_type;
     multiplying m = {.A = swap ? B : A, .B = swap ? A : B, .C = C};
-    const lsp_csr_types types = {m.A->rowptr_type, m.A->col_type, m.A->val_type, m.A->val_type == LSP_NONE, A->where};
+    const lsp_csr_types types = lsp_types_of(m.A);
     *done = true;
     if (A->where == LSP_CUDA) {
         return lsp_values_on_gpu.csr_hadamard(ctx, m.A, m.B, &types, C, done);
@@ -102,8 +102,8 @@ done:
     return status;
 }
 
-/* The same for rows in any order. The ones of a pattern are summed as values of the product's type; in the product of two
- * patterns several of them are one. */
+/* The same for rows in any order. The ones of a pattern are summed as values of the product's type; in the product of
+ * two patterns several of them are one. */
 static lsp_status multiply_any(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_csr sorted_a = {0}, sorted_b = {0};

@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(LIST_FEW_NT) kernel_list_few(seg_job jo
         atomicAdd(&sum, items);
     }
     __syncthreads();
-    if (sum > (unsigned long long)job.n) { /* segments overlap: the lists have no memory for so many entries */
+    if (sum > (unsigned long long)job.n) { /* segments overlap, and their items do not fit the lists */
         *job.fault = 1;
         return;
     }

@@ -26,9 +26,17 @@ static inline int64_t lsp_spmv_first_at(const void *offsets, lsp_type type, int6
 /* gather.c: vector v of X without gaps; in `dense`, of A.cols elements, if it has some. */
 const void *lsp_spmv_dense_x(lsp_ctx *ctx, const lsp_spmv_job *job, int64_t v, void *dense);
 
+/* What is called into the cache before it is multiplied. */
+typedef enum lsp_spmv_fetch {
+    LSP_SPMV_FETCH_NOTHING, /* A lies in the cache */
+    LSP_SPMV_FETCH_ROWS,    /* A, evenly, into the first cache */
+    LSP_SPMV_FETCH_CHUNKS,  /* A, into the second cache: the reads of x, at random, fill the first one */
+    LSP_SPMV_FETCH_X        /* A and x */
+} lsp_spmv_fetch;
+
 typedef struct lsp_spmv_rows {
     const lsp_spmv_job *job;
-    bool prefetch;    /* lsp_spmv_reads_at_random */
+    lsp_spmv_fetch ahead;
     int64_t *outside; /* the lowest entry whose column is outside the matrix */
 } lsp_spmv_rows;
 

@@ -90,10 +90,12 @@ VALUES_OF(f32, float, f32, load_f32)
 #define X_OF(i) x[lsp_index_at(col, type, k + (i))]
 #if defined(__AVX2__)
 ALWAYS vec_f64 pick_f64(const double *x, const void *col, lsp_type type, int64_t k) {
-    return _mm256_setr_pd(X_OF(0), X_OF(1), X_OF(2), X_OF(3));
+    const __m128d low = _mm_setr_pd(X_OF(0), X_OF(1));
+    return _mm256_set_m128d(_mm_setr_pd(X_OF(2), X_OF(3)), low);
 }
 ALWAYS vec_f32 pick_f32(const float *x, const void *col, lsp_type type, int64_t k) {
-    return _mm256_setr_ps(X_OF(0), X_OF(1), X_OF(2), X_OF(3), X_OF(4), X_OF(5), X_OF(6), X_OF(7));
+    const __m128 low = _mm_setr_ps(X_OF(0), X_OF(1), X_OF(2), X_OF(3)); /* by halves: eight columns take registers */
+    return _mm256_set_m128(_mm_setr_ps(X_OF(4), X_OF(5), X_OF(6), X_OF(7)), low);
 }
 #else
 ALWAYS vec_f64 pick_f64(const double *x, const void *col, lsp_type type, int64_t k) {

@@ -1,6 +1,7 @@
 /* CSR as it is, on the CPU. Threads own consecutive rows, cut so that each has equally many rows and entries together.
  * A long row at a cut is shared: its pieces are summed by whoever is free, and added in order afterwards. */
 #include "walk.h"
+#include <string.h>
 
 enum { least_share = 1 << 15, long_row = 2 * LSP_SPMV_PIECE };
 
@@ -121,33 +122,37 @@ static void finish_shared(work *w) {
     }
 }
 
-/* ---- is x read at random? ---- */
+/* ---- what is fetched ahead ---- */
 
-/* Of 8 windows of columns, reads that miss a cache of 256 lines, which the first half of the window has filled. */
-static double missed(const lsp_csr *A, int64_t line) {
-    enum { windows = 8, length = 1024, lines = 256 };
-    int64_t misses = 0, reads = 0;
+/* Of 8 windows of columns, the share of reads that miss a cache of 256 lines, which the first half of the window has
+ * filled. Lines are spread by a product: rows of a grid often lie a multiple of 256 lines apart. */
+static double missed(const lsp_csr *A, size_t item_bytes) {
+    enum { windows = 8, length = 512, bits = 8 };
+    const int line = item_bytes == 8 ? 3 : 4; /* its elements, as a shift */
+    int64_t misses = 0;
     for (int w = 0; w < windows; w++) {
-        int64_t kept[lines];
+        int64_t kept[1 << bits];
         const int64_t begin = (A->nnz - length) / (windows - 1) * w;
-        for (int i = 0; i < lines; i++) {
-            kept[i] = -1;
-        }
+        memset(kept, -1, sizeof kept);
         for (int64_t k = begin; k < begin + length; k++) {
-            const int64_t at = lsp_index_at(A->col, A->col_type, k) / line;
-            const bool hit = kept[at & (lines - 1)] == at;
-            kept[at & (lines - 1)] = at;
-            misses += !hit && k >= begin + length / 2;
-            reads += k >= begin + length / 2;
+            const int64_t at = lsp_index_at(A->col, A->col_type, k) >> line;
+            const uint64_t slot = (uint64_t)at * 0x9E3779B97F4A7C15u >> (64 - bits);
+            misses += kept[slot] != at && k >= begin + length / 2;
+            kept[slot] = at;
         }
     }
-    return (double)misses / (double)reads;
+    return (double)misses / (windows * length / 2);
 }
 
-/* Do the columns look random, and is a vector of these items larger than 4 MB? Then x is prefetched. */
-static bool reads_at_random(const lsp_csr *A, size_t item_bytes) {
-    const int64_t item = (int64_t)item_bytes, large = 4 << 20; /* bytes: a smaller x comes soon enough */
-    return A->nnz >= 1 << 16 && A->cols > large / item && missed(A, 64 / item) > 0.4;
+/* Sizes by an EPYC whose last cache has 32 MB, one thread: a matrix of 10 MB gains nothing by fetching, one of 25 MB a
+ * fifth; an x of 8 MB gains nothing, one of 16 MB a third, if the columns look random. */
+static lsp_spmv_fetch fetched(const lsp_csr *A, size_t item_bytes) {
+    const int64_t large = 16 << 20, large_x = 8 << 20; /* bytes */
+    const int64_t entry = (int64_t)(lsp_type_bytes(A->col_type) + lsp_type_bytes(A->val_type));
+    return A->nnz < large / entry                     ? LSP_SPMV_FETCH_NOTHING
+           : missed(A, item_bytes) < 0.4              ? LSP_SPMV_FETCH_ROWS
+           : A->cols <= large_x / (int64_t)item_bytes ? LSP_SPMV_FETCH_CHUNKS
+                                                      : LSP_SPMV_FETCH_X;
 }
 
 /* ---- the engine ---- */
@@ -159,7 +164,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     work w = {.ctx = ctx, .rows = {.job = job}, .outside = INT64_MAX};
     (void)parts;
     w.rows.outside = &w.outside;
-    w.rows.prefetch = reads_at_random(A, lsp_type_bytes(job->options.type));
+    w.rows.ahead = fetched(A, lsp_type_bytes(job->options.type));
     w.threads = lsp_threads_for(ctx, (A->rows + A->nnz) * lsp_min(job->options.vectors, 16), least_share);
     LSP_TRY(cut(&w));
     lsp_for_parts(ctx, w.threads + w.pieces, w.threads, do_part, &w);

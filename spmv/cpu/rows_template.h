@@ -10,84 +10,150 @@ ALWAYS TYPED(chains)
     TYPED(EACH_CHAIN)(ADD_CHAIN) return s;
 }
 
-/* The sum of the entries begin .. end-1 of a row, at most LSP_SPMV_PIECE. */
-ALWAYS T NAME(sum)(const streams *from, bool prefetch, const T *x, int64_t begin, int64_t end) {
-    const void *col = from->col;
-    const lsp_type col_type = from->col_type;
-    const V *val = (const V *)from->val;
-    int64_t k = begin;
+/* The chains of a row of 8 to 15 entries. Each fused multiply-add waits for its own x alone: with vectors, which wait
+ * for eight, er:1048576:8 takes 1.1 times as long. */
+ALWAYS T NAME(eight)(const V *val, const void *col, lsp_type col_type, const T *x, int64_t k) {
+    T s[8];
+    UNROLLED for (int j = 0; j < 8; j++) {
+        s[j] = TYPED(fused)(VALUE_AT(k + j), x[lsp_index_at(col, col_type, k + j)], 0);
+    }
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+/* The sum of the entries k .. end-1 of a row, at most LSP_SPMV_PIECE. */
+ALWAYS T NAME(sum)(const V *val, const void *col, lsp_type col_type, bool fetch, const T *x, int64_t k, int64_t end) {
     T first = 0, rest = 0;
-    if (end - begin >= 8) {
-        TYPED(chains) s = TYPED(no_chains)();
-        for (; k + 8 <= end; k += 8) {
-            fetch_streams(from, k, sizeof(V));
-            if (prefetch && k + AHEAD + 8 <= from->nnz) {
-                UNROLLED for (int j = 0; j < 8; j++) { fetch_x(from, k + AHEAD + j, x, sizeof(T)); }
+    if (fetch) {
+        fetch_streams(col, col_type, val, sizeof(V), k);
+    }
+    if (end - k >= 16) {
+        TYPED(chains) s = NAME(add_eight)(TYPED(no_chains)(), val, col, col_type, x, k);
+        for (k += 8; k + 8 <= end; k += 8) {
+            if (fetch) {
+                fetch_streams(col, col_type, val, sizeof(V), k);
             }
             s = NAME(add_eight)(s, val, col, col_type, x, k);
         }
         first = TYPED(total)(s);
-    } else {
-        fetch_streams(from, k, sizeof(V));
+    } else if (end - k >= 8) {
+        first = NAME(eight)(val, col, col_type, x, k);
+        k += 8;
     }
-    for (int64_t j = k; prefetch && j < end && j + AHEAD < from->nnz; j++) {
-        fetch_x(from, j + AHEAD, x, sizeof(T));
-    }
-    switch (end - k) { /* a loop of so few steps costs twice as much */
-    case 7:
-        ONE_MORE;
-    case 6:
-        ONE_MORE;
-    case 5:
-        ONE_MORE;
-    case 4:
-        ONE_MORE;
-    case 3:
-        ONE_MORE;
-    case 2:
-        ONE_MORE;
-    case 1:
-        ONE_MORE;
-    default:
-        break;
-    }
+    EACH_OF_LAST
     return first + rest;
 }
 
-/* A row longer than a piece, piece by piece. */
+/* A row of any length, piece by piece. */
 static __attribute__((noinline)) T NAME(long_row)(const lsp_csr *A, const T *x, int64_t begin, int64_t end) {
-    const streams from = streams_of(A);
-    T sum = NAME(sum)(&from, false, x, begin, begin + LSP_SPMV_PIECE);
-    for (int64_t k = begin + LSP_SPMV_PIECE; k < end; k += LSP_SPMV_PIECE) {
-        sum += NAME(sum)(&from, false, x, k, lsp_min(k + LSP_SPMV_PIECE, end));
+    T sum = 0;
+    for (int64_t k = begin; k < end; k += LSP_SPMV_PIECE) {
+        const T more = NAME(sum)((const V *)A->val, A->col, A->col_type, true, x, k, lsp_min(k + LSP_SPMV_PIECE, end));
+        sum = k == begin ? more : sum + more;
     }
     return sum;
 }
 
-/* How one contiguous vector is multiplied; constants in the loop. */
-typedef struct NAME(way) {
-    lsp_type rowptr_type, col_type;
-    bool prefetch;
-    bool checked; /* A is known to be a matrix */
-    bool plain;   /* alpha = 1 and beta = 0 */
-} NAME(way);
-
-ALWAYS void NAME(one)(NAME(way) way, const lsp_spmv_rows *r, int64_t begin, int64_t end) {
+/* Looks at `count` entries from `from` on, before they are multiplied: calls into the cache what the job wants, and
+ * checks the columns unless a plan has done it. false: one of them is outside the matrix. */
+ALWAYS bool NAME(look_at)(const lsp_spmv_rows *r, lsp_type col_type, bool random, int64_t from, int count) {
     const lsp_csr *A = &r->job->A;
-    const void *rowptr = A->rowptr;
-    const streams from = {A->col, A->val, A->nnz, way.col_type};
-    const T *x = (const T *)r->job->vectors.x, alpha = (T)r->job->vectors.alpha, beta = (T)r->job->vectors.beta;
-    T *y = (T *)r->job->vectors.y;
-    int64_t k = lsp_index_at(rowptr, way.rowptr_type, begin), good = k;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t first = k;
-        k = lsp_index_at(rowptr, way.rowptr_type, i + 1);
-        if (!way.checked && k > good && !check_row(r, i, first, k, &good)) {
-            continue;
+    fetch_lines(A->col, from + AHEAD, count, col_type == LSP_I32 ? 4 : 8);
+    fetch_lines(A->val, from + AHEAD, sizeof(V) > 1 ? count : 0, sizeof(V));
+    UNROLLED for (int j = 0; random && j < count; j++) {
+        fetch_x(A->col, col_type, from + j, r->job->vectors.x, sizeof(T));
+    }
+    return r->job->planned || are_inside(A, col_type, from, count);
+}
+
+/* The same for a chunk, which begins at `from`. Returns its end, or INT64_MAX for the last one; -1 if a column is
+ * outside. */
+static __attribute__((noinline)) int64_t NAME(look)(const lsp_spmv_rows *r, int64_t from) {
+    const lsp_csr *A = &r->job->A;
+    const bool planned = r->job->planned, random = r->ahead == LSP_SPMV_FETCH_X, narrow = A->col_type == LSP_I32;
+    const bool chunks = random || r->ahead == LSP_SPMV_FETCH_CHUNKS;
+    const bool cached = r->ahead == LSP_SPMV_FETCH_NOTHING;
+    const int64_t count = random ? X_CHUNK : chunks ? CHUNK : planned ? LSP_SPMV_PIECE : cached ? 4 * CHECKED : CHECKED;
+    const int64_t end = from + count < A->nnz ? from + count : INT64_MAX;
+    bool good;
+    if (end == INT64_MAX || !chunks) {
+        good = planned || columns_are_inside(A, from, lsp_min(end, A->nnz));
+    } else if (random) {
+        good = narrow ? NAME(look_at)(r, LSP_I32, true, from, X_CHUNK) : NAME(look_at)(r, LSP_I64, true, from, X_CHUNK);
+    } else {
+        good = narrow ? NAME(look_at)(r, LSP_I32, false, from, CHUNK) : NAME(look_at)(r, LSP_I64, false, from, CHUNK);
+    }
+    return good ? end : -1;
+}
+
+/* Row `begin`, and those after it that end at entry `limit` or before; returns the row after them. A function of its
+ * own, and so the loop keeps all that it needs in registers. The types are constants, and mostly `fetch`,
+ * LSP_SPMV_FETCH_ROWS, and `plain`, alpha = 1 and beta = 0. */
+ALWAYS int64_t NAME(run_of)(lsp_type rowptr_type, lsp_type col_type, bool fetch, bool plain, const lsp_spmv_job *job,
+                            int64_t begin, int64_t end, int64_t limit) {
+    const void *rowptr = job->A.rowptr, *col = job->A.col;
+    const V *val = (const V *)job->A.val;
+    const T *x = (const T *)job->vectors.x, alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
+    T *y = (T *)job->vectors.y;
+    int64_t i = begin, k = lsp_index_at(rowptr, rowptr_type, i), next = lsp_index_at(rowptr, rowptr_type, i + 1);
+    do {
+        const T sum = NAME(sum)(val, col, col_type, fetch, x, k, next);
+        y[i] = plain ? sum : beta == 0 ? alpha * sum : alpha * sum + beta * y[i];
+        k = next;
+        i++;
+    } while (i < end && (next = lsp_index_at(rowptr, rowptr_type, i + 1)) <= limit);
+    return i;
+}
+
+#define RUN(name, rowptr_type, col_type, fetch, plain)                                                                 \
+    static __attribute__((noinline)) int64_t NAME(name)(const lsp_spmv_rows *r, int64_t begin, int64_t end,            \
+                                                        int64_t limit) {                                               \
+        return NAME(run_of)(rowptr_type, col_type, fetch, plain, r->job, begin, end, limit);                           \
+    }
+#define FETCHES (r->ahead == LSP_SPMV_FETCH_ROWS)
+RUN(plain, LSP_I32, LSP_I32, false, true)
+RUN(plain_fetch, LSP_I32, LSP_I32, true, true)
+RUN(usual, LSP_I32, LSP_I32, FETCHES, false)
+RUN(long_rowptr, LSP_I64, LSP_I32, FETCHES, false)
+RUN(long_col, r->job->A.rowptr_type, LSP_I64, FETCHES, false)
+#undef RUN
+
+/* Rows from `begin` on, until one is met that may have a column outside the matrix; returns that row, or `end`. */
+static int64_t NAME(one)(const lsp_spmv_rows *r, run_fn *run, int64_t begin, int64_t end) {
+    const lsp_spmv_job *job = r->job;
+    const lsp_csr *A = &job->A;
+    const int64_t lead = r->ahead == LSP_SPMV_FETCH_X ? X_LEAD : 0;
+    int64_t i = begin, good = lsp_index_at(A->rowptr, A->rowptr_type, i);
+    while (i < end) {
+        const int64_t k = lsp_index_at(A->rowptr, A->rowptr_type, i);
+        const int64_t next = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
+        while (next + lead > good) {
+            good = NAME(look)(r, good);
+            if (good < 0) {
+                return i;
+            }
         }
-        const T sum = __builtin_expect(k - first > LSP_SPMV_PIECE, 0) ? NAME(long_row)(A, x, first, k)
-                                                                      : NAME(sum)(&from, way.prefetch, x, first, k);
-        y[i] = way.plain ? sum : beta == 0 ? alpha * sum : alpha * sum + beta * y[i];
+        if (next - k > LSP_SPMV_PIECE) {
+            TYPED(finish)
+            (LSP_PLUS_TIMES, (T)job->vectors.alpha, (T)job->vectors.beta, NAME(long_row)(A, job->vectors.x, k, next),
+             (T *)job->vectors.y + i);
+            i++;
+        } else {
+            i = run(r, i, end, good - lead);
+        }
+    }
+    return end;
+}
+
+/* The same rows where columns are outside the matrix: each row is checked by itself. */
+static void NAME(careful)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
+    const lsp_spmv_job *job = r->job;
+    row_walk walk = walk_from(r, begin);
+    for (int64_t i = begin; i < end; i++) {
+        if (next_row(r, &walk, i)) {
+            TYPED(finish)
+            (LSP_PLUS_TIMES, (T)job->vectors.alpha, (T)job->vectors.beta,
+             NAME(long_row)(&job->A, job->vectors.x, walk.begin, walk.end), (T *)job->vectors.y + i);
+        }
     }
 }
 
@@ -195,10 +261,9 @@ ALWAYS void NAME(usual_add)(int width, NAME(usual_sums) * s, T value, const T *x
 
 /* `width` vectors in registers: the even entries of a row, then the odd ones. Rows of X are contiguous; int32 columns.
  */
-ALWAYS void NAME(usual)(int width, const lsp_spmv_rows *r, int64_t begin, int64_t end) {
+ALWAYS void NAME(narrow)(int width, const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     const int lanes = 32 / sizeof(T);
     const lsp_spmv_job *job = r->job;
-    const streams from = {job->A.col, job->A.val, job->A.nnz, LSP_I32};
     const int64_t stride = job->vectors.x_stride;
     const T *x = (const T *)job->vectors.x, alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
     const V *val = (const V *)job->A.val;
@@ -215,7 +280,7 @@ ALWAYS void NAME(usual)(int width, const lsp_spmv_rows *r, int64_t begin, int64_
         NAME(usual_sums) even = {{TYPED(all)(0), TYPED(all)(0)}, {0}}, odd = even;
         for (int64_t k = walk.begin, next; k < walk.end; k = next) {
             next = lsp_min(k + 8, walk.end);
-            fetch_streams(&from, k, sizeof(V));
+            fetch_streams(col, LSP_I32, val, sizeof(V), k);
             for (; k + 2 <= next; k += 2) {
                 NAME(usual_add)(width, &even, VALUE_AT(k), x + col[k] * stride);
                 NAME(usual_add)(width, &odd, VALUE_AT(k + 1), x + col[k + 1] * stride);
@@ -241,16 +306,16 @@ static void NAME(several)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     row_walk walk = walk_from(r, begin);
     switch (usual ? job->options.vectors : 0) {
     case 2:
-        NAME(usual)(2, r, begin, end);
+        NAME(narrow)(2, r, begin, end);
         return;
     case 3:
-        NAME(usual)(3, r, begin, end);
+        NAME(narrow)(3, r, begin, end);
         return;
     case 4:
-        NAME(usual)(4, r, begin, end);
+        NAME(narrow)(4, r, begin, end);
         return;
     case 8:
-        NAME(usual)(8, r, begin, end);
+        NAME(narrow)(8, r, begin, end);
         return;
     default:
         break;
@@ -266,32 +331,24 @@ static void NAME(several)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
 
 static void NAME(rows)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     const lsp_spmv_job *job = r->job;
-    NAME(way) way = {job->A.rowptr_type, job->A.col_type, r->prefetch, job->planned, false};
-    const bool plain = job->vectors.alpha == 1 && job->vectors.beta == 0;
+    run_fn *run = NAME(usual);
     if (!is_one_dense(job)) {
         NAME(several)(r, begin, end);
-    } else if (way.prefetch && way.col_type == LSP_I32) {
-        NAME(one)((NAME(way)){way.rowptr_type, LSP_I32, true, way.checked, false}, r, begin, end);
-    } else if (way.col_type == LSP_I64) {
-        NAME(one)((NAME(way)){way.rowptr_type, LSP_I64, way.prefetch, way.checked, false}, r, begin, end);
-    } else if (way.rowptr_type == LSP_I64) {
-        NAME(one)((NAME(way)){LSP_I64, LSP_I32, false, false, false}, r, begin, end);
-    } else if (!way.checked && plain) {
-        NAME(one)((NAME(way)){LSP_I32, LSP_I32, false, false, true}, r, begin, end);
-    } else if (!way.checked) {
-        NAME(one)((NAME(way)){LSP_I32, LSP_I32, false, false, false}, r, begin, end);
-    } else if (!plain) {
-        NAME(one)((NAME(way)){LSP_I32, LSP_I32, false, true, false}, r, begin, end);
-    } else {
-        NAME(one)((NAME(way)){LSP_I32, LSP_I32, false, true, true}, r, begin, end);
+        return;
+    } else if (job->A.col_type == LSP_I64) {
+        run = NAME(long_col);
+    } else if (job->A.rowptr_type == LSP_I64) {
+        run = NAME(long_rowptr);
+    } else if (job->vectors.alpha == 1 && job->vectors.beta == 0) {
+        run = FETCHES ? NAME(plain_fetch) : NAME(plain);
     }
+    NAME(careful)(r, NAME(one)(r, run, begin, end), end);
 }
 
 static void NAME(piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void *sums) {
     const lsp_spmv_job *job = r->job;
     if (is_one_dense(job)) {
-        const streams from = streams_of(&job->A);
-        *(T *)sums = NAME(sum)(&from, false, (const T *)job->vectors.x, begin, end);
+        *(T *)sums = NAME(long_row)(&job->A, (const T *)job->vectors.x, begin, end);
         return;
     }
     for (int64_t v = 0; v < job->options.vectors; v += BLOCK) {
@@ -299,5 +356,6 @@ static void NAME(piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void
     }
 }
 
+#undef FETCHES
 #undef V
 #undef V_NAME

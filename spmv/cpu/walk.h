@@ -18,22 +18,21 @@ ALWAYS row_walk walk_from(const lsp_spmv_rows *r, int64_t begin) {
     return (row_walk){.end = first, .good = r->job->planned ? A->nnz : first};
 }
 
-/* Are the columns begin .. end-1 inside the matrix? One is outside if it or its distance from the last is negative. */
-#define INSIDE(word, last)                                                                                             \
-    const word *col = (const word *)A->col;                                                                            \
-    word signs = end > begin ? (last) : 0;                                                                             \
-    for (int64_t k = begin; k < end; k++) {                                                                            \
-        signs |= col[k] | ((last)-col[k]);                                                                             \
-    }                                                                                                                  \
-    return signs >> (8 * sizeof(word) - 1) == 0
+/* Are the columns begin .. end-1 inside the matrix? A negative one is above all others. */
 static __attribute__((noinline)) bool columns_are_inside(const lsp_csr *A, int64_t begin, int64_t end) {
-    const uint64_t last = (uint64_t)(A->cols - 1), narrow = (uint64_t)lsp_min(A->cols, (int64_t)1 << 31) - 1;
+    uint32_t most = 0;
+    uint64_t signs = 0; /* no instruction for the larger of two: it or its distance from the last is negative */
     if (A->col_type == LSP_I32) {
-        INSIDE(uint32_t, (uint32_t)narrow);
+        const uint32_t *col = (const uint32_t *)A->col;
+        UNROLLED_4 for (int64_t k = begin; k < end; k++) { most = col[k] > most ? col[k] : most; }
+        return end <= begin || most < A->cols;
     }
-    INSIDE(uint64_t, last);
+    const uint64_t *col = (const uint64_t *)A->col, last = (uint64_t)(A->cols - 1);
+    for (int64_t k = begin; k < end; k++) {
+        signs |= col[k] | (last - col[k]);
+    }
+    return signs >> 63 == 0;
 }
-#undef INSIDE
 
 /* Is row i, which is not known to be good? *good becomes larger if its columns are. Checks on beyond the row. A row
  * with a column outside is left to the reference, which leaves the entry out and writes y. */

@@ -4,7 +4,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   if(TARGET sparse-bench)
     add_test(NAME check_bench COMMAND ${CMAKE_COMMAND} -DBENCH=$<TARGET_FILE:sparse-bench> -DCUDA=${LSP_HAVE_CUDA}
                                       -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/check_bench -P ${CMAKE_CURRENT_LIST_FILE})
-    set_tests_properties(check_bench PROPERTIES LABELS "bench;slow" TIMEOUT 600)
+    set_tests_properties(check_bench PROPERTIES LABELS "bench;slow" TIMEOUT 600 COST 100) # the longest starts first
   endif()
   return()
 endif()

@@ -32,7 +32,7 @@ Test(api, numbers_that_are_no_type_are_refused_by_all_that_take_types) {
     const int32_t index[] = {0, 1, 2};
     for (int i = 0; i < 3 * STRANGE; i++) {
         const lsp_type t = (lsp_type)strange[i / 3];
-        const lsp_csr_types types = {i % 3 == 0 ? t : 0, i % 3 == 1 ? t : 0, i % 3 == 2 ? t : 0, false, LSP_HOST};
+        const lsp_csr_types types = {i % 3 == 0 ? t : 0, i % 3 == 1 ? t : 0, i % 3 == 2 ? t : 0, false, LSP_PLACE_HOST};
         lsp_csr_types dropped = types;
         dropped.drop_values = true;
         const lsp_coo coo = {3, 3, 3, index, index, d.val, LSP_I32, LSP_F64, LSP_HOST};
@@ -80,7 +80,7 @@ Test(api, numbers_that_are_no_place_symmetry_semiring_or_method_are_refused) {
         lsp_csr away = *A;
         away.where = (lsp_where)strange[i];
         const lsp_filter masked = {.mask = &away};
-        const lsp_spgemm_options options[] = {{.types.where = (lsp_where)strange[i]},
+        const lsp_spgemm_options options[] = {{.types.place = (lsp_place)strange[i]},
                                               {.semiring = (lsp_semiring)strange[i]},
                                               {.method = (lsp_spgemm_method)strange[i]},
                                               {.filter.mask = &away}};
@@ -94,7 +94,15 @@ Test(api, numbers_that_are_no_place_symmetry_semiring_or_method_are_refused) {
         REFUSED(lsp_csr_add(ctx, 1, A, 1, &away, &B));
         REFUSED(lsp_csr_filter(ctx, A, &masked, &B));
         REFUSED(lsp_csr_filter(ctx, &away, &(lsp_filter){0}, &B));
-        REFUSED(lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.where = (lsp_where)strange[i]}, &B));
+        const lsp_csr_types no_place = {.place = (lsp_place)strange[i]};
+        char sentence[64];
+        (void)snprintf(sentence, sizeof sentence, "there is no place %d for a", strange[i]);
+        must_fail(ctx, LSP_ERR_ARGUMENT, sentence, lsp_csr_create(ctx, 1, 1, 1, &no_place, &B));
+        must_fail(ctx, LSP_ERR_ARGUMENT, sentence, lsp_csr_copy(ctx, A, &no_place, &B));
+        must_fail(ctx, LSP_ERR_ARGUMENT, sentence, lsp_generate(ctx, "poisson2d:2", 1, &no_place, &B));
+        must_fail(ctx, LSP_ERR_ARGUMENT, sentence, lsp_spgemm(ctx, A, A, &options[0], &B, NULL));
+        must_fail(ctx, LSP_ERR_ARGUMENT, sentence,
+                  lsp_csr_from_diagonal(ctx, 1, NULL, LSP_F64, (lsp_where)strange[i], &B));
         REFUSED(lsp_csr_expand(ctx, A, (lsp_symmetry)strange[i], &B));
         const lsp_mtx_write_options write = {.symmetry = (lsp_symmetry)strange[i]};
         REFUSED(lsp_mtx_write(ctx, "/nonexistent/A.mtx", A, &write));

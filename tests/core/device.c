@@ -8,11 +8,11 @@
 static void go_and_return(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_types there, lsp_csr_types then) {
     lsp_csr up = {0}, changed = {0}, back = {0};
     lsp_csr_difference difference;
-    there.where = then.where = LSP_CUDA;
+    there.place = LSP_PLACE_CUDA; /* `then` stays there */
     must(ctx, lsp_csr_copy(ctx, A, &there, &up));
     cr_assert_eq(up.where, LSP_CUDA);
     must(ctx, lsp_csr_copy(ctx, &up, &then, &changed));
-    lsp_csr_types home = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_HOST};
+    lsp_csr_types home = {A->rowptr_type, A->col_type, A->val_type, A->val_type == LSP_NONE, LSP_PLACE_HOST};
     must(ctx, lsp_csr_copy(ctx, &changed, &home, &back));
     must(ctx, lsp_csr_compare(ctx, A, &back, &difference));
     cr_assert(difference.same_bits, "types %d %d %d, then %d %d %d: row %lld changed", (int)there.rowptr_type,
@@ -66,9 +66,9 @@ Test(device, a_context_on_the_second_gpu_works_there) {
     cr_assert(status == LSP_OK, "%s", error);
     must(first, lsp_generate(first, "rmat:12:8", 1, NULL, &A));
     must(first, lsp_spgemm(first, &A, &A, NULL, &near, NULL));
-    must(ctx, lsp_csr_copy(ctx, &A, &(lsp_csr_types){.where = LSP_CUDA}, &there));
+    must(ctx, lsp_csr_copy(ctx, &A, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &there));
     must(ctx, lsp_spgemm(ctx, &there, &there, NULL, &C, NULL));
-    must(ctx, lsp_csr_copy(ctx, &C, &(lsp_csr_types){.where = LSP_HOST}, &back));
+    must(ctx, lsp_csr_copy(ctx, &C, &(lsp_csr_types){.place = LSP_PLACE_HOST}, &back));
     must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
     cr_assert(difference.same_bits);
     lsp_csr_free(first, &A);
@@ -85,10 +85,10 @@ Test(device, an_index_too_wide_for_its_type_is_refused_on_the_gpu) {
     int64_t rowptr[] = {0, 2}, col[] = {5, (int64_t)1 << 33};
     double val[] = {1, 2};
     lsp_csr A = {1, (int64_t)1 << 34, 2, rowptr, col, val, LSP_I64, LSP_I64, LSP_F64, LSP_HOST}, there = {0}, out = {0};
-    must(ctx, lsp_csr_copy(ctx, &A, &(lsp_csr_types){.col_type = LSP_I64, .where = LSP_CUDA}, &there));
+    must(ctx, lsp_csr_copy(ctx, &A, &(lsp_csr_types){.col_type = LSP_I64, .place = LSP_PLACE_CUDA}, &there));
     there.cols = 6; /* now 32 bits hold the header's sizes but not the entries */
     must_fail(ctx, LSP_ERR_OVERFLOW, "32 bits",
-              lsp_csr_copy(ctx, &there, &(lsp_csr_types){.col_type = LSP_I32, .where = LSP_CUDA}, &out));
+              lsp_csr_copy(ctx, &there, &(lsp_csr_types){.col_type = LSP_I32, .place = LSP_PLACE_CUDA}, &out));
     cr_assert_null(out.rowptr);
     must_fail(ctx, LSP_ERR_FORMAT, "column 8589934592 is not in 0 .. 5", lsp_csr_check(ctx, &there, 0));
     lsp_csr_free(ctx, &there);
@@ -100,17 +100,17 @@ Test(device, a_file_and_a_generator_can_be_sent_to_the_gpu) {
     const char text[] = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2.5\n3 1 -1\n3 3 4e300\n";
     lsp_csr near = {0}, there = {0}, back = {0};
     lsp_csr_difference difference;
-    lsp_mtx_read_options options = {.types = {.where = LSP_CUDA}};
+    lsp_mtx_read_options options = {.types = {.place = LSP_PLACE_CUDA}};
     must(ctx, lsp_mtx_read_memory(ctx, text, sizeof text - 1, "text", NULL, &near, NULL));
     must(ctx, lsp_mtx_read_memory(ctx, text, sizeof text - 1, "text", &options, &there, NULL));
     cr_assert_eq(there.where, LSP_CUDA);
-    must(ctx, lsp_csr_copy(ctx, &there, NULL, &back));
+    must(ctx, lsp_csr_copy(ctx, &there, &(lsp_csr_types){.place = LSP_PLACE_HOST}, &back));
     must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
     cr_assert(difference.same_bits && back.nnz == 4);
     lsp_csr_free(ctx, &back);
     must(ctx, lsp_generate(ctx, "stencil27:30", 1, NULL, &near));
     must(ctx, lsp_generate(ctx, "stencil27:30", 1, &options.types, &there));
-    must(ctx, lsp_csr_copy(ctx, &there, NULL, &back));
+    must(ctx, lsp_csr_copy(ctx, &there, &(lsp_csr_types){.place = LSP_PLACE_HOST}, &back));
     must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
     cr_assert(difference.same_bits);
     lsp_ctx_destroy(ctx);

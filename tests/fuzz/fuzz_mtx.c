@@ -21,7 +21,7 @@ static void check_round_trip(lsp_ctx *ctx, const lsp_csr *A) {
     char path[64];
     lsp_csr B;
     lsp_csr_difference difference;
-    lsp_mtx_read_options options = {.types = {A->rowptr_type, A->col_type, A->val_type, false, LSP_HOST}};
+    lsp_mtx_read_options options = {.types = {A->rowptr_type, A->col_type, A->val_type, false, LSP_PLACE_HOST}};
     snprintf(path, sizeof path, "/tmp/fuzz_mtx_%ld.mtx", (long)getpid());
     require(lsp_mtx_write(ctx, path, A, NULL) == LSP_OK, "write", ctx);
     require(lsp_mtx_read(ctx, path, &options, &B, NULL) == LSP_OK, "read back", ctx);

@@ -2,7 +2,7 @@
  * elements. And what only a GPU does: it samples indices itself, and reports an index outside when it is waited for. */
 #include "cases.h"
 
-/* The context's chip, of which a test takes a part away. */
+/* The context's chip. A test takes a part of it away. */
 static lsp_cuda_chip *chip_of(lsp_ctx *ctx) { return (lsp_cuda_chip *)(uintptr_t)lsp_cuda_get_chip(ctx); }
 
 static void each_width(lsp_ctx *ctx, request r, const size_t *widths, int count) {

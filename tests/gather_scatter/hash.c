@@ -6,7 +6,7 @@ typedef struct hash_case {
     int64_t n, probes;
     lsp_type key_type;
     size_t value_bytes;
-    int64_t keys; /* keys are drawn from so many; 0: all are distinct */
+    int64_t keys; /* keys are drawn from this many; 0: all are distinct */
     bool positions;
     double load;
     uint64_t seed;

@@ -57,7 +57,7 @@ Test(convert, a_copy_rounds_to_nearest_and_refuses_what_does_not_fit) {
               lsp_csr_copy(ctx, &A, &(lsp_csr_types){.col_type = LSP_I32}, &B));
     must_fail(ctx, LSP_ERR_ARGUMENT, "type LSP_U32",
               lsp_csr_copy(ctx, &A, &(lsp_csr_types){.rowptr_type = LSP_U32}, &B));
-    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_copy(ctx, &A, &(lsp_csr_types){.where = LSP_CUDA}, &B));
+    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_copy(ctx, &A, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &B));
     cr_assert(B.rows == 42 && !B.rowptr);
     must(ctx, lsp_csr_copy(ctx, &A, NULL, &B));
     cr_assert(B.col_type == LSP_I64 && lsp_csr_col(&B, 5) == (int64_t)1 << 40);
@@ -203,7 +203,7 @@ Test(convert, triples_by_hand) {
     must(ctx, lsp_coo_to_csr(ctx, &A, NULL, &B, &duplicates));
     must_be_same(ctx, &B, &expected);
     cr_assert(duplicates == 3, "%ld", (long)duplicates);
-    must(ctx, lsp_coo_to_csr(ctx, &A, &(lsp_csr_types){LSP_I64, LSP_I64, LSP_F32, false, LSP_HOST}, &B, NULL));
+    must(ctx, lsp_coo_to_csr(ctx, &A, &(lsp_csr_types){LSP_I64, LSP_I64, LSP_F32, false, LSP_PLACE_HOST}, &B, NULL));
     cr_assert(B.rowptr_type == LSP_I64 && B.col_type == LSP_I64 && B.val_type == LSP_F32 && B.nnz == 3);
     cr_assert(((float *)B.val)[2] == 0, "sums are taken in the type of the triples");
     must(ctx, lsp_coo_to_csr(ctx, &A, &(lsp_csr_types){.drop_values = true}, &B, NULL));
@@ -306,7 +306,7 @@ static lsp_status convert_everything(lsp_ctx *ctx, void *data) {
     }
     lsp_csr A = {.rows = 42}, B = A;
     int64_t duplicates = 42;
-    lsp_csr_types wide = {LSP_I64, LSP_I64, LSP_NONE, false, LSP_HOST};
+    lsp_csr_types wide = {LSP_I64, LSP_I64, LSP_NONE, false, LSP_PLACE_HOST};
     lsp_coo coo = {in->n, in->n, in->nnz, row, col, NULL, LSP_I64, LSP_NONE, LSP_HOST};
     lsp_status status = lsp_coo_to_csr(ctx, &coo, &wide, &A, &duplicates);
     free(row), free(col);

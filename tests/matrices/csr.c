@@ -98,8 +98,8 @@ Test(csr, create_refuses_with_a_sentence) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "values of type LSP_U32",
               lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.val_type = LSP_U32}, &A));
     must_fail(ctx, LSP_ERR_ARGUMENT, "place 7",
-              lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.where = (lsp_where)7}, &A));
-    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.where = LSP_CUDA}, &A));
+              lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.place = (lsp_place)7}, &A));
+    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_create(ctx, 1, 1, 1, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &A));
     must_fail(ctx, LSP_ERR_OVERFLOW, "2147483648 entries",
               lsp_csr_create(ctx, 1, 1, (int64_t)1 << 31, &(lsp_csr_types){.rowptr_type = LSP_I32}, &A));
     must_fail(ctx, LSP_ERR_OVERFLOW, "2147483649 columns",

@@ -85,7 +85,7 @@ Test(device_matrices, blocks_of_any_size_make_the_product_of_the_host) {
                 lsp_spgemm_options how = options;
                 lsp_spgemm_info info;
                 received all = receiver(90, whole.nnz);
-                how.types.where = LSP_CUDA;
+                how.types.place = LSP_PLACE_CUDA;
                 all.gpu = there ? ctx : NULL;
                 how.filter.mask = options.filter.mask && there ? &m : options.filter.mask;
                 must(ctx,

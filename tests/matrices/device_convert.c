@@ -194,14 +194,15 @@ Test(device_convert, triples_become_the_rows_of_the_host) {
             lsp_csr R = test_random_csr(ctx, sizes[c][0], sizes[c][1], sizes[c][2], test_types(t), 8), B, right;
             set_odd_values(&R);
             lsp_coo here = shuffled(&R, R.col_type), there = triples_there(ctx, &here);
-            const lsp_csr_types given = test_types(t ^ 3);
+            lsp_csr_types given = test_types(t ^ 3);
+            given.place = LSP_PLACE_HOST;
             int64_t duplicates = -1, expected = -2;
             must(ctx, lsp_coo_to_csr(ctx, &here, NULL, &right, &expected));
             must(ctx, lsp_coo_to_csr(ctx, &there, NULL, &B, &duplicates));
             must_be_the_hosts(ctx, &B, &right);
             cr_assert_eq(duplicates, expected);
             must(ctx, lsp_coo_to_csr(ctx, &here, &given, &right, NULL));
-            must(ctx, lsp_coo_to_csr(ctx, &there, &given, &B, NULL)); /* given types say: on the host */
+            must(ctx, lsp_coo_to_csr(ctx, &there, &given, &B, NULL));
             must_be_same(ctx, &right, &B);
             lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &B), lsp_csr_free(ctx, &R);
             drop_triples(ctx, &here, &there);

@@ -93,7 +93,7 @@ static lsp_csr to_csr_plainly(lsp_ctx *ctx, const lsp_dense *D) {
             }
         }
     }
-    return plain_end(ctx, &p, D->rows, D->cols, (lsp_csr_types){LSP_I32, LSP_I32, D->val_type, false, LSP_HOST});
+    return plain_end(ctx, &p, D->rows, D->cols, (lsp_csr_types){LSP_I32, LSP_I32, D->val_type, false, LSP_PLACE_HOST});
 }
 
 Test(forms, elements_that_are_not_0_become_entries) {

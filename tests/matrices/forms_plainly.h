@@ -65,10 +65,6 @@ static inline lsp_csr plain_end(lsp_ctx *ctx, plain *p, int64_t rows, int64_t co
     return B;
 }
 
-static inline lsp_csr_types types_of(const lsp_csr *A) {
-    return (lsp_csr_types){A->rowptr_type, A->col_type, A->val_type, false, LSP_HOST};
-}
-
 /* ---- the definitions ---- */
 
 static inline lsp_csr block_plainly(lsp_ctx *ctx, const lsp_csr *A, const int64_t range[4]) {
@@ -81,7 +77,7 @@ static inline lsp_csr block_plainly(lsp_ctx *ctx, const lsp_csr *A, const int64_
             }
         }
     }
-    return plain_end(ctx, &p, range[1], range[3], types_of(A));
+    return plain_end(ctx, &p, range[1], range[3], lsp_types_of(A));
 }
 
 static inline lsp_csr triangle_plainly(lsp_ctx *ctx, const lsp_csr *A, lsp_triangle triangle, int64_t diagonal) {
@@ -94,7 +90,7 @@ static inline lsp_csr triangle_plainly(lsp_ctx *ctx, const lsp_csr *A, lsp_trian
             }
         }
     }
-    return plain_end(ctx, &p, A->rows, A->cols, types_of(A));
+    return plain_end(ctx, &p, A->rows, A->cols, lsp_types_of(A));
 }
 
 /* Row `row` of A becomes row i: for each place in the list of columns, the entries there in their order. */
@@ -115,7 +111,7 @@ static inline lsp_csr extract_plainly(lsp_ctx *ctx, const lsp_csr *A, const lsp_
     for (int64_t i = 0; i < count; i++) {
         extract_row(&p, A, i, rows ? lsp_index_at(rows->list, rows->type, i) : i, cols);
     }
-    return plain_end(ctx, &p, count, cols ? cols->count : A->cols, types_of(A));
+    return plain_end(ctx, &p, count, cols ? cols->count : A->cols, lsp_types_of(A));
 }
 
 /* row_of[r] and col_of[c]: the rows and columns of block row r and block column c. */
@@ -141,7 +137,7 @@ static inline lsp_csr stack_plainly(lsp_ctx *ctx, const lsp_csr *const *blocks, 
     for (int64_t c = col = 0; c < grid[1]; c++) {
         col += cols[c];
     }
-    return plain_end(ctx, &p, row, col, (lsp_csr_types){LSP_I32, LSP_I32, type, false, LSP_HOST});
+    return plain_end(ctx, &p, row, col, (lsp_csr_types){LSP_I32, LSP_I32, type, false, LSP_PLACE_HOST});
 }
 
 /* ---- dense arrays ---- */

@@ -330,7 +330,8 @@ Test(generate, a_wrong_name_gets_a_sentence_that_names_the_parameter) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_generate(ctx, "perm:3", 1, NULL, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "type LSP_U32",
               lsp_generate(ctx, "perm:3", 1, &(lsp_csr_types){.col_type = LSP_U32}, &A));
-    must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_generate(ctx, "perm:3", 1, &(lsp_csr_types){.where = LSP_CUDA}, &A));
+    must_fail(ctx, LSP_ERR_DEVICE, "GPU",
+              lsp_generate(ctx, "perm:3", 1, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &A));
     cr_assert(lsp_generate(NULL, "perm:3", 1, NULL, &A) == LSP_ERR_ARGUMENT);
     cr_assert(A.rows == 42 && !A.rowptr);
     lsp_ctx_destroy(ctx);

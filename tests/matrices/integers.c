@@ -35,7 +35,7 @@ TEST_ON_BOTH(csr_integers, a_copy_has_the_values_in_another_type) {
     for (int round = 0; round < 72; round++) {
         const lsp_type from = integer_types[round % 3], type = to[round / 3 % 6];
         lsp_csr A = make_whole(from, 20, 15, true, round & 1, &state), a = take(ctx, &A), C = {0};
-        const lsp_csr_types types = {.val_type = type, .drop_values = type == LSP_NONE, .where = a.where};
+        const lsp_csr_types types = {.val_type = type, .drop_values = type == LSP_NONE};
         plain right = plain_matrix(&A);
         const lsp_status status = lsp_csr_copy(ctx, &a, &types, &C);
         if (lsp_is_integer(type)) {
@@ -55,7 +55,7 @@ TEST_ON_BOTH(csr_integers, a_copy_has_the_values_in_another_type) {
     for (int t = 0; t < 3; t++) {
         lsp_csr P = make_whole(LSP_NONE, 9, 9, true, false, &state), p = take(ctx, &P), C = {0};
         plain right = plain_matrix(&P);
-        const lsp_csr_types types = {.val_type = integer_types[t], .where = p.where};
+        const lsp_csr_types types = {.val_type = integer_types[t]};
         must_be_made(ctx, lsp_csr_copy(ctx, &p, &types, &C), &C, integer_types[t], &right, "ones");
         plain_free(&right), give_back(ctx, &p), drop(&P);
     }
@@ -66,14 +66,14 @@ TEST_ON_BOTH(csr_integers, reals_do_not_become_integers_nor_integers_complex) {
     static const lsp_type reals[] = {LSP_F32, LSP_F64, LSP_C64};
     for (int k = 0; k < 9; k++) {
         lsp_csr A = make_whole(reals[k / 3], 5, 5, true, false, &state), a = take(ctx, &A), C = {.rows = 4711};
-        const lsp_csr_types types = {.val_type = integer_types[k % 3], .where = a.where};
+        const lsp_csr_types types = {.val_type = integer_types[k % 3]};
         must_fail(ctx, LSP_ERR_UNSUPPORTED, "become", lsp_csr_copy(ctx, &a, &types, &C));
         cr_assert(C.rows == 4711);
         give_back(ctx, &a), drop(&A);
     }
     lsp_csr A = make_whole(LSP_I64, 5, 5, true, false, &state), a = take(ctx, &A), C = {0};
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "do not become complex",
-              lsp_csr_copy(ctx, &a, &(lsp_csr_types){.val_type = LSP_C64, .where = a.where}, &C));
+              lsp_csr_copy(ctx, &a, &(lsp_csr_types){.val_type = LSP_C64}, &C));
     give_back(ctx, &a), drop(&A);
 }
 
@@ -137,8 +137,7 @@ TEST_ON_BOTH(csr_integers, entries_move_with_their_values) {
         /* triples, columns, a dense array */
         lsp_coo coo = {0};
         must(ctx, lsp_csr_to_coo(ctx, &a, &coo));
-        const lsp_csr_types types = {.where = a.where};
-        must_be_made(ctx, lsp_coo_to_csr(ctx, &coo, &types, &C, NULL), &C, type, &p, "triples");
+        must_be_made(ctx, lsp_coo_to_csr(ctx, &coo, NULL, &C, NULL), &C, type, &p, "triples");
         lsp_coo_free(ctx, &coo);
         lsp_csc csc = {0};
         must(ctx, lsp_csr_to_csc(ctx, &a, &csc));
@@ -167,11 +166,10 @@ TEST_ON_BOTH(csr_integers, rows_are_sorted_and_duplicates_summed) {
         lsp_csr A = make_whole(type, 30, 12, false, round & 4, &state), a = take(ctx, &A), C = {0};
         plain p = plain_matrix(&A);
         lsp_coo coo = {0};
-        const lsp_csr_types types = {.where = a.where};
         must(ctx, lsp_csr_to_coo(ctx, &a, &coo));
-        must_be_made(ctx, lsp_coo_to_csr(ctx, &coo, &types, &C, NULL), &C, type, &p, "triples");
+        must_be_made(ctx, lsp_coo_to_csr(ctx, &coo, NULL, &C, NULL), &C, type, &p, "triples");
         lsp_coo_free(ctx, &coo);
-        must(ctx, lsp_csr_copy(ctx, &a, &types, &C));
+        must(ctx, lsp_csr_copy(ctx, &a, NULL, &C));
         must(ctx, lsp_csr_sort(ctx, &C));
         must(ctx, lsp_csr_check(ctx, &C, LSP_CHECK_SORTED | LSP_CHECK_FINITE));
         lsp_csr here = moved(ctx, &C, LSP_HOST);
@@ -350,7 +348,7 @@ TEST_ON_BOTH(csr_integers, functions_of_values_are_those_of_plain_loops) {
         for (int64_t k = 0; k < 400; k++) {
             wide[k] = right.is[k] && !mapped(f, parameter, right.val[k], &right.val[k]);
         }
-        must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.where = a.where}, &C));
+        must(ctx, lsp_csr_copy(ctx, &a, NULL, &C));
         const lsp_status status = lsp_csr_apply(ctx, &C, f, (double)parameter);
         must_be_changed(ctx, status, &C, &A, &right, wide, "mapped");
         plain_free(&right), give_back(ctx, &a), drop(&A);
@@ -382,7 +380,7 @@ TEST_ON_BOTH(csr_integers, rows_and_columns_are_scaled) {
         const int64_t bytes = (int64_t)lsp_type_bytes(type);
         void *rows = put_there(ctx, narrow, 15 * bytes), *cols = put_there(ctx, narrow + 15 * bytes, 11 * bytes);
         lsp_csr C = {0};
-        must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.where = a.where}, &C));
+        must(ctx, lsp_csr_copy(ctx, &a, NULL, &C));
         const lsp_status status = lsp_csr_scale(ctx, &C, by_rows ? rows : NULL, by_cols ? cols : NULL);
         must_be_changed(ctx, status, &C, &A, &right, wide, "scaled");
         lsp_free(ctx, rows), lsp_free(ctx, cols);
@@ -466,7 +464,7 @@ static lsp_status add_twice(lsp_ctx *ctx, lsp_type from, int64_t x, lsp_type to,
     void *row = put_there(ctx, place, 8), *there = put_there(ctx, val, 2 * (int64_t)lsp_type_bytes(from));
     const lsp_where where = on_gpu(ctx) ? LSP_CUDA : LSP_HOST;
     const lsp_coo A = {1, 1, 2, row, row, from == LSP_NONE ? NULL : there, LSP_I32, from, where};
-    const lsp_csr_types types = {.val_type = to, .where = where};
+    const lsp_csr_types types = {.val_type = to};
     const lsp_status status = lsp_coo_to_csr(ctx, &A, &types, C, NULL);
     lsp_free(ctx, row), lsp_free(ctx, there);
     return status;
@@ -577,7 +575,7 @@ TEST_ON_BOTH(csr_integers, norms_are_those_of_the_values_as_doubles) {
     uint64_t state = 36;
     for (int t = 0; t < 3; t++) {
         lsp_csr A = make_whole(integer_types[t], 50, 40, true, true, &state), a = take(ctx, &A), D = {0};
-        must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.val_type = LSP_F64, .where = a.where}, &D));
+        must(ctx, lsp_csr_copy(ctx, &a, &(lsp_csr_types){.val_type = LSP_F64}, &D));
         for (int k = LSP_REDUCE_NORM1; k <= LSP_REDUCE_NORM_MAX; k++) {
             void *mine = put_there(ctx, NULL, 8 * 50), *real = put_there(ctx, NULL, 8 * 50);
             must(ctx, lsp_csr_reduce(ctx, &a, (lsp_reduction)k, LSP_REDUCE_EACH_ROW, mine));

@@ -148,8 +148,8 @@ Test(mtx_read, types_are_as_asked) {
     const char *real = REAL "2 2 2\n2 1 0.1\n1 2 3\n", *pattern = "%%MatrixMarket matrix coordinate pattern general\n"
                                                                   "2 2 3\n2 1\n1 2\n1 2\n";
     const char *complex = "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 2\n";
-    must(ctx, read_text(ctx, real, &(lsp_mtx_read_options){.types = {LSP_I64, LSP_I64, LSP_F32, false, LSP_HOST}}, &A,
-                        NULL));
+    must(ctx, read_text(ctx, real, &(lsp_mtx_read_options){.types = {LSP_I64, LSP_I64, LSP_F32, false, LSP_PLACE_HOST}},
+                        &A, NULL));
     cr_assert(A.rowptr_type == LSP_I64 && A.col_type == LSP_I64 && A.val_type == LSP_F32);
     cr_assert(((int64_t *)A.rowptr)[2] == 2 && ((int64_t *)A.col)[0] == 1 && ((float *)A.val)[1] == 0.1F);
     must(ctx, read_text(ctx, real, &(lsp_mtx_read_options){.types.drop_values = true}, &A, NULL));

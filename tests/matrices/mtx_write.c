@@ -79,7 +79,7 @@ static lsp_csr random_matrix(lsp_ctx *ctx, lsp_type index, lsp_type type, int64_
         counts[i] = test_below(state, i % 100 == 50 ? cols : 12) % (cols + 1);
         nnz += counts[i];
     }
-    must(ctx, lsp_csr_create(ctx, rows, cols, nnz, &(lsp_csr_types){index, index, type, false, LSP_HOST}, &A));
+    must(ctx, lsp_csr_create(ctx, rows, cols, nnz, &(lsp_csr_types){index, index, type, false, LSP_PLACE_HOST}, &A));
     int64_t k = 0;
     for (int64_t i = 0; i < rows; i++) {
         int64_t step = counts[i] ? cols / counts[i] : 1;
@@ -126,7 +126,7 @@ Test(mtx_write, what_is_written_reads_back_to_the_same_bits, .fini = remove_fold
         lsp_ctx *ctx = test_ctx(1 + trial % 3);
         lsp_csr A = random_matrix(ctx, index, type, test_below(&state, trial < 20 ? 50 : 3000), &state), B;
         const char *path = in_folder(trial % 5 == 4 ? "m.mtx.gz" : "m.mtx");
-        lsp_mtx_read_options options = {.types = {index, index, type, false, LSP_HOST}};
+        lsp_mtx_read_options options = {.types = {index, index, type, false, LSP_PLACE_HOST}};
         lsp_csr_difference difference;
         lsp_mtx_info info;
         must(ctx, lsp_mtx_write(ctx, path, &A, NULL));

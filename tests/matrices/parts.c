@@ -231,7 +231,7 @@ Test(parts, blocks_of_all_types_are_put_together) {
 Test(parts, blocks_that_do_not_fit_are_refused) {
     lsp_ctx *ctx = test_ctx(1);
     lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){0}, 1),
-            W = test_random_csr(ctx, 3, 5, 6, types_of(&A), 1);
+            W = test_random_csr(ctx, 3, 5, 6, lsp_types_of(&A), 1);
     lsp_csr B = {.rows = 42}, there = A, bad = A;
     const lsp_csr *wide[] = {&A, &W}, *alone[] = {&A, NULL}, *apart[] = {&A, &there}, *wrong[] = {&A, &bad};
     bad.nnz = 7;

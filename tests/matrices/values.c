@@ -43,8 +43,8 @@ Test(values, a_matrix_is_scaled_by_rows_and_columns) {
             }
             void *rows = vector(A.rows, A.val_type, 3), *cols = vector(A.cols, A.val_type, 4);
             set_odd_values(&A, 5);
-            must(ctx,
-                 lsp_csr_copy(ctx, &A, &(lsp_csr_types){A.rowptr_type, A.col_type, LSP_NONE, false, LSP_HOST}, &B));
+            must(ctx, lsp_csr_copy(ctx, &A,
+                                   &(lsp_csr_types){A.rowptr_type, A.col_type, LSP_NONE, false, LSP_PLACE_HOST}, &B));
             must(ctx, lsp_csr_scale(ctx, &B, t & 1 ? rows : NULL, t & 2 ? cols : NULL));
             for (int64_t k = 0; k < A.nnz; k++) {
                 const lsp_value a = lsp_value_at(&A, k), b = lsp_value_at(&B, k);

@@ -38,13 +38,9 @@ static inline problem make_system(lsp_ctx *ctx, lsp_csr A, lsp_type type, uint64
     }
     s.there = A;
     if (s.where == LSP_CUDA) {
-        must(ctx, lsp_csr_copy(ctx, &A,
-                               &(lsp_csr_types){.rowptr_type = A.rowptr_type,
-                                                .col_type = A.col_type,
-                                                .val_type = A.val_type,
-                                                .drop_values = A.val_type == LSP_NONE,
-                                                .where = LSP_CUDA},
-                               &s.there));
+        lsp_csr_types types = lsp_types_of(&A);
+        types.place = LSP_PLACE_CUDA;
+        must(ctx, lsp_csr_copy(ctx, &A, &types, &s.there));
     }
     return s;
 }
@@ -83,7 +79,6 @@ static inline void make_definite(lsp_ctx *ctx, lsp_csr *A) {
  * diagonally dominant, not symmetric. */
 static inline lsp_csr make_matrix(lsp_ctx *ctx, const char *name, lsp_csr_types types) {
     lsp_csr A;
-    types.where = LSP_HOST;
     long n = 0;
     if (sscanf(name, "random:%ld", &n) == 1) {
         uint64_t seed = 11;

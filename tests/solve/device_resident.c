@@ -103,9 +103,10 @@ static void begin(solve *s, lsp_csr A) {
         s->b[i] = (double)(i % 7) - 2.5;
         s->x[i] = NAN;
     }
-    must(s->gpu, lsp_csr_copy(s->gpu, &A,
-                              &(lsp_csr_types){.where = LSP_CUDA, .rowptr_type = A.rowptr_type, .col_type = A.col_type},
-                              &s->there));
+    must(s->gpu,
+         lsp_csr_copy(s->gpu, &A,
+                      &(lsp_csr_types){.place = LSP_PLACE_CUDA, .rowptr_type = A.rowptr_type, .col_type = A.col_type},
+                      &s->there));
     s->args = (lsp_resident_args){.rtol = 1e-10, .max_iterations = 900, .history_capacity = 1000};
 }
 

@@ -392,7 +392,7 @@ static lsp_csr inverse_diagonal(lsp_ctx *ctx, const problem *s) {
     if (s->where == LSP_HOST) {
         return M;
     }
-    must(ctx, lsp_csr_copy(ctx, &M, &(lsp_csr_types){.val_type = LSP_F64, .where = LSP_CUDA}, &there));
+    must(ctx, lsp_csr_copy(ctx, &M, &(lsp_csr_types){.val_type = LSP_F64, .place = LSP_PLACE_CUDA}, &there));
     lsp_csr_free(ctx, &M);
     return there;
 }

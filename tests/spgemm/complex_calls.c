@@ -12,7 +12,7 @@ static void use_again(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spge
     for (int round = 0; round < 5; round++) {
         lsp_csr right = reference(ctx, A, B, options), kept = {0};
         must(ctx, round & 1 ? lsp_spgemm_refill(plan, &a, &b, &C) : lsp_spgemm_execute(plan, &a, &b, &C));
-        must(ctx, lsp_csr_copy(ctx, &C, &(lsp_csr_types){C.rowptr_type, C.col_type, .where = a.where}, &kept));
+        must(ctx, lsp_csr_copy(ctx, &C, &(lsp_csr_types){.rowptr_type = C.rowptr_type, .col_type = C.col_type}, &kept));
         must_equal(ctx, &kept, &right, what);
         lsp_csr_free(ctx, &right);
         if (round != 0 && round != 2) {
@@ -76,7 +76,7 @@ TEST_ON_BOTH(spgemm_complex, values_may_begin_at_any_double) {
     for (int round = 0; round < 3; round++) {
         odd_c = C, odd_c.val = memory[1] + 8;
         must(ctx, lsp_spgemm_refill(plan, &odd, &a, &odd_c));
-        must(ctx, lsp_csr_copy(ctx, &odd_c, &(lsp_csr_types){.where = a.where}, &here));
+        must(ctx, lsp_csr_copy(ctx, &odd_c, NULL, &here));
         must_equal(ctx, &here, &right, "an update");
     }
     must_equal(ctx, &C, &right, "the product");
@@ -220,7 +220,7 @@ TEST_ON_BOTH(spgemm_complex, blocks_and_files_are_those_of_the_whole) {
         drop(&all.C);
     }
     if (on_gpu(ctx)) { /* factors on the host, multiplied on the GPU */
-        const lsp_spgemm_options there = {.transpose_b = true, .types.where = LSP_CUDA};
+        const lsp_spgemm_options there = {.transpose_b = true, .types.place = LSP_PLACE_CUDA};
         received all = receiver(right.rows, right.nnz);
         must(ctx, lsp_spgemm_stream(ctx, &A, &A, &there, 5000, receive, &all, NULL));
         same(ctx, &all.C, &right, "in blocks, from the host");

@@ -273,12 +273,12 @@ Test(device_blocks, streams_cut_their_blocks_and_progress_ends_at_1) {
             same(ctx, &right, &all.C, "in blocks of blocks");
             cr_assert(w.last == 1 && w.calls == all.blocks && info.blocks == all.blocks && info.nnz == right.nnz);
             drop(&all.C);
-            options.filter.mask = masked ? &M : NULL, options.types.where = LSP_CUDA;
+            options.filter.mask = masked ? &M : NULL, options.types.place = LSP_PLACE_CUDA;
             all = receiver(90, right.nnz);
             w = (watched){.phase = "stream"};
             must(ctx, lsp_spgemm_stream(ctx, &A, &A, &options, bytes, receive, &all, &info));
             same(ctx, &right, &all.C, "in blocks from the host");
-            drop(&all.C), options.types.where = LSP_HOST;
+            drop(&all.C), options.types.place = LSP_PLACE_SOURCE;
             options.filter.mask = masked ? &m : NULL;
             all = receiver(90, right.nnz), all.gpu = ctx, all.stop_at = 0;
             w = (watched){.phase = "stream"};
@@ -351,7 +351,7 @@ Test(device_blocks, failing_allocations_leave_nothing_behind) {
             lsp_csr a = {0}, C = {.rows = 4711};
             lsp_spgemm_info info = {.products = 42};
             options.filter = (lsp_filter){.mask = round == 2 ? &a : NULL, .largest = round == 2 ? 5 : 0};
-            const lsp_csr_types there = {A.rowptr_type, A.col_type, A.val_type, false, LSP_CUDA};
+            const lsp_csr_types there = {A.rowptr_type, A.col_type, A.val_type, false, LSP_PLACE_CUDA};
             cr_assert(fail_at < 2000, "still failing after %ld allocations", fail_at);
             status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, NULL, 0);
             status = status == LSP_OK ? lsp_spgemm_set_most(ctx, most) : status;

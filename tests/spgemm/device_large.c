@@ -9,7 +9,7 @@ enum { COLS = 128, HALF = 64 };
 /* The factor: row i has the columns 0 .. 63 if i is even, 64 .. 127 if it is odd. A pattern. */
 static lsp_csr make_tall(lsp_ctx *ctx, int64_t rows) {
     enum { CHUNK = 1 << 22 };
-    const lsp_csr_types types = {LSP_I64, LSP_I32, LSP_NONE, true, LSP_CUDA};
+    const lsp_csr_types types = {LSP_I64, LSP_I32, LSP_NONE, true, LSP_PLACE_CUDA};
     int64_t *starts = malloc(CHUNK * sizeof *starts);
     int32_t *columns = malloc(CHUNK * sizeof *columns);
     lsp_csr A;

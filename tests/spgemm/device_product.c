@@ -179,7 +179,7 @@ Test(device_spgemm, very_many_short_rows_have_the_bits_of_the_reference_at_every
 Test(device_spgemm, more_than_a_million_rows_have_the_bits_of_the_reference) {
     enum { ROWS = 1090000, INNER = 50, COLS = 40 };
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    const lsp_csr_types types = {LSP_I32, LSP_I32, LSP_F64, false, LSP_HOST};
+    const lsp_csr_types types = {LSP_I32, LSP_I32, LSP_F64, false, LSP_PLACE_HOST};
     lsp_csr A = {0}, B = {0};
     int32_t p = 0;
     must(ctx, lsp_csr_create(ctx, ROWS, INNER, (int64_t)ROWS / 4 * 6, &types, &A));
@@ -306,7 +306,7 @@ Test(device_spgemm, failing_allocations_leave_nothing_behind) {
             lsp_csr a = {0}, C = {.rows = 4711};
             lsp_spgemm_info info = {.products = 42};
             options.filter.mask = round == 4 ? &a : NULL;
-            const lsp_csr_types there = {A.rowptr_type, A.col_type, A.val_type, false, LSP_CUDA};
+            const lsp_csr_types there = {A.rowptr_type, A.col_type, A.val_type, false, LSP_PLACE_CUDA};
             cr_assert(fail_at < 1000, "still failing after %ld allocations", fail_at);
             status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, NULL, 0);
             if (status == LSP_OK) {

@@ -277,7 +277,7 @@ Test(device_semirings, products_of_any_types_whole_and_in_blocks_have_the_bits_o
         for (int there = 0; there < 2; there++) {
             received all = receiver(rows, right.nnz);
             all.gpu = there ? ctx : NULL;
-            options.types.where = LSP_CUDA;
+            options.types.place = LSP_PLACE_CUDA;
             must(ctx,
                  lsp_spgemm_stream(ctx, there ? &a : left, there ? &b : other, &options, 700, receive, &all, NULL));
             same(ctx, &all.C, &right, "in blocks");
@@ -315,7 +315,7 @@ Test(device_semirings, sums_products_of_three_and_files_are_those_of_the_host) {
                                    &(lsp_mtx_write_options){.comment = "a product"}, NULL));
         same_files(path, path_there);
         lsp_spgemm_options how = options; /* the factors lie on the host, the GPU multiplies */
-        how.types.where = LSP_CUDA;
+        how.types.place = LSP_PLACE_CUDA;
         must(ctx, lsp_spgemm_write(ctx, path_there, &A, &A, &how, 1000,
                                    &(lsp_mtx_write_options){.comment = "a product"}, NULL));
         same_files(path, path_there);

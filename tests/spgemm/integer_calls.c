@@ -23,7 +23,8 @@ static void use_again(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_spge
         must(ctx, C.rowptr != NULL ? LSP_OK : lsp_spgemm_execute(plan, &a, &b, &C));
         const lsp_status status = lsp_spgemm_refill(plan, &a, &b, &C);
         if (status == LSP_OK) {
-            must(ctx, lsp_csr_copy(ctx, &C, &(lsp_csr_types){C.rowptr_type, C.col_type, .where = a.where}, &D));
+            must(ctx,
+                 lsp_csr_copy(ctx, &C, &(lsp_csr_types){.rowptr_type = C.rowptr_type, .col_type = C.col_type}, &D));
         }
         must_be_made(ctx, status, &D, type, &right, what);
         plain_free(&right);
@@ -120,7 +121,7 @@ TEST_ON_BOTH(spgemm_integer_calls, batches_are_their_products) {
             for (int i = 0; i < COUNT; i++) {
                 plain right = plain_product(&A[i], &B[i], LSP_PLUS_TIMES);
                 lsp_csr copy = {0};
-                must(ctx, lsp_csr_copy(ctx, &C[i], &(lsp_csr_types){.where = a[i].where}, &copy));
+                must(ctx, lsp_csr_copy(ctx, &C[i], NULL, &copy));
                 must_be_made(ctx, LSP_OK, &copy, type, &right, "a product of a batch");
                 plain_free(&right);
             }
@@ -198,7 +199,7 @@ TEST_ON_BOTH(spgemm_integer_calls, blocks_and_files_are_those_of_the_whole) {
             drop(&all.C);
         }
         if (on_gpu(ctx)) { /* factors on the host, multiplied on the GPU */
-            const lsp_spgemm_options there = {.transpose_b = true, .types.where = LSP_CUDA};
+            const lsp_spgemm_options there = {.transpose_b = true, .types.place = LSP_PLACE_CUDA};
             received all = receiver(right.rows, right.nnz);
             must(ctx, lsp_spgemm_stream(ctx, &A, &A, &there, 5000, receive, &all, NULL));
             same(ctx, &all.C, &right, "in blocks, from the host");

@@ -109,7 +109,7 @@ Test(spgemm_plan, malformed_arguments_are_refused) {
     REFUSED(LSP_ERR_ARGUMENT, "type LSP_F32", wrong.types.rowptr_type = LSP_F32)
     REFUSED(LSP_ERR_ARGUMENT, "type LSP_U32", wrong.types.col_type = LSP_U32)
     REFUSED(LSP_ERR_ARGUMENT, "type LSP_U64", wrong.types.val_type = LSP_U64)
-    REFUSED(LSP_ERR_UNSUPPORTED, "host", wrong.types.where = LSP_CUDA)
+    REFUSED(LSP_ERR_UNSUPPORTED, "host", wrong.types.place = LSP_PLACE_CUDA)
     REFUSED(LSP_ERR_DEVICE, "host", bad.where = LSP_CUDA)
     REFUSED(LSP_ERR_UNSUPPORTED, "complex", bad.val_type = LSP_C64, wrong.types.val_type = LSP_F64)
     int32_t rowptr[11] = {0, 5, 3};

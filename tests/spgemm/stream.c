@@ -73,7 +73,7 @@ Test(spgemm_stream, a_product_without_rows_is_one_block_and_nonsense_is_refused)
     must_fail(ctx, LSP_ERR_ARGUMENT, "-1 bytes", lsp_spgemm_stream(ctx, &A, &A, NULL, -1, receive, &all, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "one of", lsp_spgemm_stream(ctx, &far, &A, NULL, 0, receive, &all, NULL));
     must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_spgemm_stream(ctx, &far, &far, NULL, 0, receive, &all, NULL));
-    const lsp_spgemm_options there = {.types = {.where = LSP_CUDA}};
+    const lsp_spgemm_options there = {.types = {.place = LSP_PLACE_CUDA}};
     must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_spgemm_stream(ctx, &A, &A, &there, 0, receive, &all, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "one of", lsp_csr_add(ctx, 1, &A, 1, &far, &C));
     must_fail(ctx, LSP_ERR_DEVICE, "GPU", lsp_csr_add(ctx, 1, &far, 1, &far, &C));

@@ -224,11 +224,8 @@ static inline spmv_case make_case(lsp_ctx *ctx, const request *r) {
     const lsp_where where = ctx->options.device;
     c.x = make_block(r, r->transpose ? c.host.rows : c.host.cols, r->x_gap, r->seed + 11);
     c.y = make_block(r, r->transpose ? c.host.cols : c.host.rows, r->y_gap, r->seed + 12);
-    const lsp_csr_types types = {.rowptr_type = c.host.rowptr_type,
-                                 .col_type = c.host.col_type,
-                                 .val_type = c.host.val_type,
-                                 .drop_values = c.host.val_type == LSP_NONE,
-                                 .where = where};
+    lsp_csr_types types = lsp_types_of(&c.host);
+    types.place = lsp_place_of(where);
     must(ctx, lsp_csr_copy(ctx, &c.host, &types, &c.A));
     c.x_there = place_block(ctx, r, &c.x, where);
     c.y_there = place_block(ctx, r, &c.y, where);

@@ -69,7 +69,7 @@ Test(spmv_lengths, rows_of_every_length_on_the_gpu) {
         }
         lsp_index_set(c.host.rowptr, c.host.rowptr_type, i + 1, k);
     }
-    must(ctx, lsp_csr_copy(ctx, &c.host, &(lsp_csr_types){.where = LSP_CUDA}, &c.A));
+    must(ctx, lsp_csr_copy(ctx, &c.host, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &c.A));
     c.x = make_block(&r, COLS, 0, 5), c.y = make_block(&r, ROWS, 0, 6);
     c.x_there = place_block(ctx, &r, &c.x, LSP_CUDA), c.y_there = place_block(ctx, &r, &c.y, LSP_CUDA);
     c.vectors = (lsp_spmv_vectors){.alpha = 1, .x = c.x_there, .y = c.y_there};
@@ -87,7 +87,7 @@ Test(spmv_lengths, rows_of_every_length_on_the_gpu) {
             test_set_value(&c.host, k, (double)(k % 9) - 4, 0);
         }
         must(ctx, lsp_csr_free(ctx, &c.A));
-        must(ctx, lsp_csr_copy(ctx, &c.host, &(lsp_csr_types){.where = LSP_CUDA}, &c.A));
+        must(ctx, lsp_csr_copy(ctx, &c.host, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &c.A));
         must_run(ctx, &r, lsp_spmv_update(plan, &c.A));
         must_run(ctx, &r, lsp_spmv_execute(plan, &c.vectors));
         plain_spmv(&r, &c.host, &c.x, &c.y);

@@ -45,14 +45,10 @@ static int64_t plain_diagonals(const lsp_csr *A, int b) {
 }
 
 static lsp_csr place(lsp_ctx *ctx, const lsp_csr *A) {
+    lsp_csr_types types = lsp_types_of(A);
     lsp_csr there;
-    must(ctx, lsp_csr_copy(ctx, A,
-                           &(lsp_csr_types){.rowptr_type = A->rowptr_type,
-                                            .col_type = A->col_type,
-                                            .val_type = A->val_type,
-                                            .drop_values = A->val_type == LSP_NONE,
-                                            .where = ctx->options.device},
-                           &there));
+    types.place = lsp_place_of(ctx->options.device);
+    must(ctx, lsp_csr_copy(ctx, A, &types, &there));
     return there;
 }
 

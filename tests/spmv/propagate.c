@@ -97,10 +97,9 @@ TEST_ON_BOTH(spmv_propagate, new_values_and_the_old_arrays_gone) {
             test_set_value(&other.host, k, (double)(k % 13) - 6, 0);
         }
         must(ctx, lsp_csr_free(ctx, &other.A));
-        must(ctx, lsp_csr_copy(ctx, &other.host,
-                               &(lsp_csr_types){other.host.rowptr_type, other.host.col_type, other.host.val_type,
-                                                other.host.val_type == LSP_NONE, ctx->options.device},
-                               &other.A));
+        lsp_csr_types types = lsp_types_of(&other.host);
+        types.place = lsp_place_of(ctx->options.device);
+        must(ctx, lsp_csr_copy(ctx, &other.host, &types, &other.A));
         lsp_spmv_plan *plan = make_plan(ctx, &r, &c, &sizes_of[number % 2]);
         if (plan != NULL) {
             must_run(ctx, &r, lsp_spmv_update(plan, &other.A));

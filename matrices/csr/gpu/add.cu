@@ -33,6 +33,6 @@ extern "C" lsp_status lsp_csr_add_cuda(lsp_ctx *ctx, double alpha, const lsp_csr
                                        lsp_csr *C, bool *done) {
     lsp_csr_types types = {};
     types.val_type = lsp_common_type(A->val_type, B->val_type);
-    types.where = LSP_CUDA;
+    types.place = LSP_PLACE_CUDA;
     return merge_rows(ctx, gpu_merge{view(A), view(B), false}, &types, gpu_sum{alpha, beta, types.val_type}, C, done);
 }

@@ -1,5 +1,5 @@
-/* Each row of A followed by its mirrored entries, on the GPU: a stable sort of the rows and the sum of duplicates, by
- * the caller, make of them the whole matrix of which A holds one triangle. */
+/* Each row of A followed by its mirrored entries, on the GPU. A holds one triangle of a matrix. The caller makes the
+ * whole matrix: it sorts the rows in a stable way and sums duplicates. */
 #include "core/block.cuh"
 #include "core/scan.h"
 #include "gpu.h"

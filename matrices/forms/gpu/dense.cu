@@ -106,7 +106,7 @@ extern "C" lsp_status lsp_dense_gather_cuda(lsp_ctx *ctx, const lsp_dense *D, ls
     lsp_csr made = {};
     lsp_csr_types types = {};
     int64_t nnz = 0;
-    types.val_type = D->val_type, types.where = LSP_CUDA;
+    types.val_type = D->val_type, types.place = LSP_PLACE_CUDA;
     LSP_TRY(make_marks(ctx, D->rows * D->cols, &m));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(m.items), NT, 0, *D, m));
     LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));

@@ -1,7 +1,7 @@
 /* C = alpha*A + beta*B: what its methods share. Rows that ascend strictly take short ways (add_strict.c); add.c merges
  * all other rows. */
-#ifndef LSP_MATRICES_CSR_ADD_H
-#define LSP_MATRICES_CSR_ADD_H
+#ifndef LSP_MATRICES_CSR_ADDITION_H
+#define LSP_MATRICES_CSR_ADDITION_H
 
 #include "core/isa.h"
 #include "matrices/matrices.h"

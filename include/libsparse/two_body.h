@@ -1,0 +1,113 @@
+/* libsparse/two_body.h: statistics of all pairs of points. Part of libsparse.h, which states the rules for all
+ * functions. On the CPU; a context of a GPU gets LSP_ERR_UNSUPPORTED. */
+#ifndef LIBSPARSE_TWO_BODY_H
+#define LIBSPARSE_TWO_BODY_H
+
+#include "matrix.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { LSP_MOST_DIMENSIONS = 8 };
+
+/* A set of points, an array for each coordinate: coordinate k of point i is item i * stride of at[k]. Points by rows of
+ * three numbers are {.at = {p, p + 1, p + 2}, .stride = 3}. */
+typedef struct lsp_points {
+    int64_t n;      /* at most 2^31 - 1 */
+    int dimensions; /* 1 to LSP_MOST_DIMENSIONS */
+    lsp_type type;  /* of a coordinate: LSP_F32 or LSP_F64 */
+    const void *at[LSP_MOST_DIMENSIONS];
+    int64_t stride; /* items from one point to the next; 0: 1 */
+    lsp_where where;
+} lsp_points;
+
+typedef enum lsp_pair_method {
+    LSP_PAIR_AUTO = 0, /* the library chooses */
+    LSP_PAIR_ALL,      /* the distance of every pair is computed */
+    LSP_PAIR_GRID      /* points are sorted into cells; only pairs of near cells are looked at */
+} lsp_pair_method;
+
+/* How a method is called: "all", "grid"; "?" for a number that is none. */
+LSP_API const char *lsp_pair_method_name(lsp_pair_method method);
+
+/* All zero: open space, and the library chooses the method. The method never changes a result. */
+typedef struct lsp_pair_options {
+    lsp_pair_method method;
+    double
+        box[LSP_MOST_DIMENSIONS]; /* periodic: the sides of the box, one for each dimension, all above 0. The distance
+                                     of a pair is that of its nearest images. Points may lie outside the box */
+    double tilt[3]; /* of a triclinic box in 2 or 3 dimensions: xy, xz, yz. Its edges are (x, 0, 0), (xy, y, 0) and
+                       (xz, yz, z) with the sides x, y, z */
+    int64_t reserved[LSP_RESERVED];
+} lsp_pair_options;
+
+typedef struct lsp_pair_info {
+    lsp_pair_method method;
+    char reason[160]; /* why */
+    int64_t cells;    /* of the grid; 0: none */
+    int64_t tested;   /* distances computed */
+    int64_t reserved[LSP_RESERVED];
+} lsp_pair_info;
+
+/* Rules of this file:
+ * - With b NULL the pairs are those of two different points of a, each once. With b they are all (point of a, point of
+ *   b). Both sets have the same type and as many dimensions.
+ * - Coordinates must be finite, else LSP_ERR_ARGUMENT with the number of the point.
+ * - The squared distance d2 is defined to the bit: in the type of the points, d2 = fma(dz, dz, fma(dy, dy, dx * dx))
+ * and so on for more dimensions, where dx = x - x' is rounded once. So no result depends on the order of the points,
+ * the method, the threads or the instruction set.
+ * - In a periodic box coordinates become parts of the box's sides first: multiples of 2^-32 for LSP_F32, doubles for
+ *   LSP_F64. Their differences, wrapped to -1/2 .. 1/2, take the place of dx, dy, dz, in units of the first side: those
+ *   of other sides are multiplied by the ratio of the sides, and tilts are added by fma.
+ * - In a periodic box a radius of more than half the box's least width is refused: more images than the nearest could
+ *   lie within it. The width is the distance of two opposite faces, without tilt the side.
+ * - info: NULL, or it tells what was chosen. */
+
+/* counts[k] = pairs with d2 <= radii[k]^2, where radii[k] is rounded to the type of the points, and so is its square.
+ *     double r = 0.1;
+ *     uint64_t pairs;
+ *     lsp_points p = {.n = n, .dimensions = 3, .type = LSP_F32, .at = {x, y, z}};
+ *     lsp_pair_count(ctx, &p, NULL, NULL, &r, 1, &pairs, NULL); */
+LSP_API lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
+                                  const lsp_pair_options *options, const double *radii, int64_t radius_count,
+                                  uint64_t *counts, lsp_pair_info *info);
+
+/* counts[i] = pairs with a distance in bin i of `bins` equal bins (at most 2^22) from 0 to `range`. The bin is the
+ * whole part of the exact product of the root of d2, correctly rounded, and bins / range, rounded to the type of the
+ * points. Pairs from `range` up are left out. */
+LSP_API lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
+                                      const lsp_pair_options *options, double range, int64_t bins, uint64_t *counts,
+                                      lsp_pair_info *info);
+
+/* g[i] = counts[i] over the pairs that bin i would hold if `pairs` of them were spread evenly over `volume`: the radial
+ * distribution function of a histogram. One set of n points has n (n - 1) / 2 pairs, two sets have n_a n_b. */
+LSP_API lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t bins, double range,
+                                           int dimensions, double pairs, double volume, double *g);
+
+typedef enum lsp_join_values {
+    LSP_JOIN_DISTANCE = 0, /* the correctly rounded root of d2 */
+    LSP_JOIN_SQUARED,      /* d2 */
+    LSP_JOIN_PATTERN       /* none */
+} lsp_join_values;
+
+/* All zero: each pair in both directions, with its distance, without pairs of a point and itself. */
+typedef struct lsp_join_options {
+    lsp_join_values values; /* of the type of the points. In a periodic box the root is multiplied by the unit of length
+                               of the parts, a squared distance by it twice, each product rounded */
+    bool self_pairs;        /* one set: (i, i) too */
+    bool half;              /* one set: only columns above the row, or the row itself with self_pairs */
+    int64_t reserved[LSP_RESERVED];
+} lsp_join_options;
+
+/* C = the matrix of the pairs with d2 <= radius^2: C[i][j] = their distance, i of a, j of b (of a, if b is NULL). Rows
+ * are sorted by column. Indices are as narrow as fits. The caller frees C with lsp_csr_free. `join` may be NULL.
+ * Without memory for all pairs the call is refused after they were counted, before C is made. */
+LSP_API lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
+                                   const lsp_pair_options *options, double radius, const lsp_join_options *join,
+                                   lsp_csr *C, lsp_pair_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,97 @@
+/* Shared by the tests of two-body statistics: sets of points of every kind, and the library's answer beside ref.c's. */
+#ifndef LSP_TESTS_TWO_BODY_CASES_H
+#define LSP_TESTS_TWO_BODY_CASES_H
+
+#include "../support.h"
+#include "two_body/two_body.h"
+
+enum { UNIFORM, BLOBS, LATTICE, DUPLICATES, LINE, PATTERNS };
+static const char *const pattern_names[] = {"uniform", "blobs", "lattice", "duplicates", "line"};
+
+/* Points of the unit cube in memory of their own, with a stride of 2. */
+typedef struct cloud {
+    lsp_points points;
+    void *memory;
+} cloud;
+
+static inline double test_unit(uint64_t *state) { return (double)(test_random(state) >> 11) * 0x1p-53; }
+
+static inline double coordinate_of(int pattern, int64_t i, int k, uint64_t *state, double along) {
+    const double u = test_unit(state);
+    switch (pattern) {
+    case BLOBS:
+        return 0.1 + 0.2 * (double)(i % 5 * (k + 1) % 4) + 0.02 * (u + test_unit(state));
+    case LATTICE: {
+        int64_t rest = i;
+        for (int d = 0; d < k; d++) {
+            rest /= 7;
+        }
+        return (double)(rest % 7) / 7;
+    }
+    case DUPLICATES:
+        return (double)(test_random(state) % 3) / 4;
+    case LINE:
+        return along * (k + 1) / 8;
+    default:
+        return u;
+    }
+}
+
+static inline cloud make_cloud(int pattern, int64_t n, int dimensions, lsp_type type, uint64_t seed) {
+    cloud c = {.points = {.n = n, .dimensions = dimensions, .type = type, .stride = 2}};
+    uint64_t state = seed * 77 + 5;
+    const size_t bytes = lsp_type_bytes(type), row = 2 * bytes * (size_t)(n + 1);
+    c.memory = calloc((size_t)dimensions, row);
+    for (int k = 0; k < dimensions; k++) {
+        c.points.at[k] = (char *)c.memory + (size_t)k * row;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const double along = test_unit(&state);
+        for (int k = 0; k < dimensions; k++) {
+            const double x = coordinate_of(pattern, i, k, &state, along);
+            if (type == LSP_F32) {
+                ((float *)(uintptr_t)c.points.at[k])[2 * i] = (float)x;
+            } else {
+                ((double *)(uintptr_t)c.points.at[k])[2 * i] = x;
+            }
+        }
+    }
+    return c;
+}
+
+static inline void set_coordinate(cloud *c, int64_t i, int k, double x) {
+    if (c->points.type == LSP_F32) {
+        ((float *)(uintptr_t)c->points.at[k])[2 * i] = (float)x;
+    } else {
+        ((double *)(uintptr_t)c->points.at[k])[2 * i] = x;
+    }
+}
+
+/* Open space, and boxes that are a cube, a brick, tilted. Coordinates outside 0 .. 1 appear in the smaller boxes. */
+enum { SPACES = 4 };
+static inline lsp_pair_options space_of(int space, int dimensions) {
+    lsp_pair_options options = {0};
+    for (int k = 0; k < dimensions && space > 0; k++) {
+        options.box[k] = space == 1 ? 1 : 0.8 + 0.15 * k;
+    }
+    if (space == 3 && dimensions == 3) {
+        options.tilt[0] = 0.3, options.tilt[1] = -0.2, options.tilt[2] = 0.25;
+    } else if (space == 3 && dimensions == 2) {
+        options.tilt[0] = -0.4;
+    }
+    return options;
+}
+
+/* The job of a call, for ref.c. */
+static inline lsp_pair_job job_of(lsp_ctx *ctx, const cloud *a, const cloud *b, const lsp_pair_options *options) {
+    lsp_pair_job job;
+    must(ctx, lsp_pair_check(ctx, &a->points, b != NULL ? &b->points : NULL, options, &job));
+    return job;
+}
+
+/* Every instruction set of this machine. */
+#define FOR_EACH_ISA(ctx)                                                                                              \
+    for (int isa_ = (int)(ctx)->isa, best_ = isa_; isa_ >= 0 || ((ctx)->isa = (lsp_isa)best_, false); isa_--)          \
+        if ((ctx)->isa = (lsp_isa)isa_, true)
+
+#endif

@@ -1,0 +1,186 @@
+/* Counts of pairs and histograms of distances equal the specification: on every kind of points, in every space, by
+ * every method, instruction set and number of threads. */
+#include "cases.h"
+
+enum { MOST_RADII = 11, MOST_BINS = 700 };
+static const double radii[MOST_RADII] = {0.05, 0.3, 0, 0.142857142857, 0.25, 0.1, 0.2, 0.01, 0.35, 0.25, 0.15};
+
+static void must_count(lsp_ctx *ctx, const cloud *a, const cloud *b, const lsp_pair_options *options, int64_t n_radii,
+                       const char *name) {
+    uint64_t ours[MOST_RADII], right[MOST_RADII];
+    double limits[MOST_RADII];
+    const lsp_pair_job job = job_of(ctx, a, b, options);
+    for (int64_t k = 0; k < n_radii; k++) {
+        limits[k] = lsp_distance_limit(&job.metric, job.type, radii[k]);
+    }
+    lsp_pair_count_ref(&job, limits, n_radii, right);
+    must(ctx, lsp_pair_count(ctx, &a->points, b ? &b->points : NULL, options, radii, n_radii, ours, NULL));
+    for (int64_t k = 0; k < n_radii; k++) {
+        cr_assert(ours[k] == right[k], "%s, %s, %d dimensions, %s, method %d, isa %d, radius %g: %llu pairs, not %llu",
+                  name, b ? "two sets" : "one set", job.metric.dimensions, lsp_type_name(job.type), options->method,
+                  (int)ctx->isa, radii[k], (unsigned long long)ours[k], (unsigned long long)right[k]);
+    }
+}
+
+static void must_bin(lsp_ctx *ctx, const cloud *a, const cloud *b, const lsp_pair_options *options, double range,
+                     int64_t bins, const char *name) {
+    static uint64_t ours[MOST_BINS], right[MOST_BINS];
+    const lsp_pair_job job = job_of(ctx, a, b, options);
+    lsp_pair_histogram_ref(&job, lsp_bins_in_unit(&job.metric, job.type, range, bins), bins, right);
+    must(ctx, lsp_pair_histogram(ctx, &a->points, b ? &b->points : NULL, options, range, bins, ours, NULL));
+    for (int64_t i = 0; i < bins; i++) {
+        cr_assert(ours[i] == right[i], "%s, %s, %d dimensions, %s, method %d, isa %d, bin %lld: %llu pairs, not %llu",
+                  name, b ? "two sets" : "one set", job.metric.dimensions, lsp_type_name(job.type), options->method,
+                  (int)ctx->isa, (long long)i, (unsigned long long)ours[i], (unsigned long long)right[i]);
+    }
+}
+
+/* One set and two, by each method. */
+static void try_points(lsp_ctx *ctx, int pattern, int64_t n, int dimensions, lsp_type type, int space) {
+    cloud a = make_cloud(pattern, n, dimensions, type, 1), b = make_cloud(pattern, n / 2 + 3, dimensions, type, 2);
+    lsp_pair_options options = space_of(space, dimensions);
+    for (int method = 0; method <= LSP_PAIR_GRID; method++) {
+        options.method = (lsp_pair_method)method;
+        for (int two = 0; two < 2; two++) {
+            must_count(ctx, &a, two ? &b : NULL, &options, 1, pattern_names[pattern]);
+            must_count(ctx, &a, two ? &b : NULL, &options, MOST_RADII, pattern_names[pattern]);
+            must_bin(ctx, &a, two ? &b : NULL, &options, 0.3, 64, pattern_names[pattern]);
+            must_bin(ctx, &a, two ? &b : NULL, &options, 0.07, MOST_BINS, pattern_names[pattern]);
+        }
+    }
+    free(a.memory);
+    free(b.memory);
+}
+
+Test(two_body_counts, equal_the_specification_in_every_space) {
+    lsp_ctx *ctx = test_ctx(2);
+    for (int pattern = 0; pattern < PATTERNS; pattern++) {
+        for (int dimensions = 1; dimensions <= 3; dimensions++) {
+            for (int space = 0; space < SPACES; space++) {
+                for (int wide = 0; wide < 2; wide++) {
+                    FOR_EACH_ISA(ctx) { try_points(ctx, pattern, 343, dimensions, wide ? LSP_F64 : LSP_F32, space); }
+                }
+            }
+        }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(two_body_counts, equal_the_specification_in_many_dimensions) {
+    lsp_ctx *ctx = test_ctx(3);
+    for (int dimensions = 4; dimensions <= LSP_MOST_DIMENSIONS; dimensions++) {
+        for (int space = 0; space < 3; space++) {
+            FOR_EACH_ISA(ctx) { try_points(ctx, dimensions % 2, 150, dimensions, LSP_F32, space); }
+            FOR_EACH_ISA(ctx) { try_points(ctx, LATTICE, 150, dimensions, LSP_F64, space); }
+        }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(two_body_counts, small_sets_and_sizes_around_a_tile) {
+    static const int64_t sizes[] = {0, 1, 2, 3, 7, 8, 17, 511, 512, 513, 1100};
+    for (int threads = 1; threads <= 4; threads++) {
+        lsp_ctx *ctx = test_ctx(threads);
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            try_points(ctx, (int)s % 2, sizes[s], 3, s % 2 ? LSP_F64 : LSP_F32, 0);
+            try_points(ctx, DUPLICATES, sizes[s], 2, s % 2 ? LSP_F32 : LSP_F64, 1);
+        }
+        lsp_ctx_destroy(ctx);
+    }
+}
+
+/* More candidates than a buffer holds, in one cell and in many. */
+Test(two_body_counts, full_cells_are_met_in_pieces) {
+    lsp_ctx *ctx = test_ctx(2);
+    lsp_pair_options options = {.method = LSP_PAIR_GRID};
+    for (int pattern = 0; pattern < PATTERNS; pattern++) {
+        cloud a = make_cloud(pattern, 5000, 3, LSP_F32, 3);
+        must_count(ctx, &a, NULL, &options, 2, pattern_names[pattern]);
+        must_bin(ctx, &a, NULL, &options, 0.1, 100, pattern_names[pattern]);
+        free(a.memory);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(two_body_counts, coordinates_far_apart_or_far_too_close) {
+    lsp_ctx *ctx = test_ctx(2);
+    for (int wide = 0; wide < 2; wide++) {
+        cloud a = make_cloud(UNIFORM, 200, 3, wide ? LSP_F64 : LSP_F32, 4);
+        const double far = wide ? 1.7e308 : 3.3e38, close = wide ? 1e-170 : 1e-25;
+        for (int64_t i = 0; i < 200; i++) {
+            set_coordinate(&a, i, 0, i % 3 == 0 ? far : i % 3 == 1 ? -far : (double)i * close);
+            set_coordinate(&a, i, 1, (double)(i % 7) * close);
+        }
+        for (int method = 0; method <= LSP_PAIR_GRID; method++) {
+            const lsp_pair_options options = {.method = (lsp_pair_method)method};
+            must_count(ctx, &a, NULL, &options, MOST_RADII, "far and close");
+            must_bin(ctx, &a, NULL, &options, 2, 100, "far and close");
+        }
+        free(a.memory);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* The distances themselves, not only both sides alike: a cube of 4 x 4 x 4 points, a quarter apart, in a periodic box
+ * has 6 neighbours at 1/4, 12 at sqrt(2)/4, 8 at sqrt(3)/4 for each point. */
+Test(two_body_counts, neighbours_of_a_periodic_crystal) {
+    lsp_ctx *ctx = test_ctx(2);
+    for (int wide = 0; wide < 2; wide++) {
+        cloud a = make_cloud(UNIFORM, 64, 3, wide ? LSP_F64 : LSP_F32, 1);
+        for (int64_t i = 0; i < 64; i++) {
+            for (int k = 0, rest = (int)i; k < 3; k++, rest /= 4) {
+                set_coordinate(&a, i, k, rest % 4 / 4.0 + (double)(i % 5 - 2));
+            }
+        }
+        const double shells[] = {0.25, 0.36, 0.44};
+        uint64_t counts[3];
+        lsp_pair_options options = space_of(1, 3);
+        must(ctx, lsp_pair_count(ctx, &a.points, NULL, &options, shells, 3, counts, NULL));
+        cr_assert(counts[0] == 64 * 6 / 2 && counts[1] == 64 * 18 / 2 && counts[2] == 64 * 26 / 2);
+        free(a.memory);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* A triclinic cell that describes the same crystal as a cube has the same counts. */
+Test(two_body_counts, a_tilted_cell_of_a_crystal_equals_its_cube) {
+    lsp_ctx *ctx = test_ctx(1);
+    cloud a = make_cloud(UNIFORM, 512, 3, LSP_F64, 1);
+    for (int64_t i = 0; i < 512; i++) {
+        for (int k = 0, rest = (int)i; k < 3; k++, rest /= 8) {
+            set_coordinate(&a, i, k, rest % 8 / 8.0);
+        }
+    }
+    const double shells[] = {0.13, 0.18, 0.22, 0.26, 0.3};
+    uint64_t cube[5], tilted[5];
+    lsp_pair_options options = space_of(1, 3);
+    must(ctx, lsp_pair_count(ctx, &a.points, NULL, &options, shells, 5, cube, NULL));
+    options.tilt[0] = 0.25, options.tilt[2] = -0.25;
+    must(ctx, lsp_pair_count(ctx, &a.points, NULL, &options, shells, 5, tilted, NULL));
+    cr_assert(memcmp(cube, tilted, sizeof cube) == 0 && cube[0] == 512 * 3);
+    free(a.memory);
+    lsp_ctx_destroy(ctx);
+}
+
+/* Points spread evenly have g near 1 everywhere. */
+Test(two_body_counts, evenly_spread_points_have_a_radial_distribution_of_one) {
+    lsp_ctx *ctx = test_ctx(2);
+    for (int dimensions = 1; dimensions <= 3; dimensions++) {
+        enum { N = 4000, BINS = 10 };
+        cloud a = make_cloud(UNIFORM, N, dimensions, LSP_F32, 9), b = make_cloud(UNIFORM, N, dimensions, LSP_F32, 10);
+        const lsp_pair_options options = space_of(1, dimensions);
+        for (int two = 0; two < 2; two++) {
+            uint64_t counts[BINS];
+            double g[BINS];
+            must(ctx, lsp_pair_histogram(ctx, &a.points, two ? &b.points : NULL, &options, 0.4, BINS, counts, NULL));
+            must(ctx, lsp_radial_distribution(ctx, counts, BINS, 0.4, dimensions,
+                                              two ? (double)N * N : (double)N * (N - 1) / 2, 1, g));
+            for (int i = dimensions == 3 ? 2 : 0; i < BINS; i++) {
+                cr_assert(g[i] > 0.95 && g[i] < 1.05, "%d dimensions, bin %d: g = %g", dimensions, i, g[i]);
+            }
+        }
+        free(a.memory);
+        free(b.memory);
+    }
+    lsp_ctx_destroy(ctx);
+}

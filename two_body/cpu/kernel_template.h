@@ -1,0 +1,198 @@
+/* Kernels of a tile for one type. NAME(f): the name of its copy of f. A few queries stay in registers while the
+ * candidates pass by in vectors. */
+#include "lanes.h"
+#define DISTANCE NAME(distance)
+#include "two_body/distance_template.h"
+#undef DISTANCE
+
+/* Queries that pass together: more of them save loads until their coordinates no longer fit the registers. */
+#if LANES * REAL_BITS == 512
+#define QUERIES 4
+#elif LANES > 1
+#define QUERIES 2
+#else
+#define QUERIES 1
+#endif
+
+/* Calls f with kind and dimensions as constants where that pays. */
+#define BY_SPACE(f, ...)                                                                                               \
+    do {                                                                                                               \
+        if (m->kind == LSP_SPACE_OPEN && m->dimensions == 3) {                                                         \
+            f(m, LSP_SPACE_OPEN, 3, __VA_ARGS__);                                                                      \
+        } else if (m->kind == LSP_SPACE_OPEN && m->dimensions == 2) {                                                  \
+            f(m, LSP_SPACE_OPEN, 2, __VA_ARGS__);                                                                      \
+        } else if (m->kind == LSP_SPACE_CUBE && m->dimensions == 3) {                                                  \
+            f(m, LSP_SPACE_CUBE, 3, __VA_ARGS__);                                                                      \
+        } else {                                                                                                       \
+            f(m, m->kind, m->dimensions, __VA_ARGS__);                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+ALWAYS void NAME(load_queries)(const lsp_pair_tile *tile, int dimensions, int64_t i, int rows,
+                               PLACE query[][LSP_MOST_DIMENSIONS]) {
+    for (int r = 0; r < rows; r++) {
+        int k = 0;
+        do {
+            query[r][k] = SPREAD(tile->query[k], i + r);
+        } while (++k < dimensions);
+    }
+}
+ALWAYS void NAME(load_candidates)(const lsp_pair_tile *tile, int dimensions, int64_t j, PLACE *candidate) {
+    int k = 0;
+    do { /* a loop that is known to begin, here and below */
+        candidate[k] = LOAD(tile->candidate[k], j);
+    } while (++k < dimensions);
+}
+
+/* ---- counts ---- */
+
+/* Counts one vector of candidates for `rows` queries; with `rest` only lanes of its mask. */
+ALWAYS void NAME(count_vector)(const lsp_metric *m, lsp_space_kind kind, int dimensions,
+                               const PLACE query[][LSP_MOST_DIMENSIONS], int rows, const lsp_pair_tile *tile, int64_t j,
+                               const MASK *rest, const NUMBER *limits, int radii, TALLY *tallies) {
+    PLACE candidate[LSP_MOST_DIMENSIONS];
+    NAME(load_candidates)(tile, dimensions, j, candidate);
+    for (int r = 0; r < rows; r++) {
+        const NUMBER d2 = NAME(distance)(m, kind, dimensions, query[r], candidate);
+        for (int s = 0; s < radii; s++) {
+            const MASK within = WITHIN(d2, limits[s]);
+            const int to = radii == 1 ? r : s; /* sums that do not wait for each other */
+            tallies[to] = TALLY_UP(tallies[to], rest != NULL ? BOTH(within, *rest) : within);
+        }
+    }
+}
+
+ALWAYS void NAME(count_rows)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
+                             int64_t i, int rows, const NUMBER *limits, int radii, TALLY *tallies) {
+    PLACE query[QUERIES][LSP_MOST_DIMENSIONS];
+    NAME(load_queries)(tile, dimensions, i, rows, query);
+    int64_t j = 0;
+    for (; j + LANES <= tile->candidates; j += LANES) {
+        NAME(count_vector)(m, kind, dimensions, query, rows, tile, j, NULL, limits, radii, tallies);
+    }
+    if (j < tile->candidates) {
+        const MASK rest = FIRST_LANES(tile->candidates - j);
+        NAME(count_vector)(m, kind, dimensions, query, rows, tile, j, &rest, limits, radii, tallies);
+    }
+}
+
+ALWAYS void NAME(count_space)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
+                              const double *limits, int radii, uint64_t *counts) {
+    NUMBER limit[LSP_RADII];
+    TALLY tallies[LSP_RADII];
+    for (int s = 0; s < LSP_RADII; s++) {
+        limit[s] = VALUE(limits[s < radii ? s : 0]);
+        tallies[s] = NO_TALLY();
+    }
+    int64_t i = 0;
+    if (radii == 1) {
+        for (; i + QUERIES <= tile->queries; i += QUERIES) {
+            NAME(count_rows)(m, kind, dimensions, tile, i, QUERIES, limit, 1, tallies);
+        }
+        for (; i < tile->queries; i++) {
+            NAME(count_rows)(m, kind, dimensions, tile, i, 1, limit, 1, tallies);
+        }
+    } else {
+        for (; i < tile->queries; i++) {
+            NAME(count_rows)(m, kind, dimensions, tile, i, 1, limit, LSP_RADII, tallies);
+        }
+    }
+    for (int s = 0; s < (radii == 1 ? QUERIES : radii); s++) {
+        counts[radii == 1 ? 0 : s] += NAME(whole_tally)(tallies[s]);
+    }
+}
+
+static void NAME(count)(const lsp_metric *m, const lsp_pair_tile *tile, const double *limits, int radii,
+                        uint64_t *counts) {
+    BY_SPACE(NAME(count_space), tile, limits, radii, counts);
+}
+
+/* ---- histograms ---- */
+
+/* Bins of one vector of candidates for `rows` queries, times `copies`. */
+ALWAYS void NAME(bin_vector)(const lsp_metric *m, lsp_space_kind kind, int dimensions,
+                             const PLACE query[][LSP_MOST_DIMENSIONS], int rows, const lsp_pair_tile *tile, int64_t j,
+                             double scale, uint32_t bins, int copies, uint32_t *bin) {
+    PLACE candidate[LSP_MOST_DIMENSIONS];
+    NAME(load_candidates)(tile, dimensions, j, candidate);
+    for (int r = 0; r < rows; r++) {
+        NAME(put_bins)
+        (NAME(distance)(m, kind, dimensions, query[r], candidate), VALUE(scale), bins, copies, bin + r * LANES);
+    }
+}
+
+ALWAYS void NAME(bin_rows)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
+                           int64_t i, int rows, double scale, uint32_t bins, int copies, uint32_t *table) {
+    PLACE query[QUERIES][LSP_MOST_DIMENSIONS];
+    uint32_t bin[QUERIES * LANES] = {0};
+    NAME(load_queries)(tile, dimensions, i, rows, query);
+    int64_t j = 0;
+    for (; j + LANES <= tile->candidates; j += LANES) {
+        NAME(bin_vector)(m, kind, dimensions, query, rows, tile, j, scale, bins, copies, bin);
+        UNROLLED for (int l = 0; l < rows * LANES; l++) { table[bin[l] + (uint32_t)(l & (copies - 1))]++; }
+    }
+    if (j < tile->candidates) {
+        NAME(bin_vector)(m, kind, dimensions, query, rows, tile, j, scale, bins, copies, bin);
+        for (int r = 0; r < rows; r++) {
+            for (int64_t l = 0; l < tile->candidates - j; l++) {
+                table[bin[r * LANES + l]]++;
+            }
+        }
+    }
+}
+
+ALWAYS void NAME(bin_space)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
+                            double scale, uint32_t bins, int copies, uint32_t *table) {
+    int64_t i = 0;
+    for (; i + QUERIES <= tile->queries; i += QUERIES) {
+        NAME(bin_rows)(m, kind, dimensions, tile, i, QUERIES, scale, bins, copies, table);
+    }
+    for (; i < tile->queries; i++) {
+        NAME(bin_rows)(m, kind, dimensions, tile, i, 1, scale, bins, copies, table);
+    }
+}
+
+static void NAME(histogram)(const lsp_metric *m, const lsp_pair_tile *tile, double scale, uint32_t bins, int copies,
+                            uint32_t *table) {
+    if (copies == LSP_BIN_COPIES) {
+        BY_SPACE(NAME(bin_space), tile, scale, bins, LSP_BIN_COPIES, table);
+    } else {
+        BY_SPACE(NAME(bin_space), tile, scale, bins, 1, table);
+    }
+}
+
+/* ---- joins ---- */
+
+ALWAYS void NAME(hits_space)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
+                             int64_t i, int64_t begin, int64_t end, double limit, const int32_t *id,
+                             lsp_join_values values, int32_t *col, REAL *val, int64_t *count) {
+    PLACE query[1][LSP_MOST_DIMENSIONS], candidate[LSP_MOST_DIMENSIONS];
+    int64_t n = 0;
+    NAME(load_queries)(tile, dimensions, i, 1, query);
+    for (int64_t j = begin; j < end; j += LANES) {
+        NAME(load_candidates)(tile, dimensions, j, candidate);
+        const NUMBER d2 = NAME(distance)(m, kind, dimensions, query[0], candidate);
+        MASK within = WITHIN(d2, VALUE(limit));
+        if (j + LANES > end) {
+            within = BOTH(within, FIRST_LANES(end - j));
+        }
+        if (LANES_OF(within) == 0) {
+            continue;
+        }
+        if (val != NULL) {
+            const NUMBER length = values == LSP_JOIN_SQUARED ? MUL(d2, VALUE(m->unit)) : ROOT(d2);
+            NAME(keep)(MUL(length, VALUE(m->unit)), within, val + n);
+        }
+        n += keep_ids(id + j, (uint32_t)LANES_OF(within), LANES, col + n);
+    }
+    *count = n;
+}
+
+static int64_t NAME(hits)(const lsp_metric *m, const lsp_pair_tile *tile, int64_t i, int64_t begin, int64_t end,
+                          double limit, const int32_t *id, lsp_join_values values, int32_t *col, void *val) {
+    int64_t count = 0;
+    BY_SPACE(NAME(hits_space), tile, i, begin, end, limit, id, values, col, val, &count);
+    return count;
+}
+#undef QUERIES
+#undef BY_SPACE

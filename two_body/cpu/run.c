@@ -1,0 +1,109 @@
+/* Counts and histograms on the CPU: each thread counts tiles for itself, in sums for tiles that meet a pair once and in
+ * sums for those that meet it twice. */
+#include "cpu.h"
+
+lsp_status lsp_pair_inspect_cpu(lsp_ctx *ctx, lsp_pair_job *job);
+
+/* ---- within radii ---- */
+
+typedef struct counting {
+    const lsp_pair_job *job;
+    const lsp_pair_kernels *kernels;
+    const double *limits;
+    int64_t radii;
+    uint64_t *sums; /* thread, twice or once, radius */
+} counting;
+
+static void count_tile(void *data, int thread, const lsp_pair_tile *tile) {
+    const counting *c = data;
+    uint64_t *sums = c->sums + (thread * 2 + tile->twice) * c->radii;
+    for (int64_t k = 0; k < c->radii; k += LSP_RADII) {
+        c->kernels->count(&c->job->metric, tile, c->limits + k, (int)lsp_min(c->radii - k, LSP_RADII), sums + k);
+    }
+}
+
+static lsp_status count(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    counting c = {job, lsp_pair_kernels_of(ctx, job->type), limits, radii, NULL};
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, lsp_pair_threads(ctx) * 2 * radii, &c.sums));
+    LSP_TRY(lsp_pair_walk(ctx, job, count_tile, &c));
+    for (int64_t k = 0; k < radii; k++) {
+        uint64_t once = 0, twice = 0;
+        for (int64_t t = 0; t < lsp_pair_threads(ctx); t++) {
+            once += c.sums[t * 2 * radii + k];
+            twice += c.sums[(t * 2 + 1) * radii + k];
+        }
+        counts[k] = once + (job->self ? (twice - (uint64_t)job->sets[0].n) / 2 : 0); /* points met themselves */
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- histogram ---- */
+
+typedef struct binning {
+    const lsp_pair_job *job;
+    const lsp_pair_kernels *kernels;
+    double scale;
+    int64_t bins, items; /* items of a table */
+    int copies;
+    uint32_t *tables; /* thread, once or twice, bin, copy */
+    uint64_t *sums;   /* thread, once or twice, bin */
+    int64_t *waiting; /* pairs in the tables of a thread: their counters have 32 bits */
+} binning;
+
+static void empty_table(const binning *b, int64_t number) {
+    uint32_t *table = b->tables + number * b->items;
+    uint64_t *sums = b->sums + number * b->bins;
+    for (int64_t i = 0; i < b->bins; i++) {
+        for (int c = 0; c < b->copies; c++) {
+            sums[i] += table[i * b->copies + c];
+        }
+    }
+    memset(table, 0, (size_t)b->items * sizeof *table);
+    b->waiting[number] = 0;
+}
+
+static void bin_tile(void *data, int thread, const lsp_pair_tile *tile) {
+    const binning *b = data;
+    const int64_t number = thread * 2 + tile->twice, pairs = tile->queries * tile->candidates;
+    if (b->waiting[number] + pairs > UINT32_MAX) {
+        empty_table(b, number);
+    }
+    b->waiting[number] += pairs;
+    b->kernels->histogram(&b->job->metric, tile, b->scale, (uint32_t)b->bins, b->copies, b->tables + number * b->items);
+}
+
+static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const int64_t tables = lsp_pair_threads(ctx) * 2;
+    binning b = {.job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .scale = scale, .bins = bins};
+    b.copies = bins <= 512 ? LSP_BIN_COPIES
+                           : 1; /* copies keep neighbours out of one counter, while all fit half of the L1 cache */
+    b.items = lsp_ceil_div((bins + 1) * b.copies, 16) * 16;
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, tables * b.items, &b.tables));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, tables * bins, &b.sums));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, tables, &b.waiting));
+    LSP_TRY(lsp_pair_walk(ctx, job, bin_tile, &b));
+    for (int64_t t = 0; t < tables; t++) {
+        empty_table(&b, t);
+    }
+    for (int64_t i = 0; i < bins; i++) {
+        uint64_t once = 0, twice = 0;
+        for (int64_t t = 0; t < tables; t += 2) {
+            once += b.sums[t * bins + i];
+            twice += b.sums[(t + 1) * bins + i];
+        }
+        const int64_t selves = job->self && i == 0 ? job->sets[0].n : 0; /* points met themselves at distance 0 */
+        counts[i] = once + (twice - (uint64_t)selves) / 2;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+const lsp_pair_device lsp_pair_cpu = {
+    .inspect = lsp_pair_inspect_cpu, .count = count, .histogram = histogram, .join = lsp_radius_join_cpu};

@@ -1,0 +1,48 @@
+/* What cpu/ and gpu/ know of a call: the job, and the table that each of them fills. */
+#ifndef LSP_TWO_BODY_JOB_H
+#define LSP_TWO_BODY_JOB_H
+
+#include "distance.h"
+#include "matrices/matrices.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { LSP_GRID_DIMENSIONS = 3 }; /* a grid cuts the first three at most */
+
+/* The grid: cells per dimension, and how many cells away a partner can lie. Cell 1 of a dimension holds all points. */
+typedef struct lsp_pair_grid {
+    int64_t cells[LSP_GRID_DIMENSIONS], reach[LSP_GRID_DIMENSIONS];
+    int64_t total;
+} lsp_pair_grid;
+
+typedef struct lsp_pair_job {
+    lsp_points sets[2]; /* the same, if `self` */
+    bool self;          /* pairs of one set, each once */
+    lsp_type type;
+    lsp_metric metric;
+    lsp_pair_method asked;
+    double radius; /* no pair beyond it matters */
+    /* set by the device: the box around all points in open space */
+    double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
+    lsp_pair_grid grid; /* of LSP_PAIR_GRID */
+    lsp_pair_info info;
+} lsp_pair_job;
+
+/* What a device does. A verb that is NULL is refused. */
+typedef struct lsp_pair_device {
+    /* Refuses coordinates that are not finite; sets low and high. */
+    lsp_status (*inspect)(lsp_ctx *ctx, lsp_pair_job *job);
+    /* Limits are squared, in units of the metric; the largest is last if they ascend. All set job->info.tested. */
+    lsp_status (*count)(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
+    lsp_status (*histogram)(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
+    lsp_status (*join)(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
+} lsp_pair_device;
+
+extern const lsp_pair_device lsp_pair_cpu, lsp_pair_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

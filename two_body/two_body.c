@@ -1,0 +1,127 @@
+/* The public calls: counts of pairs within radii, histograms of distances, the matrix of pairs within a radius. */
+#include "two_body.h"
+
+/* Checks, looks at the points, chooses. `verb`: is the verb there on this device? */
+static lsp_status prepare(lsp_ctx *ctx, lsp_pair_job *job, bool verb, double radius) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(verb, LSP_ERR_UNSUPPORTED,
+                "two-body statistics run on the CPU only: make a context with .device = LSP_HOST");
+    job->radius = radius;
+    LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
+    lsp_pair_choose(job);
+    lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
+            lsp_pair_method_name(job->info.method), job->info.reason);
+done:
+    return status;
+}
+
+lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                          const double *radii, int64_t radius_count, uint64_t *counts, lsp_pair_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_pair_job job;
+    double *limits = NULL, largest = 0;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_REQUIRE(radius_count > 0 && radius_count <= INT32_MAX, LSP_ERR_ARGUMENT,
+                "%lld radii: 1 or more are needed, at most %d", (long long)radius_count, INT32_MAX);
+    LSP_REQUIRE(radii != NULL && counts != NULL, LSP_ERR_ARGUMENT, "the %s are NULL", radii ? "counts" : "radii");
+    LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
+    LSP_TRY(LSP_SCRATCH(ctx, radius_count, &limits));
+    for (int64_t k = 0; k < radius_count; k++) {
+        LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radii[k]));
+        limits[k] = lsp_distance_limit(&job.metric, job.type, radii[k]);
+        largest = fmax(largest, radii[k]);
+    }
+    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->count != NULL, largest));
+    LSP_TRY(lsp_pair_device_of(ctx)->count(ctx, &job, limits, radius_count, counts));
+    if (info != NULL) {
+        *info = job.info;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                              double range, int64_t bins, uint64_t *counts, lsp_pair_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_pair_job job;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(bins > 0 && bins <= 1 << 22, LSP_ERR_ARGUMENT, "%lld bins: 1 to %d are offered", (long long)bins,
+                1 << 22);
+    LSP_REQUIRE(counts != NULL, LSP_ERR_ARGUMENT, "the counts are NULL");
+    LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
+    LSP_TRY(lsp_pair_check_radius(ctx, &job, "range", range));
+    const double scale = lsp_bins_in_unit(&job.metric, job.type, range, bins);
+    LSP_REQUIRE(range > 0 && scale > 0 && scale <= (job.type == LSP_F32 ? 3e38 : 1e300), LSP_ERR_ARGUMENT,
+                "a range of %g in %lld bins: the width of a bin does not fit type %s", range, (long long)bins,
+                lsp_type_name(job.type));
+    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->histogram != NULL, range));
+    LSP_TRY(lsp_pair_device_of(ctx)->histogram(ctx, &job, scale, bins, counts));
+    if (info != NULL) {
+        *info = job.info;
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                           double radius, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_join_options none = {0};
+    lsp_pair_job job;
+    lsp_csr made = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    join = join != NULL ? join : &none;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
+    LSP_TRY(lsp_radius_join_check(ctx, join, job.self));
+    LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radius));
+    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->join != NULL, radius));
+    const double limit = lsp_distance_limit(&job.metric, job.type, radius);
+    LSP_TRY(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
+    *C = made;
+    if (info != NULL) {
+        *info = job.info;
+    }
+done:
+    return status;
+}
+
+/* The volume of a ball of radius r: V(D) = V(D - 2) * 2 pi r^2 / D. */
+static double ball(int dimensions, double r) {
+    const double pi = 3.14159265358979323846;
+    double volume = dimensions % 2 ? 2 * r : 1;
+    for (int d = dimensions % 2 ? 3 : 2; d <= dimensions; d += 2) {
+        volume *= 2 * pi * r * r / d;
+    }
+    return volume;
+}
+
+lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t bins, double range, int dimensions,
+                                   double pairs, double volume, double *g) {
+    lsp_status status = LSP_OK;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(counts != NULL && g != NULL, LSP_ERR_ARGUMENT, "the %s are NULL", counts ? "results" : "counts");
+    LSP_REQUIRE(bins > 0 && bins <= 1 << 22, LSP_ERR_ARGUMENT, "%lld bins: 1 to %d are offered", (long long)bins,
+                1 << 22);
+    LSP_REQUIRE(dimensions >= 1 && dimensions <= LSP_MOST_DIMENSIONS, LSP_ERR_ARGUMENT,
+                "%d dimensions: 1 to %d are offered", dimensions, LSP_MOST_DIMENSIONS);
+    LSP_REQUIRE(range > 0 && pairs > 0 && volume > 0, LSP_ERR_ARGUMENT,
+                "a range of %g, %g pairs and a volume of %g: all must be above 0", range, pairs, volume);
+    for (int64_t i = 0; i < bins; i++) {
+        const double inner = ball(dimensions, range * (double)i / (double)bins);
+        const double outer = ball(dimensions, range * (double)(i + 1) / (double)bins);
+        g[i] = (double)counts[i] / (pairs * ((outer - inner) / volume));
+    }
+done:
+    return status;
+}
