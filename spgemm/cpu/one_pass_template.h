@@ -45,6 +45,7 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far) {
     int64_t all = 0, bound = 0, longest = run->max_row_products, products = PRODUCTS(begin, end);
     while (i < last) {
         const int64_t entries = lsp_min(products, cols);
+        const bool twice = products > cols; /* a row of B has a column twice, and may not fit */
         int64_t n = 0;
         if (entries > lsp_min(most, capacity - at)) {
             break;
@@ -54,7 +55,7 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far) {
         longest = lsp_max(longest, products);
         const int64_t next_end = i + 1 < last ? ROWPTR(a, i + 2) : end;
         products = PRODUCTS(end, next_end);
-        const int64_t copied = narrow && end - begin == 1 ? NAME(scaled_row)(run, begin, at) : -1;
+        const int64_t copied = narrow && end - begin == 1 && !twice ? NAME(scaled_row)(run, begin, at) : -1;
         for (int64_t e = copied < 0 ? begin : end; e < end; e++) {
             const int64_t k = COLUMN(a, e), stop = ROWPTR(b, k + 1);
 #if HAS_VALUES

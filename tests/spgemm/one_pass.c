@@ -53,6 +53,21 @@ Test(spgemm, every_type_semiring_and_index_is_made_in_one_pass) {
     }
 }
 
+/* A row of one entry copies its row of B, unless that has more entries than C has columns. */
+Test(spgemm, a_row_of_one_entry_times_columns_that_come_twice) {
+    enum { N = 40000 };
+    lsp_ctx *ctx = test_ctx(1);
+    for (int64_t cols = 1; cols <= 3; cols++) {
+        const recipe of_b = {N, cols, 6, LSP_I32, LSP_I32, LSP_F64, false, false, -1, -1, 0};
+        lsp_csr A, B = make(&of_b, (uint64_t)cols);
+        must(ctx, lsp_generate(ctx, "perm:40000", 1, NULL, &A));
+        must_have_the_bits(&A, &B, true, "columns twice");
+        lsp_csr_free(ctx, &A);
+        drop(&B);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 Test(spgemm, rows_of_few_columns_have_the_bits_of_the_reference) {
     for (int kind = 0; kind < 16; kind++) {
         const lsp_type type = kind & 1 ? LSP_F32 : LSP_F64;
