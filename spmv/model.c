@@ -35,20 +35,21 @@ static const factors gpu_factors[LSP_SPMV_METHODS] = {
         .share = 0.72, .entry = 0.5, .row = 0.3, .vector = 1, .row_vector = 1, .launches = 2, .plan = 140}};
 
 /* Tuned on two threads of an EPYC with AVX2, 2026-11-24, by `sparse-bench spmv --device cpu`: by processor time, since
- * the machine was busy. Several vectors, and blocks in f32: on two threads of a Xeon with AVX-512, 2026-11-25. */
+ * the machine was busy. Several vectors, and blocks in f32: on two threads of a Xeon with AVX-512, 2026-11-25. The
+ * entries of gather and propagate: on one thread of an EPYC with AVX-512, calibrated (2.3 and 1.7 ns), 2026-11-25. */
 static const factors cpu_factors[LSP_SPMV_METHODS] = {
     [LSP_SPMV_ROWS] =
         {.share = 1.4, .x = 1, .hidden = 0.5, .entry = 0.25, .row = 3, .vector = 0.3, .row_vector = 0.5, .launches = 1},
     [LSP_SPMV_EQUAL] =
         {.share = 1.4, .x = 1, .hidden = 0.5, .entry = 0.25, .row = 3, .vector = 0.3, .row_vector = 0.5, .launches = 1},
     [LSP_SPMV_GATHER] =
-        {.share = 1, .x = 1, .hidden = 0.5, .entry = 1.6, .row = 3, .vector = 0.5, .row_vector = 0.5, .launches = 2},
+        {.share = 1, .x = 1, .hidden = 0.5, .entry = 4, .row = 3, .vector = 0.5, .row_vector = 0.5, .launches = 2},
     [LSP_SPMV_DIAGONALS] =
         {.share = 1.3, .entry = 0.3, .row = 1, .vector = 4, .row_vector = 0.5, .launches = 1, .plan = 150},
     [LSP_SPMV_BLOCKS] =
         {.share = 1.4, .entry = 0.3, .row = 1, .vector = 1.8, .row_vector = 0.5, .launches = 1, .plan = 150},
     [LSP_SPMV_PROPAGATE] = {
-        .share = 1, .entry = 1.5, .row = 1, .vector = 0.8, .row_vector = 0.5, .launches = 2, .plan = 300}};
+        .share = 1, .entry = 3, .row = 1, .vector = 0.8, .row_vector = 0.5, .launches = 2, .plan = 300}};
 
 enum { STEP = 32, PLACE = 2 }; /* entries of a slice's column; bytes of a place */
 static const double offset_and_mask = 8;

@@ -63,8 +63,8 @@ static lsp_status set_metric(lsp_ctx *ctx, const lsp_pair_options *options, int 
     bool equal = true;
     for (int k = 0; periodic && k < dimensions; k++) {
         const double side = options->box[k];
-        LSP_REQUIRE(side >= 1e-30 && side <= 1e30, LSP_ERR_ARGUMENT,
-                    "side %d of the periodic box is %g: it must be from 1e-30 to 1e30", k, side);
+        LSP_REQUIRE(side >= 1e-15 && side <= 1e15, LSP_ERR_ARGUMENT,
+                    "side %d of the periodic box is %g: it must be from 1e-15 to 1e15", k, side);
         m->ratio[k] = side / options->box[0];
         LSP_REQUIRE(m->ratio[k] >= 1e-6 && m->ratio[k] <= 1e6, LSP_ERR_ARGUMENT,
                     "sides 0 and %d of the periodic box are %g and %g: neither may be a million times the other", k,
@@ -130,6 +130,17 @@ lsp_status lsp_pair_check_radius(lsp_ctx *ctx, const lsp_pair_job *job, const ch
                     "only nearest images count",
                     name, radius, job->metric.width[k], k);
     }
+done:
+    return status;
+}
+
+lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, bool self) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_join_options", join->reserved));
+    LSP_REQUIRE((unsigned)join->values <= LSP_JOIN_PATTERN, LSP_ERR_ARGUMENT, "%d are no values of a join",
+                (int)join->values);
+    LSP_REQUIRE(self || (!join->self_pairs && !join->half), LSP_ERR_ARGUMENT,
+                "%s is of pairs of one set, but two sets are given", join->half ? "half" : "self_pairs");
 done:
     return status;
 }

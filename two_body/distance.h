@@ -116,4 +116,12 @@ static inline double lsp_bin_f64(double d2, double scale) {
     return fma(root, scale, -whole) < 0 ? whole - 1 : whole;
 }
 
+/* The value of a join. */
+static inline float lsp_join_value_f32(float d2, lsp_join_values values, float unit) {
+    return values == LSP_JOIN_SQUARED ? d2 * unit * unit : sqrtf(d2) * unit;
+}
+static inline double lsp_join_value_f64(double d2, lsp_join_values values, double unit) {
+    return values == LSP_JOIN_SQUARED ? d2 * unit * unit : sqrt(d2) * unit;
+}
+
 #endif

@@ -3,6 +3,7 @@
 #define LSP_TWO_BODY_JOB_H
 
 #include "distance.h"
+#include "matrices/matrices.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +37,7 @@ typedef struct lsp_pair_device {
     /* Limits are squared, in units of the metric; the largest is last if they ascend. All set job->info.tested. */
     lsp_status (*count)(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
     lsp_status (*histogram)(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
+    lsp_status (*join)(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
 } lsp_pair_device;
 
 extern const lsp_pair_device lsp_pair_cpu, lsp_pair_cuda;

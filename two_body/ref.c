@@ -69,3 +69,19 @@ void lsp_pair_histogram_ref(const lsp_pair_job *job, double scale, int64_t bins,
         }
     }
 }
+
+void lsp_radius_join_ref(const lsp_pair_job *job, double limit, const lsp_join_options *join,
+                         void (*take)(void *data, int64_t i, int64_t j, double value), void *data) {
+    for (int64_t i = 0; i < job->sets[0].n; i++) {
+        for (int64_t j = join->half ? i : 0; j < job->sets[1].n; j++) {
+            const double d2 = distance(job, i, j);
+            if (d2 <= limit && (!job->self || join->self_pairs || i != j)) {
+                take(data, i, j,
+                     join->values == LSP_JOIN_PATTERN ? 1
+                     : job->type == LSP_F32
+                         ? (double)lsp_join_value_f32((float)d2, join->values, (float)job->metric.unit)
+                         : lsp_join_value_f64(d2, join->values, job->metric.unit));
+            }
+        }
+    }
+}

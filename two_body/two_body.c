@@ -1,4 +1,4 @@
-/* The public calls whose result is numbers: counts of pairs within radii, histograms of distances. */
+/* The public calls: counts of pairs within radii, histograms of distances, the matrix of pairs within a radius. */
 #include "two_body.h"
 
 /* Checks, looks at the points, chooses. `verb`: is the verb there on this device? */
@@ -62,6 +62,31 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
                 lsp_type_name(job.type));
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->histogram != NULL, range));
     LSP_TRY(lsp_pair_device_of(ctx)->histogram(ctx, &job, scale, bins, counts));
+    if (info != NULL) {
+        *info = job.info;
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                           double radius, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_join_options none = {0};
+    lsp_pair_job job;
+    lsp_csr made = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    join = join != NULL ? join : &none;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
+    LSP_TRY(lsp_radius_join_check(ctx, join, job.self));
+    LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radius));
+    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->join != NULL, radius));
+    const double limit = lsp_distance_limit(&job.metric, job.type, radius);
+    LSP_TRY(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
+    *C = made;
     if (info != NULL) {
         *info = job.info;
     }

@@ -14,11 +14,17 @@ lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
 /* check.c: refuses a radius that is no number, or too large for the periodic box. */
 lsp_status lsp_pair_check_radius(lsp_ctx *ctx, const lsp_pair_job *job, const char *name, double radius);
 
+/* check.c: refuses options that make no sense; `self`: pairs of one set. */
+lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, bool self);
+
 /* choose.c: sets job->info and job->grid. */
 void lsp_pair_choose(lsp_pair_job *job);
 
 /* ref.c: the specification, one thread and plain loops on the host. */
 void lsp_pair_count_ref(const lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
 void lsp_pair_histogram_ref(const lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
+/* Calls take(data, i, j, value) for each entry of the join, row by row and column by column. */
+void lsp_radius_join_ref(const lsp_pair_job *job, double limit, const lsp_join_options *join,
+                         void (*take)(void *data, int64_t i, int64_t j, double value), void *data);
 
 #endif

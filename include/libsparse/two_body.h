@@ -3,7 +3,7 @@
 #ifndef LIBSPARSE_TWO_BODY_H
 #define LIBSPARSE_TWO_BODY_H
 
-#include "core.h"
+#include "matrix.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +84,28 @@ LSP_API lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const l
  * distribution function of a histogram. One set of n points has n (n - 1) / 2 pairs, two sets have n_a n_b. */
 LSP_API lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t bins, double range,
                                            int dimensions, double pairs, double volume, double *g);
+
+typedef enum lsp_join_values {
+    LSP_JOIN_DISTANCE = 0, /* the correctly rounded root of d2 */
+    LSP_JOIN_SQUARED,      /* d2 */
+    LSP_JOIN_PATTERN       /* none */
+} lsp_join_values;
+
+/* All zero: each pair in both directions, with its distance, without pairs of a point and itself. */
+typedef struct lsp_join_options {
+    lsp_join_values values; /* of the type of the points. In a periodic box the root is multiplied by the unit of length
+                               of the parts, a squared distance by it twice, each product rounded */
+    bool self_pairs;        /* one set: (i, i) too */
+    bool half;              /* one set: only columns above the row, or the row itself with self_pairs */
+    int64_t reserved[LSP_RESERVED];
+} lsp_join_options;
+
+/* C = the matrix of the pairs with d2 <= radius^2: C[i][j] = their distance, i of a, j of b (of a, if b is NULL). Rows
+ * are sorted by column. Indices are as narrow as fits. The caller frees C with lsp_csr_free. `join` may be NULL.
+ * Without memory for all pairs the call is refused after they were counted, before C is made. */
+LSP_API lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
+                                   const lsp_pair_options *options, double radius, const lsp_join_options *join,
+                                   lsp_csr *C, lsp_pair_info *info);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,6 @@
 /* C = op(A)*op(B) on the CPU: the device's table, and the two passes of a plan. The first pass counts the entries of
  * every row, then C is allocated, and the second fills it. A masked product takes one pass. */
 #include "core/isa.h"
-#include "hash.h"
 #include "small.h"
 
 /* ---- operands ---- */
@@ -223,7 +222,7 @@ done:
 static lsp_status at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                           lsp_csr *C, lsp_spgemm_info *info, bool *done) {
     const lsp_status status = lsp_spgemm_small(ctx, A, B, options, C, info, done);
-    return status != LSP_OK || *done ? status : lsp_spgemm_hash(ctx, A, B, options, C, info, done);
+    return status != LSP_OK || *done ? status : lsp_spgemm_one_pass(ctx, A, B, options, C, info, done);
 }
 
 static lsp_status inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops) {

@@ -25,8 +25,11 @@ typedef struct lsp_pair_tile {
     bool twice; /* both are the same points: each pair is met twice, and each point meets itself */
 } lsp_pair_tile;
 
-/* Points as places: in their order, or, if the job has a grid, by cells. Scratch of the call. */
-lsp_status lsp_cloud_load(lsp_ctx *ctx, const lsp_pair_job *job, int set, lsp_cloud *cloud);
+/* points.c: both sets as places, in their order, or, if the job has a grid, by cells. Scratch of the call. */
+lsp_status lsp_clouds_load(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud clouds[2]);
+/* Calls run(data, first, last) for runs of cells, whose points can be within the radius of points of the cell. */
+void lsp_cells_in_reach(const lsp_pair_job *job, int64_t cell, void (*run)(void *data, int64_t first, int64_t last),
+                        void *data);
 
 /* Calls do_tile(data, thread, tile) until each pair that can be within the job's radius was in one tile. */
 typedef void (*lsp_tile_fn)(void *data, int thread, const lsp_pair_tile *tile);
@@ -47,6 +50,10 @@ typedef struct lsp_pair_kernels {
     /* table[bin * copies + any] += 1, with the bin `bins` for all from there up */
     void (*histogram)(const lsp_metric *m, const lsp_pair_tile *tile, double scale, uint32_t bins, int copies,
                       uint32_t *table);
+    /* Finds the candidates begin .. end-1 of query i with d2 <= limit: writes their `id` and, unless `val` is NULL,
+     * their values, up to LSP_PAIR_PAD more of each, and returns how many they are. */
+    int64_t (*hits)(const lsp_metric *m, const lsp_pair_tile *tile, int64_t i, int64_t begin, int64_t end, double limit,
+                    const int32_t *id, lsp_join_values values, int32_t *col, void *val);
     /* Copies n items of 4 or 8 bytes; reads and writes up to LSP_PAIR_PAD items more. */
     void (*copy)(void *to, const void *from, int64_t n, size_t bytes);
 } lsp_pair_kernels;
@@ -55,5 +62,8 @@ const lsp_pair_kernels *lsp_pair_kernels_portable(int wide);
 const lsp_pair_kernels *lsp_pair_kernels_avx2(int wide);
 const lsp_pair_kernels *lsp_pair_kernels_avx512(int wide);
 const lsp_pair_kernels *lsp_pair_kernels_of(const lsp_ctx *ctx, lsp_type type);
+
+/* join.c */
+lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
 
 #endif

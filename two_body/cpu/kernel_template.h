@@ -160,5 +160,39 @@ static void NAME(histogram)(const lsp_metric *m, const lsp_pair_tile *tile, doub
         BY_SPACE(NAME(bin_space), tile, scale, bins, 1, table);
     }
 }
+
+/* ---- joins ---- */
+
+ALWAYS void NAME(hits_space)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
+                             int64_t i, int64_t begin, int64_t end, double limit, const int32_t *id,
+                             lsp_join_values values, int32_t *col, REAL *val, int64_t *count) {
+    PLACE query[1][LSP_MOST_DIMENSIONS], candidate[LSP_MOST_DIMENSIONS];
+    int64_t n = 0;
+    NAME(load_queries)(tile, dimensions, i, 1, query);
+    for (int64_t j = begin; j < end; j += LANES) {
+        NAME(load_candidates)(tile, dimensions, j, candidate);
+        const NUMBER d2 = NAME(distance)(m, kind, dimensions, query[0], candidate);
+        MASK within = WITHIN(d2, VALUE(limit));
+        if (j + LANES > end) {
+            within = BOTH(within, FIRST_LANES(end - j));
+        }
+        if (LANES_OF(within) == 0) {
+            continue;
+        }
+        if (val != NULL) {
+            const NUMBER length = values == LSP_JOIN_SQUARED ? MUL(d2, VALUE(m->unit)) : ROOT(d2);
+            NAME(keep)(MUL(length, VALUE(m->unit)), within, val + n);
+        }
+        n += keep_ids(id + j, (uint32_t)LANES_OF(within), LANES, col + n);
+    }
+    *count = n;
+}
+
+static int64_t NAME(hits)(const lsp_metric *m, const lsp_pair_tile *tile, int64_t i, int64_t begin, int64_t end,
+                          double limit, const int32_t *id, lsp_join_values values, int32_t *col, void *val) {
+    int64_t count = 0;
+    BY_SPACE(NAME(hits_space), tile, i, begin, end, limit, id, values, col, val, &count);
+    return count;
+}
 #undef QUERIES
 #undef BY_SPACE

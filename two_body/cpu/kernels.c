@@ -24,6 +24,16 @@ ALWAYS void put_bins_f64(__m512d d2, __m512d scale, uint32_t bins, int copies, u
     const __m256i kept = _mm512_cvtepi64_epi32(_mm512_min_epu64(number, _mm512_set1_epi64(bins)));
     _mm256_storeu_si256((__m256i *)(void *)bin, copies == 1 ? kept : _mm256_slli_epi32(kept, LSP_BIN_SHIFT));
 }
+ALWAYS void keep_f32(__m512 x, __mmask16 lanes, float *to) { _mm512_storeu_ps(to, _mm512_maskz_compress_ps(lanes, x)); }
+ALWAYS void keep_f64(__m512d x, __mmask8 lanes, double *to) {
+    _mm512_storeu_pd(to, _mm512_maskz_compress_pd(lanes, x));
+}
+ALWAYS int64_t keep_ids(const int32_t *id, uint32_t lanes, int count, int32_t *to) {
+    const __mmask16 kept = (__mmask16)lanes;
+    const __m512i ids = _mm512_maskz_loadu_epi32((__mmask16)((1u << count) - 1), id);
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(kept, ids));
+    return __builtin_popcount(lanes);
+}
 ALWAYS uint64_t whole_tally_f32(__m512i tally) { return (uint32_t)_mm512_reduce_add_epi32(tally); }
 ALWAYS uint64_t whole_tally_f64(__m512i tally) { return (uint64_t)_mm512_reduce_add_epi64(tally); }
 #elif defined(__AVX2__)
@@ -40,6 +50,28 @@ ALWAYS void put_bins_f64(__m256d d2, __m256d scale, uint32_t bins, int copies, u
     const __m256d less = _mm256_sub_pd(whole, _mm256_and_pd(over, _mm256_set1_pd(1)));
     const __m128i kept = _mm_min_epu32(_mm256_cvttpd_epi32(less), _mm_set1_epi32((int)bins));
     _mm_storeu_si128((__m128i *)(void *)bin, copies == 1 ? kept : _mm_slli_epi32(kept, LSP_BIN_SHIFT));
+}
+/* Few lanes are kept as a rule: one by one. */
+ALWAYS void keep_f32(__m256 x, __m256i lanes, float *to) {
+    float item[8];
+    _mm256_storeu_ps(item, x);
+    for (uint32_t left = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(lanes)); left != 0; left &= left - 1) {
+        *to++ = item[__builtin_ctz(left)];
+    }
+}
+ALWAYS void keep_f64(__m256d x, __m256i lanes, double *to) {
+    double item[4];
+    _mm256_storeu_pd(item, x);
+    for (uint32_t left = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(lanes)); left != 0; left &= left - 1) {
+        *to++ = item[__builtin_ctz(left)];
+    }
+}
+ALWAYS int64_t keep_ids(const int32_t *id, uint32_t lanes, int count, int32_t *to) {
+    (void)count;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        *to++ = id[__builtin_ctz(left)];
+    }
+    return __builtin_popcount(lanes);
 }
 ALWAYS uint64_t whole_tally_f32(__m256i tally) {
     const __m128i half = _mm_add_epi32(_mm256_castsi256_si128(tally), _mm256_extracti128_si256(tally, 1));
@@ -58,6 +90,19 @@ ALWAYS void put_bins_f32(float d2, float scale, uint32_t bins, int copies, uint3
 ALWAYS void put_bins_f64(double d2, double scale, uint32_t bins, int copies, uint32_t *bin) {
     const double whole = lsp_bin_f64(d2, scale);
     *bin = (whole < bins ? (uint32_t)whole : bins) * (uint32_t)copies;
+}
+ALWAYS void keep_f32(float x, int lanes, float *to) {
+    (void)lanes;
+    *to = x;
+}
+ALWAYS void keep_f64(double x, int lanes, double *to) {
+    (void)lanes;
+    *to = x;
+}
+ALWAYS int64_t keep_ids(const int32_t *id, uint32_t lanes, int count, int32_t *to) {
+    (void)lanes, (void)count;
+    *to = *id;
+    return 1;
 }
 ALWAYS uint64_t whole_tally_f32(int64_t tally) { return (uint64_t)tally; }
 ALWAYS uint64_t whole_tally_f64(int64_t tally) { return (uint64_t)tally; }
@@ -80,6 +125,7 @@ static void copy(void *to, const void *from, int64_t n, size_t bytes) {
 }
 
 const lsp_pair_kernels *LSP_ISA_NAME(lsp_pair_kernels)(int wide) {
-    static const lsp_pair_kernels kernels[2] = {{count_f32, histogram_f32, copy}, {count_f64, histogram_f64, copy}};
+    static const lsp_pair_kernels kernels[2] = {{count_f32, histogram_f32, hits_f32, copy},
+                                                {count_f64, histogram_f64, hits_f64, copy}};
     return &kernels[wide];
 }

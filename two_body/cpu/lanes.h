@@ -15,6 +15,8 @@
 #undef FIRST_LANES
 #undef BOTH
 #undef NO_TALLY
+#undef ROOT
+#undef LANES_OF
 #undef TALLY_UP
 #undef TALLY
 #undef MASK
@@ -42,6 +44,8 @@
 #define WITHIN(d2, limit) _mm512_cmp_ps_mask((d2), (limit), _CMP_LE_OQ)
 #define FIRST_LANES(n) ((__mmask16)((1u << (n)) - 1))
 #define BOTH(x, y) ((MASK)((x) & (y)))
+#define ROOT(x) _mm512_sqrt_ps(x)
+#define LANES_OF(m) (m)
 #define NO_TALLY() _mm512_setzero_si512()
 #define TALLY_UP(t, m) _mm512_mask_add_epi32((t), (m), (t), _mm512_set1_epi32(1))
 #elif defined(__AVX512F__)
@@ -60,6 +64,8 @@
 #define WITHIN(d2, limit) _mm512_cmp_pd_mask((d2), (limit), _CMP_LE_OQ)
 #define FIRST_LANES(n) ((__mmask8)((1u << (n)) - 1))
 #define BOTH(x, y) ((MASK)((x) & (y)))
+#define ROOT(x) _mm512_sqrt_pd(x)
+#define LANES_OF(m) (m)
 #define NO_TALLY() _mm512_setzero_si512()
 #define TALLY_UP(t, m) _mm512_mask_add_epi64((t), (m), (t), _mm512_set1_epi64(1))
 static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_roundscale_pd(d, 8)); }
@@ -79,6 +85,8 @@ static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_rou
 #define WITHIN(d2, limit) _mm256_castps_si256(_mm256_cmp_ps((d2), (limit), _CMP_LE_OQ))
 #define FIRST_LANES(n) _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))
 #define BOTH(x, y) _mm256_and_si256((x), (y))
+#define ROOT(x) _mm256_sqrt_ps(x)
+#define LANES_OF(m) _mm256_movemask_ps(_mm256_castsi256_ps(m))
 #define NO_TALLY() _mm256_setzero_si256()
 #define TALLY_UP(t, m) _mm256_sub_epi32((t), (m))
 #elif defined(__AVX2__)
@@ -97,6 +105,8 @@ static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_rou
 #define WITHIN(d2, limit) _mm256_castpd_si256(_mm256_cmp_pd((d2), (limit), _CMP_LE_OQ))
 #define FIRST_LANES(n) _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3))
 #define BOTH(x, y) _mm256_and_si256((x), (y))
+#define ROOT(x) _mm256_sqrt_pd(x)
+#define LANES_OF(m) _mm256_movemask_pd(_mm256_castsi256_pd(m))
 #define NO_TALLY() _mm256_setzero_si256()
 #define TALLY_UP(t, m) _mm256_sub_epi64((t), (m))
 static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_round_pd(d, 8)); }
@@ -110,6 +120,7 @@ static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_rou
 #define WITHIN(d2, limit) ((d2) <= (limit))
 #define FIRST_LANES(n) ((n) > 0)
 #define BOTH(x, y) ((x) & (y))
+#define LANES_OF(m) (m)
 #define NO_TALLY() 0
 #define TALLY_UP(t, m) ((t) + (m))
 #if REAL_BITS == 32
@@ -118,12 +129,14 @@ static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_rou
 #define AWAY(x, y) (lsp_float_of(x) - lsp_float_of(y))
 #define NEAREST(x, y) ((float)(int32_t)((x) - (y)))
 #define FMA(x, y, z) fmaf((x), (y), (z))
+#define ROOT(x) sqrtf(x)
 #else
 #define PLACE double
 #define LOAD(p, i) (((const double *)(p))[i])
 #define AWAY(x, y) ((x) - (y))
 #define NEAREST(x, y) lsp_nearest_of((x) - (y))
 #define FMA(x, y, z) fma((x), (y), (z))
+#define ROOT(x) sqrt(x)
 #endif
 #define SPREAD(p, i) LOAD(p, i)
 #endif

@@ -152,7 +152,7 @@ done:
     return status;
 }
 
-lsp_status lsp_cloud_load(lsp_ctx *ctx, const lsp_pair_job *job, int set, lsp_cloud *cloud) {
+static lsp_status load(lsp_ctx *ctx, const lsp_pair_job *job, int set, lsp_cloud *cloud) {
     lsp_status status = LSP_OK;
     const bool grid = job->info.method == LSP_PAIR_GRID;
     lsp_cloud loaded = {.n = job->sets[set].n};
@@ -168,4 +168,45 @@ lsp_status lsp_cloud_load(lsp_ctx *ctx, const lsp_pair_job *job, int set, lsp_cl
     }
 done:
     return status;
+}
+
+lsp_status lsp_clouds_load(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud clouds[2]) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(load(ctx, job, 0, &clouds[0]));
+    clouds[1] = clouds[0];
+    if (!job->self) {
+        LSP_TRY(load(ctx, job, 1, &clouds[1]));
+    }
+done:
+    return status;
+}
+
+/* ---- cells ---- */
+
+/* Cell `at` + `step` of a dimension, wrapped in a periodic box; -1: there is none. */
+static int64_t cell_beside(const lsp_pair_job *job, int k, int64_t at, int64_t step) {
+    const int64_t cells = job->grid.cells[k], to = at + step;
+    return to >= 0 && to < cells ? to : job->metric.kind == LSP_SPACE_OPEN ? -1 : to < 0 ? to + cells : to - cells;
+}
+
+void lsp_cells_in_reach(const lsp_pair_job *job, int64_t cell, void (*run)(void *data, int64_t first, int64_t last),
+                        void *data) {
+    const int64_t *cells = job->grid.cells, *reach = job->grid.reach;
+    const int64_t line = cell / cells[0], first = cell % cells[0] - reach[0], last = cell % cells[0] + reach[0];
+    for (int64_t sz = -reach[2]; sz <= reach[2]; sz++) {
+        for (int64_t sy = -reach[1]; sy <= reach[1]; sy++) {
+            const int64_t z = cell_beside(job, 2, line / cells[1], sz), y = cell_beside(job, 1, line % cells[1], sy);
+            const int64_t row = (z * cells[1] + y) * cells[0];
+            if (z < 0 || y < 0) {
+                continue;
+            }
+            run(data, row + lsp_max(first, 0), row + lsp_min(last, cells[0] - 1));
+            if (job->metric.kind != LSP_SPACE_OPEN && first < 0) {
+                run(data, row + first + cells[0], row + cells[0] - 1);
+            }
+            if (job->metric.kind != LSP_SPACE_OPEN && last >= cells[0]) {
+                run(data, row, row + last - cells[0]);
+            }
+        }
+    }
 }

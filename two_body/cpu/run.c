@@ -105,4 +105,5 @@ done:
     return status;
 }
 
-const lsp_pair_device lsp_pair_cpu = {.inspect = lsp_pair_inspect_cpu, .count = count, .histogram = histogram};
+const lsp_pair_device lsp_pair_cpu = {
+    .inspect = lsp_pair_inspect_cpu, .count = count, .histogram = histogram, .join = lsp_radius_join_cpu};

@@ -63,7 +63,8 @@ static void flush(gathering *g) {
 }
 
 /* Adds the points of the cells first .. last. With one set, pairs with lower cells were met there. */
-static void add_run(gathering *g, int64_t first, int64_t last) {
+static void add_run(void *data, int64_t first, int64_t last) {
+    gathering *g = data;
     const walk *w = g->w;
     const lsp_cloud *cloud = &w->clouds[1];
     first = w->job->self ? lsp_max(first, g->cell + 1) : first;
@@ -81,35 +82,6 @@ static void add_run(gathering *g, int64_t first, int64_t last) {
         g->tile.candidates += n;
         if (g->tile.candidates == LSP_PAIR_CANDIDATES) {
             flush(g);
-        }
-    }
-}
-
-/* Cell `at` + `step` of a dimension, wrapped in a periodic box; -1: there is none. */
-static int64_t cell_beside(const lsp_pair_job *job, int k, int64_t at, int64_t step) {
-    const int64_t cells = job->grid.cells[k], to = at + step;
-    return to >= 0 && to < cells ? to : job->metric.kind == LSP_SPACE_OPEN ? -1 : to < 0 ? to + cells : to - cells;
-}
-
-/* Adds the cells in reach of a cell, by runs along dimension 0. */
-static void add_cells(gathering *g, const int64_t *at) {
-    const lsp_pair_job *job = g->w->job;
-    const int64_t *cells = job->grid.cells, *reach = job->grid.reach;
-    const int64_t first = at[0] - reach[0], last = at[0] + reach[0];
-    for (int64_t sz = -reach[2]; sz <= reach[2]; sz++) {
-        for (int64_t sy = -reach[1]; sy <= reach[1]; sy++) {
-            const int64_t z = cell_beside(job, 2, at[2], sz), y = cell_beside(job, 1, at[1], sy);
-            const int64_t row = (z * cells[1] + y) * cells[0];
-            if (z < 0 || y < 0) {
-                continue;
-            }
-            add_run(g, row + lsp_max(first, 0), row + lsp_min(last, cells[0] - 1));
-            if (job->metric.kind != LSP_SPACE_OPEN && first < 0) {
-                add_run(g, row + first + cells[0], row + cells[0] - 1);
-            }
-            if (job->metric.kind != LSP_SPACE_OPEN && last >= cells[0]) {
-                add_run(g, row, row + last - cells[0]);
-            }
         }
     }
 }
@@ -151,14 +123,12 @@ static void grid_of_part(void *data, int64_t part, int thread) {
     const int64_t end_cell = lsp_min((part + 1) * w->part_cells, grid->total);
     for (g.cell = part * w->part_cells; g.cell < end_cell; g.cell++) {
         const int64_t begin = w->clouds[0].start[g.cell], end = w->clouds[0].start[g.cell + 1];
-        const int64_t row = g.cell / grid->cells[0];
-        const int64_t at[] = {g.cell % grid->cells[0], row % grid->cells[1], row / grid->cells[1]};
         if (w->job->self) {
             do_own_cell(&g, begin, end);
         }
         for (int64_t i = begin; i < end; i += LSP_PAIR_QUERIES) {
             set_queries(&g, i, lsp_min(i + LSP_PAIR_QUERIES, end));
-            add_cells(&g, at);
+            lsp_cells_in_reach(w->job, g.cell, add_run, &g);
             flush(&g);
         }
     }
@@ -173,11 +143,7 @@ lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, vo
     const size_t mark = lsp_scratch_mark(ctx);
     walk w = {.job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .do_tile = do_one, .data = data};
     w.bytes = lsp_type_bytes(job->type);
-    LSP_TRY(lsp_cloud_load(ctx, job, 0, &w.clouds[0]));
-    w.clouds[1] = w.clouds[0];
-    if (!job->self) {
-        LSP_TRY(lsp_cloud_load(ctx, job, 1, &w.clouds[1]));
-    }
+    LSP_TRY(lsp_clouds_load(ctx, job, w.clouds));
     if (job->info.method == LSP_PAIR_ALL) {
         lsp_for_parts(ctx, lsp_ceil_div(w.clouds[0].n, LSP_PAIR_QUERIES), threads, all_of_part, &w);
     } else {

@@ -1,0 +1,164 @@
+/* The radius join equals the specification, entry by entry and bit by bit, and is a matrix with sorted rows. */
+#include "cases.h"
+
+typedef struct entries {
+    int64_t n, wrong; /* entries so far; the first that differs, or -1 */
+    const lsp_csr *C;
+} entries;
+
+/* Compares one entry of the specification with the next of C. */
+static void take(void *data, int64_t i, int64_t j, double value) {
+    entries *e = data;
+    const lsp_csr *C = e->C;
+    const int64_t k = e->n++;
+    double ours = 1;
+    if (e->wrong >= 0) {
+        return;
+    }
+    if (k < C->nnz && C->val_type != LSP_NONE) {
+        ours = C->val_type == LSP_F32 ? (double)((const float *)C->val)[k] : ((const double *)C->val)[k];
+    }
+    if (k >= C->nnz || lsp_index_at(C->col, C->col_type, k) != j || lsp_index_at(C->rowptr, C->rowptr_type, i) > k ||
+        lsp_index_at(C->rowptr, C->rowptr_type, i + 1) <= k || memcmp(&ours, &value, sizeof ours) != 0) {
+        e->wrong = k;
+    }
+}
+
+static void must_join(lsp_ctx *ctx, const cloud *a, const cloud *b, const lsp_pair_options *options, double radius,
+                      const lsp_join_options *join, const char *name) {
+    lsp_csr C = {0};
+    const lsp_pair_job job = job_of(ctx, a, b, options);
+    must(ctx, lsp_radius_join(ctx, &a->points, b ? &b->points : NULL, options, radius, join, &C, NULL));
+    must(ctx, lsp_csr_check(ctx, &C, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE));
+    cr_assert(C.rows == a->points.n && C.cols == (b ? b : a)->points.n);
+    cr_assert(C.val_type == (join->values == LSP_JOIN_PATTERN ? LSP_NONE : a->points.type));
+    entries e = {0, -1, &C};
+    lsp_radius_join_ref(&job, lsp_distance_limit(&job.metric, job.type, radius), join, take, &e);
+    cr_assert(e.wrong < 0 && e.n == C.nnz,
+              "%s, %s, %d dimensions, %s, method %d, isa %d, values %d, self %d, half %d: entry %lld of %lld and %lld",
+              name, b ? "two sets" : "one set", job.metric.dimensions, lsp_type_name(job.type), options->method,
+              (int)ctx->isa, join->values, join->self_pairs, join->half, (long long)e.wrong, (long long)C.nnz,
+              (long long)e.n);
+    must(ctx, lsp_csr_free(ctx, &C));
+}
+
+/* One set in each form and two sets, by each method. */
+static void try_points(lsp_ctx *ctx, int pattern, int64_t n, int dimensions, lsp_type type, int space, double radius) {
+    cloud a = make_cloud(pattern, n, dimensions, type, 1), b = make_cloud(pattern, n / 2 + 3, dimensions, type, 2);
+    lsp_pair_options options = space_of(space, dimensions);
+    for (int form = 0; form < 8; form++) {
+        const lsp_join_options join = {.values = (lsp_join_values)(form % 3), .self_pairs = form & 1, .half = form & 2};
+        const lsp_join_options plain = {.values = join.values};
+        options.method = (lsp_pair_method)(form % 3);
+        must_join(ctx, &a, NULL, &options, radius, &join, pattern_names[pattern]);
+        must_join(ctx, &a, &b, &options, radius, &plain, pattern_names[pattern]);
+        options.method = LSP_PAIR_GRID;
+        must_join(ctx, &a, NULL, &options, radius, &join, pattern_names[pattern]);
+    }
+    free(a.memory);
+    free(b.memory);
+}
+
+Test(two_body_joins, equal_the_specification_in_every_space) {
+    lsp_ctx *ctx = test_ctx(2);
+    for (int pattern = 0; pattern < PATTERNS; pattern++) {
+        for (int dimensions = 1; dimensions <= 3; dimensions++) {
+            for (int space = 0; space < SPACES; space++) {
+                FOR_EACH_ISA(ctx) { try_points(ctx, pattern, 343, dimensions, LSP_F32, space, 0.142857142857); }
+                FOR_EACH_ISA(ctx) { try_points(ctx, pattern, 200, dimensions, LSP_F64, space, 0.08); }
+            }
+        }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(two_body_joins, equal_the_specification_in_many_dimensions) {
+    lsp_ctx *ctx = test_ctx(3);
+    for (int dimensions = 4; dimensions <= LSP_MOST_DIMENSIONS; dimensions++) {
+        FOR_EACH_ISA(ctx) { try_points(ctx, UNIFORM, 100, dimensions, LSP_F32, dimensions % 3, 0.35); }
+        FOR_EACH_ISA(ctx) { try_points(ctx, LATTICE, 100, dimensions, LSP_F64, dimensions % 3, 0.35); }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+Test(two_body_joins, small_sets_and_full_cells) {
+    static const int64_t sizes[] = {0, 1, 2, 3, 8, 17, 63, 64, 65, 1500};
+    for (int threads = 1; threads <= 4; threads++) {
+        lsp_ctx *ctx = test_ctx(threads);
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            try_points(ctx, (int)s % PATTERNS, sizes[s], 3, s % 2 ? LSP_F64 : LSP_F32, 0, 0.05);
+            try_points(ctx, DUPLICATES, sizes[s], 2, s % 2 ? LSP_F32 : LSP_F64, 1, 0);
+        }
+        lsp_ctx_destroy(ctx);
+    }
+}
+
+Test(two_body_joins, malformed_arguments_are_refused) {
+    lsp_ctx *ctx = test_ctx(1);
+    cloud a = make_cloud(UNIFORM, 20, 3, LSP_F32, 1);
+    lsp_csr C = {.rows = 77};
+    cr_assert(lsp_radius_join(NULL, &a.points, NULL, NULL, 1, NULL, &C, NULL) == LSP_ERR_ARGUMENT);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "place for the matrix",
+              lsp_radius_join(ctx, &a.points, NULL, NULL, 1, NULL, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "points are NULL", lsp_radius_join(ctx, NULL, NULL, NULL, 1, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "radius is -1", lsp_radius_join(ctx, &a.points, NULL, NULL, -1, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "half is of pairs of one set",
+              lsp_radius_join(ctx, &a.points, &a.points, NULL, 1, &(lsp_join_options){.half = true}, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "self_pairs is of pairs",
+              lsp_radius_join(ctx, &a.points, &a.points, NULL, 1, &(lsp_join_options){.self_pairs = true}, &C, NULL));
+    must_fail(
+        ctx, LSP_ERR_ARGUMENT, "no values",
+        lsp_radius_join(ctx, &a.points, NULL, NULL, 1, &(lsp_join_options){.values = (lsp_join_values)3}, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "reserved",
+              lsp_radius_join(ctx, &a.points, NULL, NULL, 1, &(lsp_join_options){.reserved = {1}}, &C, NULL));
+    set_coordinate(&a, 11, 2, NAN);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "point 11", lsp_radius_join(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
+    cr_assert(C.rows == 77 && C.rowptr == NULL);
+    free(a.memory);
+    lsp_ctx_destroy(ctx);
+}
+
+typedef struct call {
+    const cloud *a;
+    lsp_pair_options options;
+} call;
+
+static lsp_status call_it(lsp_ctx *ctx, void *data) {
+    const call *c = data;
+    lsp_csr C = {.rows = 77};
+    const lsp_status status = lsp_radius_join(ctx, &c->a->points, NULL, &c->options, 0.1, NULL, &C, NULL);
+    cr_assert(status == LSP_OK || (C.rows == 77 && C.rowptr == NULL));
+    return status == LSP_OK ? lsp_csr_free(ctx, &C) : status;
+}
+
+Test(two_body_joins, a_failing_allocation_leaves_everything_as_it_was) {
+    cloud a = make_cloud(UNIFORM, 2000, 3, LSP_F32, 1);
+    for (int method = 1; method <= LSP_PAIR_GRID; method++) {
+        call c = {&a, {.method = (lsp_pair_method)method}};
+        test_failing_memory(2, call_it, &c);
+    }
+    free(a.memory);
+}
+
+Test(two_body_joins, a_budget_that_is_too_small_is_told) {
+    lsp_ctx *ctx = test_ctx(2);
+    cloud a = make_cloud(UNIFORM, 3000, 3, LSP_F32, 1);
+    lsp_csr C = {.rows = 77};
+    must(ctx, lsp_ctx_set_max_bytes(ctx, ctx->space[LSP_HOST].used + 2000000));
+    must_fail(ctx, LSP_ERR_MEMORY, "are available", lsp_radius_join(ctx, &a.points, NULL, NULL, 2, NULL, &C, NULL));
+    cr_assert(C.rows == 77);
+    must(ctx, lsp_radius_join(ctx, &a.points, NULL, NULL, 0.05, NULL, &C, NULL));
+    must(ctx, lsp_csr_free(ctx, &C));
+    free(a.memory);
+    lsp_ctx_destroy(ctx);
+}
+
+Test(two_body_joins, a_context_of_a_gpu_is_refused_on_the_gpu) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    cloud a = make_cloud(UNIFORM, 30, 3, LSP_F64, 1);
+    lsp_csr C = {.rows = 77};
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only", lsp_radius_join(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
+    cr_assert(C.rows == 77);
+    free(a.memory);
+    lsp_ctx_destroy(ctx);
+}
