@@ -205,7 +205,7 @@ static char *ROW_NAME(fill_rows)(const lsp_spgemm_pass *pass, const lsp_spgemm_w
 /* Clears and settles C for many rows at a time: a sum is read again only when its stores have left the store buffer. */
 static void ROW_NAME(fill)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, int64_t first, int64_t last,
                            char *ranks) {
-    enum { ENTRIES = 512 }; /* still in the cache */
+    enum { ENTRIES = 64 }; /* still in the cache */
     const lsp_spgemm_job *job = pass->job;
     kept_ranks kept = {0};
     for (int64_t begin = first, end = first; begin < last; begin = end) {

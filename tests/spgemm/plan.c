@@ -152,6 +152,7 @@ static lsp_status plan_failing(lsp_ctx *ctx, void *data) {
     }
     status = lsp_spgemm_execute(plan, &test->A, &test->A, &C);
     cr_assert(status == LSP_OK || (C.rows == 4711 && C.rowptr == NULL));
+    status = status == LSP_OK ? lsp_spgemm_refill(plan, &test->A, &test->A, &C) : status;
     lsp_spgemm_plan_destroy(plan);
     return status;
 }
@@ -357,4 +358,54 @@ Test(spgemm, about_25000_products_are_made_by_the_caller_alone) {
         lsp_ctx_destroy(ctx);
         drop(&A);
     }
+}
+
+/* Rows of up to 256 products, and of more, which are made in windows. With a small budget no ranks are kept. */
+Test(spgemm_plan, new_values_are_those_of_the_reference_with_ranks_of_every_size_and_without) {
+    static const int64_t entries[] = {3, 14, 40}, budgets[] = {0, 1 << 18, 1 << 15};
+    static const lsp_type types[] = {LSP_F32, LSP_F64, LSP_I64, LSP_C64};
+    lsp_ctx *ctx = test_ctx(2);
+    for (int round = 0; round < 3 * 4 * 2 * 3; round++) {
+        const lsp_type type = types[round / 3 % 4], index = round / 12 % 2 ? LSP_I64 : LSP_I32;
+        const int semirings = type == LSP_C64 ? 1 : LSP_SEMIRINGS;
+        recipe r = {90, 90, entries[round % 3], index, index, LSP_F64, true, false, -1, 5, 0};
+        const bool real = type == LSP_F32 || type == LSP_F64;
+        r.wild = real && round % 2;
+        lsp_csr real_a = make(&r, (uint64_t)round), real_b = make(&r, (uint64_t)round + 100), A = real_a, B = real_b;
+        A.val_type = B.val_type = type;
+        A.val = calloc((size_t)A.nnz, 16), B.val = calloc((size_t)B.nnz, 16);
+        for (int semiring = 0; semiring < semirings; semiring++) {
+            lsp_spgemm_options options = {.semiring = (lsp_semiring)semiring}, reference = options;
+            lsp_spgemm_plan *plan = NULL;
+            lsp_csr C = {0}, right = {0};
+            reference.method = LSP_SPGEMM_REFERENCE;
+            must(ctx, lsp_ctx_set_max_bytes(ctx, budgets[round / 24] ? 90 * 90 * 24 + budgets[round / 24] : 0));
+            must(ctx, lsp_spgemm_plan_create(ctx, &A, &B, &options, &plan));
+            must(ctx, lsp_spgemm_execute(plan, &A, &B, &C));
+            for (int64_t e = 0; e < lsp_max(A.nnz, B.nnz); e++) {
+                for (int side = 0; side < 2; side++) {
+                    const lsp_csr *M = side ? &B : &A;
+                    if (e < M->nnz) {
+                        const double x = ((const double *)(side ? real_b : real_a).val)[e];
+                        const int64_t whole = (e * 7919 + side) % 1999 - 999;
+                        lsp_value_set(type, M->val, e, (lsp_value){x, real ? 0 : (double)whole, whole});
+                    }
+                }
+            }
+            must(ctx, lsp_spgemm_refill(plan, &A, &B, &C));
+            must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
+            must(ctx, lsp_spgemm(ctx, &A, &B, &reference, &right, NULL));
+            same(ctx, &C, &right, "new values");
+            ((int32_t *)A.col)[0] ^= 1;
+            must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_refill(plan, &A, &B, &C));
+            ((int32_t *)A.col)[0] ^= 1;
+            same(ctx, &C, &right, "after a refusal");
+            lsp_csr_free(ctx, &C), lsp_csr_free(ctx, &right);
+            lsp_spgemm_plan_destroy(plan);
+            memset(A.val, 0, 16 * (size_t)A.nnz), memset(B.val, 0, 16 * (size_t)B.nnz);
+        }
+        free(A.val), free(B.val);
+        drop(&real_a), drop(&real_b);
+    }
+    lsp_ctx_destroy(ctx);
 }
