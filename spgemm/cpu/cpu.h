@@ -18,7 +18,6 @@ typedef struct lsp_spgemm_cpu {
     uint8_t *ways, *repeats; /* of A's rows, of B's rows */
     char *ranks;
     int64_t *block_ranks; /* where the ranks of each block begin */
-    int32_t *c_col;       /* C's columns, if small.h replays the product; else NULL */
     /* Made when the plan was, and taken by each pass; the choice, if memory suffices for it. */
     lsp_spgemm_choice choice;
     const struct lsp_spgemm_kernels *kernels; /* for the index types of op(A) and op(B) */
@@ -38,6 +37,11 @@ void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C); /* C's r
 
 /* masked.c: C's entries in the mask. */
 lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C);
+
+/* one_pass.c: makes C and sets *done if one pass without a plan is faster. Otherwise, or if memory does not suffice,
+ * does nothing. Matrices and options were checked. */
+lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                               lsp_csr *C, lsp_spgemm_info *info, bool *done);
 
 /* batch.c: the stacks of a batch. */
 lsp_status lsp_batch_gather_cpu(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
@@ -82,11 +86,12 @@ typedef struct lsp_spgemm_pass {
     const lsp_spgemm_job *job;
     const lsp_word_sort *sort;
     lsp_spgemm_capacity capacity;
-    uint8_t *ways;          /* of the rows of A */
-    const uint8_t *repeats; /* codes of the rows of B; NULL if few rows repeat */
-    bool exact;             /* many rows of B are exact repeats */
-    bool far;               /* B is larger than the cache of a core */
-    bool again;             /* the plan may be used again, so that more ranks are worth keeping */
+    uint8_t *ways;           /* of the rows of A */
+    const uint8_t *repeats;  /* codes of the rows of B; NULL if few rows repeat */
+    bool exact;              /* many rows of B are exact repeats */
+    bool far;                /* B is larger than the cache of a core */
+    int64_t window_products; /* rows in windows keep their ranks for the next use up to this number of products */
+    bool replay;             /* C has its columns; entries of A are taken one by one, and A has the values' type */
 } lsp_spgemm_pass;
 
 /* Counts or fills rows first .. last-1. `ranks` holds the kept ranks of these rows, one after the other. */
@@ -106,6 +111,28 @@ typedef struct lsp_spgemm_kernels {
     lsp_spgemm_rows count;   /* products of row i in rowptr[i + 1] become nnz of row i of C */
     lsp_spgemm_rows fill[8]; /* no values, f32, f64; f32 and f64 in any semiring; complex; i64; i64 in any semiring */
 } lsp_spgemm_kernels;
+
+/* Rows next .. last-1, to be made in one pass by a thread (one_pass_kernel.c). Between rows all sums are the semiring's
+ * value before a first product, and all of `touched` is 0. */
+typedef struct lsp_spgemm_run {
+    const lsp_csr *A, *B;
+    lsp_type type; /* of the arithmetic */
+    lsp_semiring semiring;
+    bool far;             /* B is larger than the cache of a core, and A jumps about in it */
+    lsp_word_sort sort;   /* of 32-bit words */
+    void *sums;           /* one for each column */
+    uint8_t *touched;     /* likewise, up to a multiple of 64 */
+    uint32_t *columns[2]; /* of the current row, and room for as many while they are sorted */
+    lsp_csr *C;           /* its row pointers i + 1 get the ends of the rows, from `base` on, */
+    void *col, *val;      /* its entries are written here, at most `capacity` of them */
+    int64_t base, capacity;
+    int64_t next, last, most;                      /* most: entries of a row */
+    int64_t products, nnz_bound, max_row_products; /* added up */
+} lsp_spgemm_run;
+/* Makes rows until the next one may not fit. Returns the number of their entries. */
+int64_t lsp_spgemm_one_pass_rows_portable(lsp_spgemm_run *run);
+int64_t lsp_spgemm_one_pass_rows_avx2(lsp_spgemm_run *run);
+int64_t lsp_spgemm_one_pass_rows_avx512(lsp_spgemm_run *run);
 
 /* The kernels for the index types of A and B. */
 const lsp_spgemm_kernels *lsp_spgemm_kernels_portable(const lsp_csr *A, const lsp_csr *B);

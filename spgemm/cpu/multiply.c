@@ -1,7 +1,6 @@
 /* C = op(A)*op(B) on the CPU: the device's table, and the two passes of a plan. The first pass counts the entries of
  * every row, then C is allocated, and the second fills it. A masked product takes one pass. */
 #include "core/isa.h"
-#include "hash.h"
 #include "small.h"
 
 /* ---- operands ---- */
@@ -193,16 +192,8 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
     LSP_TRY(count_rows(plan, &job));
     LSP_TRY(convert_factors(plan, &job));
     LSP_TRY(update ? LSP_OK : make_result(plan, &made, &available));
-    if (lsp_spgemm_small_knows_columns(plan)) {
-        LSP_TRY(lsp_spgemm_small_replay(plan, &job.A, &job.B, update, job.C));
-    } else {
-        LSP_TRY(plan->kept ? lsp_spgemm_small_reserve(plan, &job.A, &job.B) : LSP_OK);
-        const bool ask = update || ctx->options.max_bytes > 0; /* a budget counts what the allocator adds to C, too */
-        LSP_TRY(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
-        if (plan->kept) {
-            lsp_spgemm_small_keep_columns(plan, job.C);
-        }
-    }
+    const bool ask = update || ctx->options.max_bytes > 0; /* a budget counts what the allocator adds to C, too */
+    LSP_TRY(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
     lsp_progress(ctx, "multiply", 1);
     *C = *job.C;
 done:
@@ -231,7 +222,7 @@ done:
 static lsp_status at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                           lsp_csr *C, lsp_spgemm_info *info, bool *done) {
     const lsp_status status = lsp_spgemm_small(ctx, A, B, options, C, info, done);
-    return status != LSP_OK || *done ? status : lsp_spgemm_hash(ctx, A, B, options, C, info, done);
+    return status != LSP_OK || *done ? status : lsp_spgemm_one_pass(ctx, A, B, options, C, info, done);
 }
 
 static lsp_status inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops) {
@@ -241,8 +232,7 @@ static lsp_status inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
 
 static void release(lsp_spgemm_plan *plan) {
     lsp_spgemm_cpu *cpu = plan->cpu;
-    void *const kept[] = {cpu->ranks, cpu->block_ranks, cpu->ways,      cpu->repeats,
-                          cpu->c_col, cpu->rowptr,      cpu->block_rows};
+    void *const kept[] = {cpu->ranks, cpu->block_ranks, cpu->ways, cpu->repeats, cpu->rowptr, cpu->block_rows};
     for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
         lsp_free(plan->ctx, kept[k]);
     }

@@ -1,23 +1,25 @@
-/* Products whose rows have few columns, made in one pass in hash tables: the bits of the reference, whatever the
- * sample of rows says, for every number of threads and instruction set. */
-#include "spgemm/cpu/hash.h"
+/* Products whose rows have few entries, made in one pass: the bits of the reference for every type, semiring and width
+ * of indices, whatever the sample of rows says, for every number of threads and instruction set. */
 #include "tests/products.h"
 
-static const char by_hash[] = "each is added up in a hash table";
+static const char in_one_pass[] = "one pass: ";
+
+enum { MOST = 1 << 15 }; /* entries of a row that is made in one pass */
 
 /* Multiplies on all instruction sets and with several threads, and compares with the reference. */
-static void must_have_the_bits(const lsp_csr *A, const lsp_csr *B, bool hashed, const char *what) {
+static void must_be_right(const lsp_csr *A, const lsp_csr *B, lsp_semiring semiring, bool once, const char *what) {
     for (int threads = 1; threads <= 4; threads += threads == 1 ? 1 : 2) {
         lsp_ctx *ctx = test_ctx(threads);
         lsp_spgemm_info expected, info;
         lsp_csr right = {0};
-        must(ctx, lsp_spgemm(ctx, A, B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, &expected));
+        must(ctx, lsp_spgemm(ctx, A, B, &(lsp_spgemm_options){.semiring = semiring, .method = LSP_SPGEMM_REFERENCE},
+                             &right, &expected));
         for (int isa = (int)ctx->isa; isa >= 0; isa--) {
             lsp_csr C = {0};
             ctx->isa = (lsp_isa)isa;
-            must(ctx, lsp_spgemm(ctx, A, B, NULL, &C, &info));
+            must(ctx, lsp_spgemm(ctx, A, B, &(lsp_spgemm_options){.semiring = semiring}, &C, &info));
             same(ctx, &C, &right, what);
-            cr_assert((strstr(info.reason, by_hash) != NULL) == hashed, "%s: %s", what, info.reason);
+            cr_assert((strstr(info.reason, in_one_pass) != NULL) == once, "%s: %s", what, info.reason);
             cr_assert(info.products == expected.products && info.nnz == expected.nnz &&
                           info.nnz_bound == expected.nnz_bound && info.max_row_products == expected.max_row_products,
                       "%s: the facts differ", what);
@@ -26,6 +28,44 @@ static void must_have_the_bits(const lsp_csr *A, const lsp_csr *B, bool hashed, 
         lsp_csr_free(ctx, &right);
         lsp_ctx_destroy(ctx);
     }
+}
+
+static void must_have_the_bits(const lsp_csr *A, const lsp_csr *B, bool once, const char *what) {
+    must_be_right(A, B, LSP_PLUS_TIMES, once, what);
+}
+
+/* Counted (few entries of A) and sampled products; rows of B in order, and in no order with columns twice. */
+Test(spgemm, every_type_semiring_and_index_is_made_in_one_pass) {
+    static const lsp_type types[] = {LSP_NONE, LSP_F32, LSP_F64, LSP_C64, LSP_I64};
+    for (int kind = 0; kind < 5 * LSP_SEMIRINGS * 8; kind++) {
+        const lsp_type type = types[kind % 5];
+        const lsp_semiring semiring = (lsp_semiring)(kind / 5 % LSP_SEMIRINGS);
+        const int form = kind / 5 / LSP_SEMIRINGS;
+        const lsp_type wide = form & 1 ? LSP_I64 : LSP_I32, narrow = form & 4 ? LSP_I32 : wide;
+        const recipe of_a = {form & 2 ? 12000 : 500, 3000, 3, wide, narrow, type, form & 4, form & 4, -1, -1, 0};
+        const recipe of_b = {3000, 6000, 2, narrow, wide, type, kind & 1, form & 4, -1, -1, 0};
+        if (type == LSP_C64 && semiring != LSP_PLUS_TIMES) {
+            continue;
+        }
+        lsp_csr A = make(&of_a, (uint64_t)kind), B = make(&of_b, 1000 + (uint64_t)kind);
+        must_be_right(&A, &B, semiring, !(type == LSP_F32 && lsp_semiring_counts(semiring)), "a type and a semiring");
+        drop(&A), drop(&B);
+    }
+}
+
+/* A row of one entry copies its row of B, unless that has more entries than C has columns. */
+Test(spgemm, a_row_of_one_entry_times_columns_that_come_twice) {
+    enum { N = 40000 };
+    lsp_ctx *ctx = test_ctx(1);
+    for (int64_t cols = 1; cols <= 3; cols++) {
+        const recipe of_b = {N, cols, 6, LSP_I32, LSP_I32, LSP_F64, false, false, -1, -1, 0};
+        lsp_csr A, B = make(&of_b, (uint64_t)cols);
+        must(ctx, lsp_generate(ctx, "perm:40000", 1, NULL, &A));
+        must_have_the_bits(&A, &B, true, "columns twice");
+        lsp_csr_free(ctx, &A);
+        drop(&B);
+    }
+    lsp_ctx_destroy(ctx);
 }
 
 Test(spgemm, rows_of_few_columns_have_the_bits_of_the_reference) {
@@ -73,30 +113,30 @@ static lsp_csr mostly_short(lsp_ctx *ctx, int64_t n, int64_t cols, int64_t first
 Test(spgemm, a_sample_that_was_wrong_changes_nothing) {
     static const struct {
         int64_t longer, length;
-        bool hashed;
-    } cases[] = {{1, LSP_HASH_COLUMNS, true},      /* the longest row that fits */
-                 {1, LSP_HASH_COLUMNS + 1, false}, /* too many columns */
-                 {300, 400, false}};               /* more entries than C has room for */
+        bool once;
+    } cases[] = {{1, 4000, true},      /* a row that fits */
+                 {1, MOST + 1, false}, /* a row that is too long */
+                 {300, 400, false}};   /* more entries than C has room for */
     lsp_ctx *ctx = test_ctx(1);
     for (int i = 0; i < 3; i++) {
-        lsp_csr A = mostly_short(ctx, 100000, 1000, 70123, cases[i].longer, cases[i].length);
-        lsp_csr I = mostly_short(ctx, 1000, 1000, 0, 0, 0);
-        must_have_the_bits(&A, &I, cases[i].hashed, "a wrong sample");
+        lsp_csr A = mostly_short(ctx, 100000, 40000, 70123, cases[i].longer, cases[i].length);
+        lsp_csr I = mostly_short(ctx, 40000, 40000, 0, 0, 0);
+        must_have_the_bits(&A, &I, cases[i].once, "a wrong sample");
         lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &I);
     }
     lsp_ctx_destroy(ctx);
 }
 
-/* Sixteen columns a row and no two products of a column: sorting is faster. Neither are other types hashed. */
+/* Thirty-six columns a row and no two products of a column: sorting is faster. */
 Test(spgemm, other_products_are_left_to_plans) {
     lsp_ctx *ctx = test_ctx(1);
     lsp_csr A, B, wide;
-    must(ctx, lsp_generate(ctx, "er:20000:4", 1, NULL, &A));
+    must(ctx, lsp_generate(ctx, "er:20000:6", 1, NULL, &A));
     must_have_the_bits(&A, &A, false, "many columns");
     must(ctx, lsp_generate(ctx, "perm:20000", 1, NULL, &B));
     must_have_the_bits(&B, &B, true, "one column");
     must(ctx, lsp_csr_copy(ctx, &B, &(lsp_csr_types){.rowptr_type = LSP_I64, .col_type = LSP_I64}, &wide));
-    must_have_the_bits(&wide, &B, false, "wide indices");
+    must_have_the_bits(&wide, &B, true, "wide indices");
     lsp_ctx_destroy(ctx);
 }
 
@@ -138,7 +178,7 @@ Test(spgemm, one_pass_without_memory_leaves_the_product_to_a_plan) {
         lsp_spgemm_info info;
         if (lsp_ctx_create(&ctx, &options, NULL, 0) == LSP_OK && lsp_spgemm(ctx, &A, &A, NULL, &C, &info) == LSP_OK) {
             same(ctx, &C, &right, "after a failure");
-            by_plan += strstr(info.reason, by_hash) == NULL;
+            by_plan += strstr(info.reason, in_one_pass) == NULL;
         }
         lsp_ctx_destroy(ctx);
     }
@@ -154,7 +194,7 @@ static lsp_status multiply(lsp_ctx *ctx, void *data) {
     return status;
 }
 
-Test(spgemm, a_hash_table_without_memory_leaves_the_output_alone) {
+Test(spgemm, one_pass_without_memory_leaves_the_output_alone) {
     lsp_ctx *ctx = test_ctx(1);
     lsp_csr A;
     must(ctx, lsp_generate(ctx, "perm:20000", 1, NULL, &A));

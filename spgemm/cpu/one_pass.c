@@ -1,0 +1,366 @@
+/* C = A*B in one pass without a plan: a look at the factors, then every row is made where C needs it. Counting the rows
+ * first would cost as much as making them, so C gets as much room as a sample of its rows says, and a tenth more. If
+ * that is too little, the product is left to a plan. */
+#include "core/isa.h"
+#include "cpu.h"
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SMALL_ENTRIES = 1 << 15, /* of A: their products are counted instead */
+    RUNS = 256,              /* of rows in the sample, at most */
+    RUN_ROWS = 8,
+    SAMPLED = 16,          /* the sample has at most this part of the rows */
+    PART_WORK = 1 << 14,   /* rows and entries of A in a part */
+    PART_ENTRIES = 1 << 15 /* most entries of C that a thread holds back, and of a row */
+};
+
+typedef struct product {
+    lsp_csr A, B, C;
+    lsp_type type; /* of the arithmetic */
+    lsp_semiring semiring;
+    lsp_isa isa;
+    bool far; /* B is larger than the cache of a core, and A jumps about in it */
+    int threads;
+    lsp_spgemm_run *runs; /* one a thread */
+    char *memory;         /* of each thread */
+    size_t thread_bytes;
+    int64_t parts, capacity; /* capacity: entries of C that have a place */
+    int64_t *ends;           /* atomic; parts + 1: where each part begins in C; -1: not known yet */
+    bool failed;             /* atomic */
+} product;
+
+/* What is known of C before it is made: of a sample of its rows, or of all of them. */
+typedef struct estimate {
+    int64_t rows, products, nnz;
+    int64_t jumps;            /* rows whose first rows of B are far from those of the row above */
+    int64_t entries, repeats; /* entries of A; those whose row of B has the columns of the row above it */
+} estimate;
+
+/* ---- threads ---- */
+
+static char *take(char **at, size_t bytes) {
+    char *part = *at;
+    *at += (bytes + 63) / 64 * 64;
+    return part;
+}
+
+/* Lays out the memory of a thread. Returns its size. */
+static size_t lay_out(const product *p, char *memory, lsp_spgemm_run *run) {
+    const size_t value = lsp_type_bytes(p->type), columns = (size_t)p->B.cols + 63;
+    char *at = memory;
+    run->sums = take(&at, columns * value);
+    run->touched = (uint8_t *)take(&at, columns);
+    for (int k = 0; k < 2; k++) {
+        run->columns[k] = (uint32_t *)(void *)take(&at, (PART_ENTRIES + LSP_WORD_PAD) * sizeof(uint32_t));
+    }
+    run->col = take(&at, PART_ENTRIES * sizeof(int64_t));
+    run->val = take(&at, PART_ENTRIES * value);
+    return (size_t)(at - memory);
+}
+
+/* The run of a thread, with a window that is ready. */
+static lsp_spgemm_run *run_of(product *p, int thread) {
+    lsp_spgemm_run *run = p->runs + thread;
+    if (run->A == NULL) {
+        (void)lay_out(p, p->memory + (size_t)thread * p->thread_bytes, run);
+        run->A = &p->A;
+        run->B = &p->B;
+        run->C = &p->C;
+        run->type = p->type;
+        run->semiring = p->semiring;
+        run->most = PART_ENTRIES;
+        run->far = p->far;
+
+        memset(run->touched, 0, ((size_t)p->B.cols + 63) / 64 * 64);
+    }
+    return run;
+}
+
+static int64_t make_rows(const product *p, lsp_spgemm_run *run) {
+    return LSP_ISA_PICK(p->isa, lsp_spgemm_one_pass_rows)(run);
+}
+
+/* ---- parts of C ---- */
+
+/* Where a part begins in C. The parts before it were begun earlier, so the wait ends. */
+static int64_t await_begin(product *p, int64_t part) {
+    int64_t begin;
+    while ((begin = __atomic_load_n(&p->ends[part], __ATOMIC_ACQUIRE)) < 0) {
+        sched_yield();
+    }
+    return begin;
+}
+
+static size_t col_bytes(const product *p) { return lsp_type_bytes(p->C.col_type); }
+
+/* Copies the rows first .. run->next-1, with `made` entries, to C from entry `at` on. */
+static void append(const product *p, const lsp_spgemm_run *run, int64_t first, int64_t made, int64_t at) {
+    const lsp_csr *C = &p->C;
+    const size_t value = lsp_type_bytes(p->type);
+    for (int64_t i = first + 1; i <= run->next; i++) {
+        lsp_index_set(C->rowptr, C->rowptr_type, i, at + lsp_csr_rowptr(C, i));
+    }
+    memcpy((char *)C->col + (size_t)at * col_bytes(p), run->col, (size_t)made * col_bytes(p));
+    if (value > 0) {
+        memcpy((char *)C->val + (size_t)at * value, run->val, (size_t)made * value);
+    }
+}
+
+/* One thread alone makes its rows in C itself, as long as every row fits. Returns their entries. */
+static int64_t make_in_place(const product *p, lsp_spgemm_run *run, int64_t at) {
+    lsp_spgemm_run here = *run;
+    here.col = (char *)p->C.col + (size_t)at * col_bytes(p);
+    here.val = (char *)p->C.val + (size_t)at * lsp_type_bytes(p->type);
+    here.base = at;
+    here.capacity = p->capacity - at;
+    const int64_t made = make_rows(p, &here);
+    here.col = run->col;
+    here.val = run->val;
+    *run = here;
+    run->base = 0;
+    return made;
+}
+
+static void make_part(void *data, int64_t part, int thread) {
+    product *p = data;
+    lsp_spgemm_run *run = run_of(p, thread);
+    int64_t at = -1;
+    lsp_csr_share(&p->A, (int)part, (int)p->parts, &run->next, &run->last);
+    if (p->threads == 1 && !p->failed) {
+        at = await_begin(p, part);
+        at += make_in_place(p, run, at);
+    }
+    bool failed = __atomic_load_n(&p->failed, __ATOMIC_RELAXED);
+    while (run->next < run->last && !failed) {
+        const int64_t first = run->next;
+        run->capacity = PART_ENTRIES;
+        const int64_t made = make_rows(p, run);
+        at = at < 0 ? await_begin(p, part) : at;
+        failed = run->next == first || made > p->capacity - at || __atomic_load_n(&p->failed, __ATOMIC_RELAXED);
+        if (run->next == run->last && !failed) { /* the next part need not wait until this one is copied */
+            __atomic_store_n(&p->ends[part + 1], at + made, __ATOMIC_RELEASE);
+        }
+        if (!failed) {
+            append(p, run, first, made, at);
+            at += made;
+        }
+    }
+    if (failed) {
+        __atomic_store_n(&p->failed, true, __ATOMIC_RELAXED);
+    }
+    at = at < 0 ? await_begin(p, part) : at;
+    __atomic_store_n(&p->ends[part + 1], at, __ATOMIC_RELEASE);
+}
+
+/* ---- the look at the factors ---- */
+
+/* The first row of a run, from 0 to most. Multiples of the golden ratio spread evenly, and follow no grid's period. */
+static int64_t place_of(int run, int64_t most) {
+    const uint64_t fraction = (uint64_t)run * UINT64_C(0x9E3779B97F4A7C15);
+    return (int64_t)((unsigned __int128)fraction * ((uint64_t)most + 1) >> 64);
+}
+
+/* Is the first entry of row i of A far from that of the row above? */
+static bool jumps(const lsp_csr *A, int64_t i) {
+    enum { NEAR_ROWS = 64 };
+    const int64_t above = lsp_csr_rowptr(A, i - 1), row = lsp_csr_rowptr(A, i);
+    const int64_t distance = row < lsp_csr_rowptr(A, i + 1) ? lsp_csr_col(A, row) - lsp_csr_col(A, above) : 0;
+    return above < row && (distance < -NEAR_ROWS || distance > NEAR_ROWS);
+}
+
+/* Counts the entries of row i of A, and those whose row of B has the columns of the row of B above it. */
+static void count_repeats(const product *p, int64_t i, estimate *found) {
+    const lsp_csr *A = &p->A, *B = &p->B;
+    const size_t bytes = lsp_type_bytes(B->col_type);
+    for (int64_t e = lsp_csr_rowptr(A, i); e < lsp_csr_rowptr(A, i + 1); e++, found->entries++) {
+        const int64_t k = lsp_csr_col(A, e), begin = lsp_csr_rowptr(B, k), n = lsp_csr_rowptr(B, k + 1) - begin;
+        found->repeats += k > 0 && begin - lsp_csr_rowptr(B, k - 1) == n &&
+                          memcmp((char *)B->col + (size_t)(begin - n) * bytes, (char *)B->col + (size_t)begin * bytes,
+                                 (size_t)n * bytes) == 0;
+    }
+}
+
+/* Is one pass faster than a plan? Measured on an EPYC with AVX-512: up to 13 entries a row always; up to 16 if each has
+ * 4 products; up to 32 if, besides, fewer than half of the rows of B repeat (a plan adds those together). */
+static bool is_promising(const estimate *found) {
+    enum { FEW = 13, MORE = 16, MOST = 32, PRODUCTS = 4, ROW_PRODUCTS = 2048, REPEATS = 2 };
+    const int64_t columns = found->products < PRODUCTS * found->nnz     ? FEW
+                            : found->repeats > found->entries / REPEATS ? MORE
+                                                                        : MOST;
+    return found->nnz <= columns * found->rows && found->products <= ROW_PRODUCTS * found->rows;
+}
+
+/* Makes some rows to count them. False: a row is too long, or after a few runs the rows seem
+ * to be twice as long as is promising. */
+static bool take_sample(product *p, estimate *found) {
+    enum { ENOUGH = 3 }; /* runs, less one */
+    const int runs = (int)lsp_max(lsp_min(p->A.rows / (SAMPLED * RUN_ROWS), RUNS), 1);
+    lsp_spgemm_run *run = run_of(p, 0);
+    int64_t ends[RUN_ROWS + 1];
+    bool fits = true;
+    run->C = &(lsp_csr){.rowptr_type = LSP_I64, .col_type = LSP_I64};
+    run->capacity = PART_ENTRIES;
+    for (int r = 0; r < runs && fits; r++) {
+        const int64_t first = place_of(r, p->A.rows - lsp_min(RUN_ROWS, p->A.rows));
+        run->last = lsp_min(first + RUN_ROWS, p->A.rows);
+        for (run->next = first; run->next < run->last && fits;) {
+            const int64_t begin = run->next;
+            run->C->rowptr = ends - begin;
+            found->nnz += make_rows(p, run);
+            fits = run->next > begin;
+        }
+        found->rows += run->last - first;
+        found->products = run->products;
+        count_repeats(p, first, found);
+        for (int64_t i = first + 1; i < run->last; i++) {
+            found->jumps += jumps(&p->A, i);
+        }
+        estimate shorter = *found;
+        shorter.rows *= 2;
+        fits = fits && (r != ENOUGH || is_promising(&shorter));
+    }
+    run->products = run->nnz_bound = run->max_row_products = 0;
+    run->C = &p->C;
+    return fits;
+}
+
+/* Bounds the entries of C by the products of its rows. */
+static void count(const product *p, estimate *found) {
+    for (int64_t i = 0, e = 0; i < p->A.rows; i++) {
+        int64_t products = 0;
+        for (const int64_t end = lsp_csr_rowptr(&p->A, i + 1); e < end; e++) {
+            const int64_t k = lsp_csr_col(&p->A, e);
+            products += lsp_csr_rowptr(&p->B, k + 1) - lsp_csr_rowptr(&p->B, k);
+        }
+        found->products += products;
+        found->nnz += lsp_min(products, p->B.cols);
+    }
+    found->rows = p->A.rows;
+}
+
+static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+    const int64_t most = INT32_MAX / 2;
+    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+    const bool exact = type == LSP_F32 && lsp_semiring_counts(options->semiring); /* counts are made in LSP_F64 */
+    return !exact && type == lsp_wide_type(type) && options->method == LSP_SPGEMM_AUTO && !lsp_spgemm_masks(options) &&
+           !options->transpose_a && !options->transpose_b && ctx->options.max_bytes == 0 && B->cols > 0 &&
+           A->rows > 0 && B->cols <= most && B->cols / 16 <= A->nnz + B->nnz;
+}
+
+/* ---- the product ---- */
+
+static lsp_status create(lsp_ctx *ctx, const product *p, const lsp_csr_types *types, int64_t nnz, lsp_csr *C) {
+    return lsp_csr_create(ctx, p->A.rows, p->B.cols, nnz, types, C);
+}
+
+/* Replaces C by one whose arrays have no more room than it needs, if they have too much. */
+static lsp_status trim(lsp_ctx *ctx, product *p, const lsp_csr_types *types, int64_t nnz) {
+    lsp_status status = LSP_OK;
+    lsp_csr exact, *C = &p->C;
+    C->nnz = nnz;
+    if (p->capacity - nnz > nnz / 8) {
+        const size_t value = lsp_type_bytes(p->type), pointer = lsp_type_bytes(C->rowptr_type);
+        LSP_TRY(create(ctx, p, types, nnz, &exact));
+        memcpy(exact.rowptr, C->rowptr, ((size_t)C->rows + 1) * pointer);
+        if (nnz > 0) {
+            memcpy(exact.col, C->col, (size_t)nnz * col_bytes(p));
+        }
+        if (nnz > 0 && value > 0) {
+            memcpy(exact.val, C->val, (size_t)nnz * value);
+        }
+        lsp_csr_free(ctx, C);
+        *C = exact;
+    }
+done:
+    return status;
+}
+
+/* Makes C, unless it has more entries than it has room for. */
+static lsp_status make_result(lsp_ctx *ctx, product *p, const lsp_csr_types *types) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(create(ctx, p, types, p->capacity, &p->C));
+    p->parts = p->threads == 1 ? 1 : lsp_max((p->A.rows + p->A.nnz) / PART_WORK, 1);
+    LSP_TRY(LSP_SCRATCH(ctx, p->parts + 1, &p->ends));
+    memset(p->ends, -1, ((size_t)p->parts + 1) * sizeof *p->ends);
+    p->ends[0] = 0;
+    lsp_for_parts(ctx, p->parts, p->threads, make_part, p);
+    if (!p->failed) {
+        LSP_TRY(trim(ctx, p, types, p->ends[p->parts]));
+    }
+done:
+    return status;
+}
+
+static void describe(const product *p, const lsp_spgemm_options *options, lsp_spgemm_info *info) {
+    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .nnz = p->C.nnz, .blocks = 1};
+    for (int thread = 0; thread < p->threads; thread++) {
+        info->products += p->runs[thread].products;
+        info->nnz_bound += p->runs[thread].nnz_bound;
+        info->max_row_products = lsp_max(info->max_row_products, p->runs[thread].max_row_products);
+    }
+    snprintf(info->reason, sizeof info->reason,
+             "one pass: %.1f products and %.1f entries a row, added up in a window of all columns; %d thread%s",
+             (double)info->products / (double)p->C.rows, (double)p->C.nnz / (double)p->C.rows, p->threads,
+             p->threads > 1 ? "s" : "");
+    info->scratch_bytes = p->threads * (int64_t)(p->thread_bytes + sizeof *p->runs);
+    info->bound_bytes = lsp_spgemm_matrix_bytes(p->C.rows, p->C.cols, info->nnz_bound, &options->types, p->C.val_type);
+}
+
+lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                               lsp_csr *C, lsp_spgemm_info *info, bool *done) {
+    lsp_status status = LSP_OK;
+    *done = false;
+    if (!suits(ctx, A, B, options)) {
+        return LSP_OK;
+    }
+    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+    product p = {.type = type,
+                 .semiring = options->semiring,
+                 .isa = ctx->isa,
+                 .A = lsp_spgemm_view(A, type),
+                 .B = lsp_spgemm_view(B, type)};
+    estimate found = {0};
+    lsp_csr_types types = options->types;
+    lsp_spgemm_run none = {0};
+    size_t mark = lsp_scratch_mark(ctx);
+    types.val_type = type;
+    const bool any = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type); /* kernels read both */
+    LSP_TRY(type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, B, type, &p.B));
+    LSP_TRY(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, A, type, &p.A));
+    p.threads = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD);
+    p.thread_bytes = lay_out(&p, NULL, &none);
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, p.threads, &p.runs));
+    LSP_TRY(lsp_scratch_bytes(ctx, p.threads, p.thread_bytes, false, (void **)&p.memory));
+    const lsp_word_sort sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
+    for (int thread = 0; thread < p.threads; thread++) {
+        p.runs[thread].sort = sort;
+    }
+    if (A->nnz <= SMALL_ENTRIES) {
+        count(&p, &found);
+        p.capacity = found.nnz;
+    } else if (take_sample(&p, &found)) {
+        const double entries = (double)found.nnz / (double)found.rows * (double)A->rows;
+        p.capacity = (int64_t)(1.1 * entries) + RUN_ROWS;
+    } else {
+        goto done;
+    }
+    p.runs->far = p.far = found.jumps > found.rows / 2 && p.B.nnz > 1 << 16;
+    p.threads = found.products / found.rows * A->rows <= LSP_ALONE ? 1 : p.threads;
+    if (!is_promising(&found) || (p.capacity > INT32_MAX && types.rowptr_type != LSP_I64)) {
+        goto done;
+    }
+    LSP_TRY(make_result(ctx, &p, &types));
+    if (!p.failed) {
+        describe(&p, options, info);
+        lsp_progress(ctx, "multiply", 1); /* not before: after a wrong sample a plan would start again from 0 */
+        *C = p.C;
+        p.C = (lsp_csr){0};
+        *done = true;
+    }
+done:
+    lsp_csr_free(ctx, &p.C);
+    lsp_scratch_release(ctx, mark);
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* a plan needs less */
+}

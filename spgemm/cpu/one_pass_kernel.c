@@ -1,0 +1,154 @@
+/* Rows of C = A*B in one pass, for one instruction set: the products of a row are added up in a window of all columns,
+ * and its columns are noted when they come up first, then sorted. */
+#include "complex.h"
+#include "core/isa.h"
+#include "core/vector.h"
+#include "cpu.h"
+#include "integer.h"
+#include "touched.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- the columns of a row in order ---- */
+
+static void insert(uint32_t *columns, int64_t n) {
+    for (int64_t r = 1; r < n; r++) {
+        const uint32_t column = columns[r];
+        int64_t s = r;
+        for (; s > 0 && columns[s - 1] > column; s--) {
+            columns[s] = columns[s - 1];
+        }
+        columns[s] = column;
+    }
+}
+
+/* Reads the columns in order from the marks between the first and the last one. */
+static void read_marks(const uint8_t *touched, uint32_t low, uint32_t high, uint32_t *columns) {
+    for (uint32_t j = low / 64 * 64; j <= high; j += 64) {
+        for (uint64_t mask = touched_mask(touched + j); mask != 0; mask &= mask - 1) {
+            *columns++ = j + (uint32_t)__builtin_ctzll(mask);
+        }
+    }
+}
+
+/* The n columns of a row in order. */
+static const uint32_t *in_order(const lsp_spgemm_run *run, int64_t n) {
+    enum { FEW = 24, BLOCKS_A_COLUMN = 2 };
+    uint32_t *columns = run->columns[0], low = UINT32_MAX, high = 0;
+    if (n <= FEW) {
+        insert(columns, n);
+        return columns;
+    }
+    for (int64_t r = 0; r < n; r++) {
+        low = columns[r] < low ? columns[r] : low;
+        high = columns[r] > high ? columns[r] : high;
+    }
+    if ((high - low) / 64 <= BLOCKS_A_COLUMN * n) {
+        read_marks(run->touched, low, high, columns);
+        return columns;
+    }
+    return run->sort(columns, run->columns[1], n, 0, lsp_bits(high));
+}
+
+/* ---- rows ---- */
+
+/* Local copies of a matrix's pointers: a store to `touched` may change anything else in memory. */
+typedef struct arrays {
+    void *rowptr, *col;
+    lsp_type rowptr_type, col_type;
+} arrays;
+ALWAYS arrays arrays_of(const lsp_csr *A) { return (arrays){A->rowptr, A->col, A->rowptr_type, A->col_type}; }
+
+ALWAYS int64_t index_at(bool narrow, const void *array, lsp_type type, int64_t i) {
+    return narrow ? ((const int32_t *)array)[i] : lsp_index_at(array, type, i);
+}
+#define ROWPTR(m, i) index_at(narrow, (m).rowptr, (m).rowptr_type, i)
+#define COLUMN(m, k) index_at(narrow, (m).col, (m).col_type, k)
+
+/* The products of the entries begin .. end-1 of A. If `far`, prefetches the rows of B that are needed 8 entries later,
+ * and the row pointers that are needed 16 entries later. */
+ALWAYS int64_t products_of(bool narrow, bool far, const arrays *a, const arrays *b, const void *b_val,
+                           size_t value_bytes, int64_t begin, int64_t end, int64_t nnz) {
+    enum { AHEAD = 8 };
+    int64_t products = 0;
+    for (int64_t e = begin; e < end; e++) {
+        const int64_t k = COLUMN(*a, e);
+        products += ROWPTR(*b, k + 1) - ROWPTR(*b, k);
+        if (far && e + 2 * AHEAD < nnz) {
+            const int64_t later = COLUMN(*a, e + 2 * AHEAD), q = ROWPTR(*b, COLUMN(*a, e + AHEAD));
+            __builtin_prefetch((const char *)b->rowptr + (size_t)later * (narrow || b->rowptr_type == LSP_I32 ? 4 : 8));
+            __builtin_prefetch((const char *)b->col + (size_t)q * (narrow || b->col_type == LSP_I32 ? 4 : 8));
+            __builtin_prefetch((const char *)b_val + (size_t)q * value_bytes);
+        }
+    }
+    return products;
+}
+
+#define HAS_VALUES 0
+#define VALUE uint8_t
+#define VALUE_SUFFIX _none
+#include "one_pass_template.h"
+#undef HAS_VALUES
+
+#define HAS_VALUES 1
+#define A_VALUE(A, e) (VALUE) lsp_spgemm_value_at(A, e)
+#define SETTLED(sum) ((sum) == (sum) ? (sum) : (VALUE)NAN)
+#define VALUE float
+#define VALUE_SUFFIX _f32
+#define FMA fmaf
+#define NOTHING (-0.0F)
+#include "one_pass_template.h"
+#define VALUE double
+#define VALUE_SUFFIX _f64
+#define FMA fma
+#define NOTHING (-0.0)
+#include "one_pass_template.h"
+#define VALUE float
+#define VALUE_SUFFIX _any_f32
+#define FMA(a, b, sum) join_f32(semiring, a, b, sum)
+#define NOTHING ((float)lsp_semiring_empty(semiring))
+#include "one_pass_template.h"
+#define VALUE double
+#define VALUE_SUFFIX _any_f64
+#define FMA(a, b, sum) join_f64(semiring, a, b, sum)
+#define NOTHING lsp_semiring_empty(semiring)
+#include "one_pass_template.h"
+#undef A_VALUE
+#undef SETTLED
+
+#define A_VALUE(A, e) ((const VALUE *)(A)->val)[e]
+#define SETTLED complex_settled
+#define VALUE complex_value
+#define VALUE_SUFFIX _complex
+#define FMA complex_fma
+#define NOTHING COMPLEX_NOTHING
+#include "one_pass_template.h"
+#undef SETTLED
+
+#define SETTLED(sum) (sum)
+#define VALUE int64_t
+#define VALUE_SUFFIX _i64
+#define FMA integer_fma
+#define NOTHING 0
+#include "one_pass_template.h"
+#define VALUE int64_t
+#define VALUE_SUFFIX _any_i64
+#define FMA(a, b, sum) join_i64(semiring, a, b, sum)
+#define NOTHING lsp_semiring_empty_i64(semiring)
+#include "one_pass_template.h"
+
+int64_t LSP_ISA_NAME(lsp_spgemm_one_pass_rows)(lsp_spgemm_run *run) {
+    const bool sums = run->semiring == LSP_PLUS_TIMES;
+    switch (run->type) {
+    case LSP_F32:
+        return sums ? rows_f32(run) : rows_any_f32(run);
+    case LSP_F64:
+        return sums ? rows_f64(run) : rows_any_f64(run);
+    case LSP_C64:
+        return rows_complex(run);
+    case LSP_I64:
+        return sums ? rows_i64(run) : rows_any_i64(run);
+    default:
+        return rows_none(run);
+    }
+}

@@ -1,0 +1,121 @@
+/* Template by VALUE, FMA and NOTHING, the sum before its first product: makes rows of C in a window of all columns. */
+#define NAME(f) LSP_PASTE(f, VALUE_SUFFIX)
+
+/* Writes factor * row k of B to C. Returns its entries; -1 if its columns do not ascend or one comes twice. */
+ALWAYS int64_t NAME(scaled_row)(const lsp_spgemm_run *run, int64_t e, int64_t at) {
+    const lsp_csr *A = run->A, *B = run->B;
+    const int32_t k = ((const int32_t *)A->col)[e], begin = ((const int32_t *)B->rowptr)[k];
+    const int32_t n = ((const int32_t *)B->rowptr)[k + 1] - begin, *b_col = (const int32_t *)B->col + begin;
+    int32_t *restrict col = (int32_t *)run->col + at, rises = -1; /* by its sign */
+    for (int32_t q = 0; q < n; q++) {
+        rises &= q > 0 ? b_col[q - 1] - b_col[q] : -1;
+        col[q] = b_col[q];
+    }
+#if HAS_VALUES
+    const lsp_semiring semiring = run->semiring;
+    const VALUE factor = A_VALUE(A, e), *restrict b_val = (const VALUE *)B->val + begin;
+    VALUE *restrict val = (VALUE *)run->val + at;
+    (void)semiring;
+    for (int32_t q = 0; q < n; q++) {
+        const VALUE product = FMA(factor, b_val[q], NOTHING);
+        val[q] = SETTLED(product);
+    }
+#else
+    (void)A;
+#endif
+    return rises < 0 ? n : -1;
+}
+
+/* Makes rows until the next one may not fit. The sums need no state between rows: the mark of a column says if its sum
+ * has begun. */
+ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far) {
+    const arrays a = arrays_of(run->A), b = arrays_of(run->B), c = arrays_of(run->C);
+    const int64_t most = run->most, capacity = run->capacity, base = run->base, last = run->last, cols = run->B->cols;
+    uint8_t *restrict touched = run->touched;
+    uint32_t *restrict columns = run->columns[0];
+    void *restrict c_col = run->col;
+#if HAS_VALUES
+    const lsp_semiring semiring = run->semiring;
+    VALUE *restrict sums = run->sums, *restrict val = run->val;
+    const VALUE *restrict b_val = run->B->val;
+    (void)semiring;
+#endif
+#define PRODUCTS(from, to) products_of(narrow, far, &a, &b, run->B->val, sizeof(VALUE), from, to, run->A->nnz)
+    int64_t at = 0, i = run->next, begin = ROWPTR(a, i), end = ROWPTR(a, i + 1);
+    int64_t all = 0, bound = 0, longest = run->max_row_products, products = PRODUCTS(begin, end);
+    while (i < last) {
+        const int64_t entries = lsp_min(products, cols);
+        const bool twice = products > cols; /* a row of B has a column twice, and may not fit */
+        int64_t n = 0;
+        if (entries > lsp_min(most, capacity - at)) {
+            break;
+        }
+        all += products;
+        bound += entries;
+        longest = lsp_max(longest, products);
+        const int64_t next_end = i + 1 < last ? ROWPTR(a, i + 2) : end;
+        products = PRODUCTS(end, next_end);
+        const int64_t copied = narrow && end - begin == 1 && !twice ? NAME(scaled_row)(run, begin, at) : -1;
+        for (int64_t e = copied < 0 ? begin : end; e < end; e++) {
+            const int64_t k = COLUMN(a, e), stop = ROWPTR(b, k + 1);
+#if HAS_VALUES
+            const VALUE factor = A_VALUE(run->A, e);
+#endif
+            for (int64_t q = ROWPTR(b, k); q < stop; q++) {
+                const uint32_t j = (uint32_t)COLUMN(b, q);
+                if (touched[j] == 0) {
+                    touched[j] = 1;
+                    columns[n++] = j;
+#if HAS_VALUES
+                    sums[j] = FMA(factor, b_val[q], NOTHING);
+                } else {
+                    sums[j] = FMA(factor, b_val[q], sums[j]);
+#endif
+                }
+            }
+        }
+        const uint32_t *restrict sorted = in_order(run, n); /* n is 0 if the row was copied */
+        for (int64_t r = 0; r < n; r++) {
+            touched[sorted[r]] = 0;
+            if (narrow) {
+                ((int32_t *)c_col)[at + r] = (int32_t)sorted[r];
+            } else {
+                lsp_index_set(c_col, c.col_type, at + r, sorted[r]);
+            }
+#if HAS_VALUES
+            val[at + r] = SETTLED(sums[sorted[r]]);
+#endif
+        }
+        n = copied < 0 ? n : copied;
+        at += n;
+        i++;
+        if (narrow) {
+            ((int32_t *)c.rowptr)[i] = (int32_t)(base + at);
+        } else {
+            lsp_index_set(c.rowptr, c.rowptr_type, i, base + at);
+        }
+        begin = end, end = next_end;
+    }
+    run->next = i;
+    run->products += all;
+    run->nnz_bound += bound;
+    run->max_row_products = longest;
+    return at;
+}
+
+static int64_t NAME(rows)(lsp_spgemm_run *run) {
+    const lsp_csr *A = run->A, *B = run->B;
+    const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
+                        B->col_type == LSP_I32 && run->C->rowptr_type == LSP_I32 && run->C->col_type == LSP_I32;
+    return run->next == run->last ? 0
+           : !narrow              ? NAME(make_rows)(run, false, true)
+           : run->far             ? NAME(make_rows)(run, true, true)
+                                  : NAME(make_rows)(run, true, false);
+}
+
+#undef NAME
+#undef PRODUCTS
+#undef VALUE
+#undef VALUE_SUFFIX
+#undef FMA
+#undef NOTHING
