@@ -150,17 +150,18 @@ static bool COL_NAME(count_products)(const lsp_spgemm_pass *pass, int64_t first,
 }
 
 static int64_t COL_NAME(mark)(const lsp_spgemm_pass *pass, int64_t first, int64_t last) {
-    enum { FEW = 256 }; /* ranks of one byte */
     const int64_t *products = pass->job->rowptr + 1;
     uint8_t *ways = pass->ways;
     int64_t bytes = 0;
     ways[first] &= LSP_WAY_WINDOW; /* a block needs no row of another block */
     for (int64_t i = first; i < last; i++) {
+        const uint8_t way = ways[i] & (LSP_WAY_WINDOW | LSP_WAY_REPEAT);
         const bool repeated = i + 1 < last && (ways[i + 1] & LSP_WAY_REPEAT);
-        const bool worthwhile = repeated || (pass->again && products[i] <= FEW);
-        if (products[i] > 0 && (ways[i] == 0 || (ways[i] == LSP_WAY_WINDOW && worthwhile))) {
+        const bool keep = way == 0 || (way == LSP_WAY_WINDOW && (repeated || products[i] <= pass->window_products));
+        ways[i] = way;
+        if (products[i] > 0 && keep) {
             bytes += lsp_ranks_bytes(products[i]);
-            ways[i] = lsp_way_kept(ways[i], products[i]);
+            ways[i] = lsp_way_kept(way, products[i]);
         }
     }
     return bytes;

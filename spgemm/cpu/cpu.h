@@ -18,7 +18,6 @@ typedef struct lsp_spgemm_cpu {
     uint8_t *ways, *repeats; /* of A's rows, of B's rows */
     char *ranks;
     int64_t *block_ranks; /* where the ranks of each block begin */
-    int32_t *c_col;       /* C's columns, if small.h replays the product; else NULL */
     /* Made when the plan was, and taken by each pass; the choice, if memory suffices for it. */
     lsp_spgemm_choice choice;
     const struct lsp_spgemm_kernels *kernels; /* for the index types of op(A) and op(B) */
@@ -87,11 +86,12 @@ typedef struct lsp_spgemm_pass {
     const lsp_spgemm_job *job;
     const lsp_word_sort *sort;
     lsp_spgemm_capacity capacity;
-    uint8_t *ways;          /* of the rows of A */
-    const uint8_t *repeats; /* codes of the rows of B; NULL if few rows repeat */
-    bool exact;             /* many rows of B are exact repeats */
-    bool far;               /* B is larger than the cache of a core */
-    bool again;             /* the plan may be used again, so that more ranks are worth keeping */
+    uint8_t *ways;           /* of the rows of A */
+    const uint8_t *repeats;  /* codes of the rows of B; NULL if few rows repeat */
+    bool exact;              /* many rows of B are exact repeats */
+    bool far;                /* B is larger than the cache of a core */
+    int64_t window_products; /* rows in windows keep their ranks for the next use up to this number of products */
+    bool replay;             /* C has its columns; entries of A are taken one by one, and A has the values' type */
 } lsp_spgemm_pass;
 
 /* Counts or fills rows first .. last-1. `ranks` holds the kept ranks of these rows, one after the other. */

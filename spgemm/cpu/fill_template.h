@@ -36,11 +36,10 @@ ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int together, int64_t q,
 #define RANK_SUFFIX _r32
 #include "scatter_template.h"
 
-/* Fills a row of n entries by the ranks of its products: values, and columns if asked. Returns the end of the ranks. */
+/* Fills a cleared row by the ranks of its products: values, and columns if asked. Returns the end of the ranks. */
 static const char *ROW_NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *row, const void *ranks,
-                                     int rank_bytes, int64_t at, int64_t n, bool columns) {
+                                     int rank_bytes, int64_t at, bool columns) {
     const char *end = NULL;
-    LSP_PASTE(clear, VALUE_SUFFIX)(pass->job, at, n);
 #define SCATTER(r) end = columns ? ROW_NAME(r)(pass, row, ranks, at, true) : ROW_NAME(r)(pass, row, ranks, at, false)
     if (rank_bytes == 1) {
         SCATTER(scatter_r8);
@@ -160,35 +159,37 @@ static void ROW_NAME(repeat_columns)(const lsp_spgemm_job *job, const row_extent
     move_columns(job->C, at, above, job->rowptr[i + 1] - at, column - column_above);
 }
 
-static void ROW_NAME(fill)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, int64_t first, int64_t last,
-                           char *ranks) {
-    enum { SETTLE_AT = 512 }; /* entries: still in the cache, but the stores have left the store buffer */
+/* Rows first .. last-1. Returns the ranks of the next rows; *kept: the ranks of the last row whose ranks are kept. */
+static char *ROW_NAME(fill_rows)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, int64_t first, int64_t last,
+                                 char *ranks, kept_ranks *kept) {
     const lsp_spgemm_job *job = pass->job;
-    const char *kept = NULL;
-    int64_t settled = job->rowptr[first];
-    int rank_bytes = 0;
     row_extent row;
     for (int64_t i = first; i < last; i++) {
         const uint8_t way = pass->ways[i];
-        const int64_t at = job->rowptr[i], n = job->rowptr[i + 1] - at;
-        if (n == 0) {
+        const int64_t at = job->rowptr[i];
+        if (job->rowptr[i + 1] == at) {
             continue;
         }
-        if (at - settled >= SETTLE_AT) {
-            LSP_PASTE(settle, VALUE_SUFFIX)(job->C, settled, at - settled);
-            settled = at;
+#if HAS_VALUES
+        const int bytes = way & LSP_WAY_REPEAT ? kept->bytes : way & LSP_WAY_KEPT ? 1 << way / LSP_WAY_RANK : 0;
+        if (pass->replay && bytes > 0) {
+            i = (bytes == 1   ? ROW_NAME(replay_r8)
+                 : bytes == 2 ? ROW_NAME(replay_r16)
+                              : ROW_NAME(replay_r32))(pass, i, last, kept, &ranks) -
+                1;
+            continue;
         }
+#endif
         if (way & LSP_WAY_REPEAT) {
             entries_of(job, i, &row);
             if (!job->update) {
-                ROW_NAME(repeat_columns)(job, &row, i, rank_at(kept, rank_bytes, 0));
+                ROW_NAME(repeat_columns)(job, &row, i, rank_at(kept->ranks, kept->bytes, 0));
             }
-            ROW_NAME(scatter)(pass, &row, kept, rank_bytes, at, n, false);
+            ROW_NAME(scatter)(pass, &row, kept->ranks, kept->bytes, at, false);
         } else if (way & LSP_WAY_KEPT) {
             entries_of(job, i, &row);
-            rank_bytes = 1 << way / LSP_WAY_RANK;
-            kept = ranks;
-            ranks += (ROW_NAME(scatter)(pass, &row, kept, rank_bytes, at, n, !job->update) - ranks + 3) / 4 * 4;
+            *kept = (kept_ranks){ranks, 1 << way / LSP_WAY_RANK};
+            ranks += (ROW_NAME(scatter)(pass, &row, ranks, kept->bytes, at, !job->update) - ranks + 3) / 4 * 4;
         } else {
             COL_NAME(extent_of)(job, i, &row);
             if (fits_window(pass, &row) || fits_sort(pass, &row)) {
@@ -198,7 +199,26 @@ static void ROW_NAME(fill)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *w
             }
         }
     }
-    LSP_PASTE(settle, VALUE_SUFFIX)(job->C, settled, job->rowptr[last] - settled);
+    return ranks;
+}
+
+/* Clears and settles C for many rows at a time: a sum is read again only when its stores have left the store buffer. */
+static void ROW_NAME(fill)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, int64_t first, int64_t last,
+                           char *ranks) {
+    enum { ENTRIES = 512 }; /* still in the cache */
+    const lsp_spgemm_job *job = pass->job;
+    kept_ranks kept = {0};
+    for (int64_t begin = first, end = first; begin < last; begin = end) {
+        const int64_t at = job->rowptr[begin];
+        do {
+            end++;
+        } while (end < last && job->rowptr[end] - at < ENTRIES);
+        if (ranks != NULL) {
+            LSP_PASTE(clear, VALUE_SUFFIX)(job, at, job->rowptr[end] - at);
+        }
+        ranks = ROW_NAME(fill_rows)(pass, work, begin, end, ranks, &kept);
+        LSP_PASTE(settle, VALUE_SUFFIX)(job->C, at, job->rowptr[end] - at);
+    }
 }
 
 #undef ROW_NAME

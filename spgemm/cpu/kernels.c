@@ -19,6 +19,12 @@ static inline bool outside(const row_extent *row, int64_t column) {
     return row->piece && (column < row->low || column > row->high);
 }
 
+/* The ranks of a row's products. */
+typedef struct kept_ranks {
+    const char *ranks;
+    int bytes; /* of one */
+} kept_ranks;
+
 typedef struct b_row {
     int64_t begin, end;
 } b_row;
@@ -139,43 +145,19 @@ static inline void set_rank(char *ranks, int rank_bytes, int64_t slot, uint32_t 
     }
 }
 
-/* CLEAR sets n values of C from `at` on to -0.0, before products are added. SETTLE replaces every NaN among them by one
- * and the same NaN, after. */
-#if defined(__AVX512BW__)
-#define CLEAR(type, lanes, p)                                                                                          \
-    for (int64_t k = 0; k < n; k += (lanes)) {                                                                         \
-        const uint32_t there = _bzhi_u32(UINT32_MAX >> (32 - (lanes)), n - k < (lanes) ? (uint32_t)(n - k) : (lanes)); \
-        _mm512_mask_storeu_##p((type *)C->val + at + k, (__mmask##lanes)there, _mm512_set1_##p((type)-0.0));           \
-    }
-#else
-#define CLEAR(type, lanes, p)                                                                                          \
-    for (int64_t k = at; k < at + n; k++) {                                                                            \
-        ((type *)C->val)[k] = (type)-0.0;                                                                              \
-    }
-#endif
+/* SETTLE replaces every NaN of C by one and the same NaN, after products were added. */
 #define SETTLE(type)                                                                                                   \
     for (int64_t k = at; k < at + n; k++) {                                                                            \
         const type x = ((type *)C->val)[k];                                                                            \
         ((type *)C->val)[k] = x != x ? (type)NAN : x;                                                                  \
     }
-ALWAYS void clear_f32(const lsp_spgemm_job *job, int64_t at, int64_t n) {
-    const lsp_csr *C = job->C;
-    CLEAR(float, 16, ps);
-}
-ALWAYS void clear_f64(const lsp_spgemm_job *job, int64_t at, int64_t n) {
-    const lsp_csr *C = job->C;
-    CLEAR(double, 8, pd);
-}
-ALWAYS void clear_none(const lsp_spgemm_job *job, int64_t at, int64_t n) { (void)job, (void)at, (void)n; }
 static void settle_f32(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(float); }
 static void settle_f64(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(double); }
 static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
 
-/* A complex value is two doubles. */
-ALWAYS void clear_complex(const lsp_spgemm_job *job, int64_t at, int64_t n) { clear_f64(job, 2 * at, 2 * n); }
 static void settle_complex(const lsp_csr *C, int64_t at, int64_t n) { settle_f64(C, 2 * at, 2 * n); }
 
-/* The same in any semiring, and for integers, which are never NaN. */
+/* Sets n values of C from `at` on to the sum of nothing, before products are added. */
 #define CLEAR_TO(suffix, type, nothing)                                                                                \
     ALWAYS void clear_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                     \
         const type empty = (type)(nothing);                                                                            \
@@ -183,6 +165,10 @@ static void settle_complex(const lsp_csr *C, int64_t at, int64_t n) { settle_f64
             ((type *)job->C->val)[k] = empty;                                                                          \
         }                                                                                                              \
     }
+ALWAYS void clear_none(const lsp_spgemm_job *job, int64_t at, int64_t n) { (void)job, (void)at, (void)n; }
+CLEAR_TO(f32, float, -0.0)
+CLEAR_TO(f64, double, -0.0)
+CLEAR_TO(complex, complex_value, COMPLEX_NOTHING)
 CLEAR_TO(any_f32, float, lsp_semiring_empty(job->semiring))
 CLEAR_TO(any_f64, double, lsp_semiring_empty(job->semiring))
 CLEAR_TO(i64, int64_t, 0)

@@ -192,16 +192,8 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
     LSP_TRY(count_rows(plan, &job));
     LSP_TRY(convert_factors(plan, &job));
     LSP_TRY(update ? LSP_OK : make_result(plan, &made, &available));
-    if (lsp_spgemm_small_knows_columns(plan)) {
-        LSP_TRY(lsp_spgemm_small_replay(plan, &job.A, &job.B, update, job.C));
-    } else {
-        LSP_TRY(plan->kept ? lsp_spgemm_small_reserve(plan, &job.A, &job.B) : LSP_OK);
-        const bool ask = update || ctx->options.max_bytes > 0; /* a budget counts what the allocator adds to C, too */
-        LSP_TRY(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
-        if (plan->kept) {
-            lsp_spgemm_small_keep_columns(plan, job.C);
-        }
-    }
+    const bool ask = update || ctx->options.max_bytes > 0; /* a budget counts what the allocator adds to C, too */
+    LSP_TRY(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
     lsp_progress(ctx, "multiply", 1);
     *C = *job.C;
 done:
@@ -240,8 +232,7 @@ static lsp_status inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
 
 static void release(lsp_spgemm_plan *plan) {
     lsp_spgemm_cpu *cpu = plan->cpu;
-    void *const kept[] = {cpu->ranks, cpu->block_ranks, cpu->ways,      cpu->repeats,
-                          cpu->c_col, cpu->rowptr,      cpu->block_rows};
+    void *const kept[] = {cpu->ranks, cpu->block_ranks, cpu->ways, cpu->repeats, cpu->rowptr, cpu->block_rows};
     for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
         lsp_free(plan->ctx, kept[k]);
     }

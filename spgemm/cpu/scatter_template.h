@@ -53,6 +53,48 @@ ALWAYS const char *NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *
     return (const char *)rank;
 }
 
+#if HAS_VALUES
+/* Computes the values of cleared rows from row i on, as long as their ranks have this type. Returns the next row, and
+ * in *kept and *next the ranks of the last row and of the next one. Columns are not read. */
+static int64_t NAME(replay)(const lsp_spgemm_pass *pass, int64_t i, int64_t last, kept_ranks *kept, char **next) {
+    enum { WAY = LSP_WAY_KEPT | (int)sizeof(RANK) / 2 * LSP_WAY_RANK };
+    const lsp_spgemm_job *job = pass->job;
+    const lsp_csr A = job->A, B = job->B;
+    const VALUE *a = A.val, *b = B.val;
+    const int64_t *rowptr = job->rowptr;
+    const uint8_t *ways = pass->ways;
+    const RANK *rank = (const void *)kept->ranks;
+    char *ranks = *next;
+    VALUE *c = job->C->val;
+    ROW_NAME(factors) f = {.semiring = job->semiring};
+    for (; i < last; i++) {
+        if (rowptr[i] == rowptr[i + 1]) {
+            continue;
+        }
+        const bool repeats = ways[i] & LSP_WAY_REPEAT;
+        if (!repeats && (ways[i] & ~LSP_WAY_WINDOW) != WAY) {
+            break;
+        }
+        rank = repeats ? rank : (const void *)ranks;
+        const RANK *at = rank;
+        VALUE *sum = c + rowptr[i];
+        const int64_t end = INDEX_AT(A.rowptr, A.rowptr_type, i + 1);
+        for (int64_t e = INDEX_AT(A.rowptr, A.rowptr_type, i); e < end; e++) {
+            const int64_t k = INDEX_AT(A.col, A.col_type, e), begin = INDEX_AT(B.rowptr, B.rowptr_type, k);
+            const int64_t n = INDEX_AT(B.rowptr, B.rowptr_type, k + 1) - begin;
+            f.a[0] = a[e];
+            f.b[0] = b + begin;
+            UNROLLED_4 for (int64_t q = 0; q < n; q++) { sum[at[q]] = ROW_NAME(add)(&f, 1, q, sum[at[q]]); }
+            at += n;
+        }
+        ranks += repeats ? 0 : ((const char *)at - ranks + 3) / 4 * 4;
+    }
+    *kept = (kept_ranks){(const void *)rank, sizeof(RANK)};
+    *next = ranks;
+    return i;
+}
+#endif
+
 #undef NAME
 #undef RANK
 #undef RANK_SUFFIX

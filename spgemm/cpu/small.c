@@ -1,5 +1,5 @@
 /* C = A*B with few products: decides if a product is small, shares its rows among threads, and joins their parts to C.
- * For plans, it computes the values of a known C again. */
+ */
 #include "small.h"
 #include "core/isa.h"
 
@@ -245,70 +245,5 @@ lsp_status lsp_spgemm_small(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
     }
 done:
     lsp_scratch_release(ctx, mark);
-    return status;
-}
-
-/* ---- by a plan ---- */
-
-lsp_status lsp_spgemm_small_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
-    /* A replay pays if C's entries have many products each (adding by ranks is as fast otherwise), and if few rows of B
-     * are exact repeats, which the plan adds together. */
-    const int64_t products = plan->facts.products;
-    const bool pays = products <= LSP_SMALL_PRODUCTS ||
-                      (products <= LSP_SMALL_DENSE_PRODUCTS && !plan->cpu->exact && products / 3 >= plan->info.nnz / 2);
-    const bool small = pays && suits(plan->ctx, A, B, &plan->options);
-    return !small || plan->cpu->c_col != NULL
-               ? LSP_OK
-               : lsp_alloc(plan->ctx, LSP_HOST, plan->info.nnz, sizeof(int32_t), (void **)&plan->cpu->c_col);
-}
-
-void lsp_spgemm_small_keep_columns(lsp_spgemm_plan *plan, const lsp_csr *C) {
-    if (plan->cpu->c_col != NULL) {
-        memcpy(plan->cpu->c_col, C->col, (size_t)C->nnz * sizeof(int32_t));
-        lsp_spgemm_cpu_drop_ranks(plan);
-    }
-}
-
-typedef struct replaying {
-    const lsp_spgemm_plan *plan;
-    lsp_small_job job;
-    char *windows; /* one a thread */
-    size_t window_bytes;
-    bool ready[MOST_PARTS];
-} replaying;
-
-static void values_of_block(void *data, int64_t block, int thread) {
-    replaying *a = data;
-    const int64_t *begin = a->plan->cpu->block_rows + block;
-    lsp_small_job job = a->job;
-    job.first = begin[0], job.end = begin[1];
-    job.window = a->windows + (size_t)thread * a->window_bytes;
-    if (!a->ready[thread]) {
-        clear_window(&job, job.B.cols);
-        a->ready[thread] = true;
-    }
-    if (job.A.val_type == LSP_C64) {
-        LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_complex_values)(&job);
-    } else if (job.A.val_type == LSP_I64) {
-        LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_integer_values)(&job);
-    } else {
-        LSP_ISA_PICK(a->plan->ctx->isa, lsp_spgemm_small_values)(&job);
-    }
-}
-
-lsp_status lsp_spgemm_small_replay(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,
-                                   const lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    const int threads = (int)lsp_min(lsp_spgemm_threads(ctx, plan->facts.products), MOST_PARTS);
-    replaying a = {.plan = plan,
-                   .job = {.A = *A, .B = *B, .known = plan->cpu->rowptr, .col = plan->cpu->c_col, .val = C->val},
-                   .window_bytes = ((size_t)B->cols * lsp_type_bytes(B->val_type) + 63) / 64 * 64};
-    LSP_TRY(lsp_scratch_bytes(ctx, threads, a.window_bytes, false, (void **)&a.windows));
-    lsp_for_parts(ctx, plan->info.blocks, threads, values_of_block, &a);
-    if (!update) {
-        memcpy(C->col, plan->cpu->c_col, (size_t)C->nnz * sizeof(int32_t));
-    }
-done:
     return status;
 }

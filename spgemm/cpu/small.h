@@ -19,24 +19,12 @@ enum {
 lsp_status lsp_spgemm_small(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                             lsp_csr *C, lsp_spgemm_info *info, bool *done);
 
-/* A small product by a plan. The first use makes C as any plan does, and keeps C's columns: reserve allocates the place
- * for them, keep_columns copies them. Later uses compute the values alone (replay). */
-lsp_status lsp_spgemm_small_reserve(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B);
-void lsp_spgemm_small_keep_columns(lsp_spgemm_plan *plan, const lsp_csr *C);
-static inline bool lsp_spgemm_small_knows_columns(const lsp_spgemm_plan *plan) {
-    return plan->uses > 0 && plan->cpu->c_col != NULL;
-}
-/* C has its row pointers. Its columns are written too, unless `update`. */
-lsp_status lsp_spgemm_small_replay(const lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update,
-                                   const lsp_csr *C);
-
 /* Rows first .. end-1, made by one thread in memory of its own. */
 typedef struct lsp_small_job {
     lsp_csr A, B;
     int64_t first, end;
-    int32_t *rowptr;      /* of all rows, and one more; the job's rows count from 0 */
-    const int64_t *known; /* for values alone: C's row pointers; `col` is then C's */
-    int32_t *col;         /* col and val have a place for every entry that the rows can have */
+    int32_t *rowptr; /* of all rows, and one more; the job's rows count from 0 */
+    int32_t *col;    /* col and val have a place for every entry that the rows can have */
     void *val;
     void *window;         /* a sum for each column, -0.0 between rows (integers: 0) */
     uint8_t *touched;     /* a mark for each column, rounded up to 64; 0 between rows */
@@ -44,15 +32,11 @@ typedef struct lsp_small_job {
     int64_t words;        /* a multiple of 8 */
 } lsp_small_job;
 
-/* _rows: makes the rows, and returns the number of their entries. _values: computes the values of a C whose structure
- * is known, without `touched`. */
+/* Makes the rows, and returns the number of their entries. */
 #define LSP_SMALL_ROWS(isa)                                                                                            \
     int64_t lsp_spgemm_small_rows_##isa(const lsp_small_job *job);                                                     \
     int64_t lsp_spgemm_small_complex_rows_##isa(const lsp_small_job *job);                                             \
-    int64_t lsp_spgemm_small_integer_rows_##isa(const lsp_small_job *job);                                             \
-    void lsp_spgemm_small_values_##isa(const lsp_small_job *job);                                                      \
-    void lsp_spgemm_small_complex_values_##isa(const lsp_small_job *job);                                              \
-    void lsp_spgemm_small_integer_values_##isa(const lsp_small_job *job);
+    int64_t lsp_spgemm_small_integer_rows_##isa(const lsp_small_job *job);
 LSP_SMALL_ROWS(portable) LSP_SMALL_ROWS(avx2) LSP_SMALL_ROWS(avx512)
 
 #endif

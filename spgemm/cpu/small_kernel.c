@@ -74,21 +74,6 @@
     }                                                                                                                  \
     return n
 
-/* Computes values where C's structure is known. */
-#define VALUES(VALUE, FMA, SETTLED, NOTHING)                                                                           \
-    ARRAYS(VALUE);                                                                                                     \
-    VALUE *restrict val = job->val;                                                                                    \
-    const int32_t *col = job->col;                                                                                     \
-    const int64_t *rowptr = job->known;                                                                                \
-    for (int64_t i = job->first; i < job->end; i++) {                                                                  \
-        ADD_ROW(VALUE, FMA, (void)0)                                                                                   \
-        for (int64_t n = rowptr[i]; n < rowptr[i + 1]; n++) {                                                          \
-            const VALUE sum = window[col[n]];                                                                          \
-            val[n] = SETTLED(sum);                                                                                     \
-            window[col[n]] = NOTHING;                                                                                  \
-        }                                                                                                              \
-    }
-
 static inline void unite(uint64_t *restrict all, const uint64_t *restrict bits, int64_t words) {
     for (int64_t w = 0; w < words; w += 8) {
         for (int64_t k = w; k < w + 8; k++) {
@@ -100,8 +85,7 @@ static inline void unite(uint64_t *restrict all, const uint64_t *restrict bits, 
 /* The functions of one type. */
 #define TYPED(suffix, ...)                                                                                             \
     static int64_t rows_##suffix(const lsp_small_job *job) { ROWS(__VA_ARGS__); }                                      \
-    static int64_t dense_rows_##suffix(const lsp_small_job *job) { DENSE_ROWS(__VA_ARGS__); }                          \
-    static void values_##suffix(const lsp_small_job *job) { VALUES(__VA_ARGS__); }
+    static int64_t dense_rows_##suffix(const lsp_small_job *job) { DENSE_ROWS(__VA_ARGS__); }
 #define SETTLED_F32(sum) (isnan(sum) ? (float)NAN : (sum))
 #define SETTLED_F64(sum) (isnan(sum) ? (double)NAN : (sum))
 TYPED(f32, float, fmaf, SETTLED_F32, -0.0F)
@@ -120,18 +104,6 @@ int64_t LSP_ISA_NAME(lsp_spgemm_small_complex_rows)(const lsp_small_job *job) {
     return job->bits != NULL ? dense_rows_complex(job) : rows_complex(job);
 }
 
-void LSP_ISA_NAME(lsp_spgemm_small_values)(const lsp_small_job *job) {
-    if (job->A.val_type == LSP_F64) {
-        values_f64(job);
-    } else {
-        values_f32(job);
-    }
-}
-
-void LSP_ISA_NAME(lsp_spgemm_small_complex_values)(const lsp_small_job *job) { values_complex(job); }
-
 int64_t LSP_ISA_NAME(lsp_spgemm_small_integer_rows)(const lsp_small_job *job) {
     return job->bits != NULL ? dense_rows_i64(job) : rows_i64(job);
 }
-
-void LSP_ISA_NAME(lsp_spgemm_small_integer_values)(const lsp_small_job *job) { values_i64(job); }

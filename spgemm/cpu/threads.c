@@ -86,24 +86,38 @@ bool lsp_spgemm_cpu_drop_ranks(lsp_spgemm_plan *plan) {
     return kept;
 }
 
-/* Decides which ranks are kept for the second pass, and allocates them, unless they take more than a quarter of the
- * available memory. */
-static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
+/* Marks the rows whose ranks are kept. Returns the bytes of the ranks. */
+static int64_t mark_rows(passing *p, int threads, int64_t window_products) {
     enum { MARKS = 1 << 14 }; /* rows that are worth another thread */
+    lsp_spgemm_plan *plan = p->plan;
+    int64_t *ends = plan->cpu->block_ranks;
+    const int64_t blocks = plan->info.blocks;
+    p->pass.window_products = window_products;
+    lsp_for_parts(plan->ctx, blocks, (int)lsp_min(threads, lsp_threads_for(plan->ctx, plan->facts.rows, MARKS)),
+                  mark_block, p);
+    ends[0] = 0;
+    for (int64_t block = 0; block < blocks; block++) {
+        ends[block + 1] += ends[block];
+    }
+    return ends[blocks];
+}
+
+/* Decides which ranks are kept, and allocates them. They take at most a quarter of the available memory: a plan that
+ * may be used again keeps those of two bytes if they fit, else those of one byte. */
+static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
+    enum { BYTE = 1 << 8, TWO_BYTES = 1 << 16 };
     lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = p->plan;
     lsp_ctx *ctx = plan->ctx;
-    const int64_t blocks = plan->info.blocks;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, blocks + 1, sizeof *plan->cpu->block_ranks, (void **)&plan->cpu->block_ranks));
-    lsp_for_parts(ctx, blocks, (int)lsp_min(threads, lsp_threads_for(ctx, plan->facts.rows, MARKS)), mark_block, p);
-    plan->cpu->block_ranks[0] = 0;
-    for (int64_t block = 0; block < blocks; block++) {
-        plan->cpu->block_ranks[block + 1] += plan->cpu->block_ranks[block];
-    }
-    if (plan->cpu->block_ranks[blocks] > available / 4) {
+    int64_t bytes;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, plan->info.blocks + 1, sizeof *plan->cpu->block_ranks,
+                      (void **)&plan->cpu->block_ranks));
+    bytes = mark_rows(p, threads, plan->kept ? TWO_BYTES : 0);
+    bytes = plan->kept && bytes > available / 4 ? mark_rows(p, threads, BYTE) : bytes;
+    if (bytes > available / 4) {
         lsp_spgemm_cpu_drop_ranks(plan);
     } else {
-        LSP_TRY(lsp_alloc(ctx, LSP_HOST, plan->cpu->block_ranks[blocks] + 1, 1, (void **)&plan->cpu->ranks));
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, bytes + 1, 1, (void **)&plan->cpu->ranks));
     }
 done:
     return status;
@@ -111,6 +125,7 @@ done:
 
 lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, const lsp_spgemm_choice *choice,
                                int64_t available) {
+    enum { LONG_ROW = 8 };
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
@@ -128,9 +143,11 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
                                .ways = plan->cpu->ways,
                                .repeats = plan->cpu->repeats,
                                .exact = plan->cpu->exact,
-                               .far = lsp_is_far(&job->B),
-                               .again = plan->kept};
+                               .far = lsp_is_far(&job->B)};
     p.thread_bytes = choice->thread_bytes;
+    /* Adding rows of B together, where they are exact repeats, is faster only if they have several entries. */
+    p.pass.replay =
+        job->update && job->A.val_type == job->type && !(plan->cpu->exact && job->B.nnz / LONG_ROW >= job->B.rows);
     LSP_TRY(lsp_scratch_bytes(ctx, choice->thread_bytes * choice->threads, 1, false, (void **)&p.memory));
     for (int thread = 0; thread < choice->threads; thread++) {
         ((lsp_spgemm_work *)(void *)(p.memory + thread * choice->thread_bytes))->words = NULL;
