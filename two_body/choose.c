@@ -61,7 +61,7 @@ static double cost_of(const lsp_pair_job *job, const lsp_pair_grid *grid, double
 
 void lsp_pair_choose(lsp_pair_job *job) {
     const double n = (double)job->sets[0].n, pairs = n * (double)job->sets[1].n / (job->self ? 2 : 1);
-    const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / 2, 64);
+    const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / 6, 64);
     double best = pairs, share = 1;
     bool finite = true; /* the extent of doubles may overflow */
     for (int k = 0; k < job->metric.dimensions; k++) {

@@ -35,7 +35,7 @@ LSP_API const char *lsp_pair_method_name(lsp_pair_method method);
 typedef struct lsp_pair_options {
     lsp_pair_method method;
     double
-        box[LSP_MOST_DIMENSIONS]; /* periodic: the sides of the box, one for each dimension, all above 0. The distance
+        box[LSP_MOST_DIMENSIONS]; /* periodic: the sides of the box, one for each dimension, 1e-15 to 1e15. The distance
                                      of a pair is that of its nearest images. Points may lie outside the box */
     double tilt[3]; /* of a triclinic box in 2 or 3 dimensions: xy, xz, yz. Its edges are (x, 0, 0), (xy, y, 0) and
                        (xz, yz, z) with the sides x, y, z */

@@ -207,7 +207,8 @@ static bool take_sample(product *p, estimate *found) {
         run->last = lsp_min(first + RUN_ROWS, p->A.rows);
         for (run->next = first; run->next < run->last && fits;) {
             const int64_t begin = run->next;
-            run->C->rowptr = ends - begin;
+            run->C->rowptr =
+                (void *)((uintptr_t)ends - (uintptr_t)begin * sizeof *ends); /* row i is written at i - begin */
             found->nnz += make_rows(p, run);
             fits = run->next > begin;
         }

@@ -89,7 +89,7 @@ Test(two_body_calls, the_choice_is_told) {
     uint64_t count;
     lsp_pair_info info;
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &small, 1, &count, &info));
-    cr_assert(info.method == LSP_PAIR_GRID && info.cells > 1000 && info.tested < 2000000 &&
+    cr_assert(info.method == LSP_PAIR_GRID && info.cells > 1000 && info.tested < 3000000 &&
               strstr(info.reason, "grid"));
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &large, 1, &count, &info));
     cr_assert(info.method == LSP_PAIR_ALL && info.cells == 0 && info.tested == 19999 * 10000);

@@ -39,7 +39,8 @@ static inline int lsp_pair_threads(const lsp_ctx *ctx) { return ctx->options.thr
 /* ---- kernels: compiled once for each instruction set ---- */
 
 enum {
-    LSP_RADII = 8, /* counted in one pass */
+    LSP_RADII = 8,      /* counted in one pass */
+    LSP_BIN_ROOM = 512, /* bins that are found before they are counted */
     LSP_BIN_SHIFT = 3,
     LSP_BIN_COPIES = 1 << LSP_BIN_SHIFT /* of each counter of a histogram of few bins */
 };

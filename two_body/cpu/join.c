@@ -31,8 +31,27 @@ typedef struct joining {
 
 /* ---- a row ---- */
 
+/* Does the order of the candidates matter? While whole rows are counted it does not. */
+static bool needs_order(const joining *j) { return j->C != NULL || j->options->half; }
+
+/* Counts row `row` whole: query i of the tile. */
+static void count_row(const joining *j, const lsp_pair_tile *tile, int64_t i, int64_t row) {
+    lsp_pair_tile one = *tile;
+    uint64_t hits = 0;
+    one.queries = 1;
+    for (int k = 0; k < j->job->metric.dimensions; k++) {
+        one.query[k] = (const char *)tile->query[k] + (size_t)i * j->bytes;
+    }
+    j->kernels->count(&j->job->metric, &one, &j->limit, 1, &hits);
+    j->rowptr[row + 1] = (int64_t)hits - (j->job->self && !j->options->self_pairs); /* the point met itself */
+}
+
 /* Counts or writes row `row`: query i of the tile, whose candidates ascend by number. */
 static void do_row(joining *j, desk *d, const lsp_pair_tile *tile, const int32_t *id, int64_t i, int64_t row) {
+    if (!needs_order(j)) {
+        count_row(j, tile, i, row);
+        return;
+    }
     const bool self = j->job->self, half = j->options->half, skip = self && !j->options->self_pairs;
     const int64_t n = tile->candidates;
     const int64_t own = half || skip ? LSP_FIRST((int64_t)0, n, k, id[k] >= row) : 0;
@@ -60,26 +79,37 @@ static void do_row(joining *j, desk *d, const lsp_pair_tile *tile, const int32_t
 /* ---- candidates ---- */
 
 typedef struct adding {
-    const lsp_cloud *cloud;
+    const joining *j;
     desk *desk; /* NULL: only count */
     int64_t n;
 } adding;
 
 static void add_run(void *data, int64_t first, int64_t last) {
     adding *a = data;
-    const int64_t begin = a->cloud->start[first], end = a->cloud->start[last + 1];
-    for (int64_t p = begin; p < end && a->desk != NULL; p++) {
-        a->desk->words[a->n + p - begin] = (uint64_t)(uint32_t)a->cloud->id[p] << 32 | (uint32_t)p;
+    const lsp_cloud *cloud = &a->j->clouds[1];
+    const int64_t begin = cloud->start[first], end = cloud->start[last + 1];
+    if (a->desk != NULL && needs_order(a->j)) {
+        for (int64_t p = begin; p < end; p++) {
+            a->desk->words[a->n + p - begin] = (uint64_t)(uint32_t)cloud->id[p] << 32 | (uint32_t)p;
+        }
+    } else if (a->desk != NULL) {
+        for (int k = 0; k < a->j->job->metric.dimensions; k++) {
+            a->j->kernels->copy(a->desk->place[k] + (size_t)a->n * a->j->bytes,
+                                (const char *)cloud->place[k] + (size_t)begin * a->j->bytes, end - begin, a->j->bytes);
+        }
     }
     a->n += end - begin;
 }
 
-/* Brings the candidates of a cell to the desk, in the order of their numbers. */
+/* Brings the candidates of a cell to the desk, in the order of their numbers if that matters. */
 static void gather_cell(joining *j, desk *d, int64_t cell) {
     const lsp_cloud *cloud = &j->clouds[1];
-    adding a = {cloud, d, 0};
+    adding a = {j, d, 0};
     lsp_cells_in_reach(j->job, cell, add_run, &a);
     d->n = a.n;
+    if (!needs_order(j)) {
+        return;
+    }
     const int high = 32 + lsp_bits((uint64_t)cloud->n);
     const uint64_t *words = j->sorts->sort[LSP_WORD_64](d->words, d->spare, d->n, 32, high);
     for (int64_t c = 0; c < d->n; c++) {
@@ -138,7 +168,7 @@ static void find_most(void *data, int64_t begin, int64_t end) {
     joining *j = data;
     int64_t most = 0;
     for (int64_t cell = begin; cell < end; cell++) {
-        adding a = {&j->clouds[1], NULL, 0};
+        adding a = {j, NULL, 0};
         if (j->clouds[0].start[cell] < j->clouds[0].start[cell + 1]) {
             lsp_cells_in_reach(j->job, cell, add_run, &a);
             most = lsp_max(most, a.n);

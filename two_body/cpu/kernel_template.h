@@ -124,21 +124,27 @@ ALWAYS void NAME(bin_vector)(const lsp_metric *m, lsp_space_kind kind, int dimen
 ALWAYS void NAME(bin_rows)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
                            int64_t i, int rows, double scale, uint32_t bins, int copies, uint32_t *table) {
     PLACE query[QUERIES][LSP_MOST_DIMENSIONS];
-    uint32_t bin[QUERIES * LANES] = {0};
+    uint32_t bin[LSP_BIN_ROOM + QUERIES * LANES];
+    int n = 0;
     NAME(load_queries)(tile, dimensions, i, rows, query);
     int64_t j = 0;
     for (; j + LANES <= tile->candidates; j += LANES) {
-        NAME(bin_vector)(m, kind, dimensions, query, rows, tile, j, scale, bins, copies, bin);
-        UNROLLED for (int l = 0; l < rows * LANES; l++) { table[bin[l] + (uint32_t)(l & (copies - 1))]++; }
+        NAME(bin_vector)(m, kind, dimensions, query, rows, tile, j, scale, bins, copies, bin + n);
+        n += rows * LANES;
+        if (n >= LSP_BIN_ROOM) {
+            count_bins(bin, n, copies, table);
+            n = 0;
+        }
     }
     if (j < tile->candidates) {
-        NAME(bin_vector)(m, kind, dimensions, query, rows, tile, j, scale, bins, copies, bin);
+        NAME(bin_vector)(m, kind, dimensions, query, rows, tile, j, scale, bins, copies, bin + n);
         for (int r = 0; r < rows; r++) {
             for (int64_t l = 0; l < tile->candidates - j; l++) {
-                table[bin[r * LANES + l]]++;
+                table[bin[n + r * LANES + l]]++;
             }
         }
     }
+    count_bins(bin, n, copies, table);
 }
 
 ALWAYS void NAME(bin_space)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,

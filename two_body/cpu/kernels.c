@@ -108,6 +108,18 @@ ALWAYS uint64_t whole_tally_f32(int64_t tally) { return (uint64_t)tally; }
 ALWAYS uint64_t whole_tally_f64(int64_t tally) { return (uint64_t)tally; }
 #endif
 
+/* Counts n bins. They were written long enough before: a load of part of a vector that is still on its way to the cache
+ * waits. */
+ALWAYS void count_bins(const uint32_t *bin, int n, int copies, uint32_t *table) {
+    int l = 0;
+    for (; l + LSP_BIN_COPIES <= n; l += LSP_BIN_COPIES) {
+        UNROLLED for (int c = 0; c < LSP_BIN_COPIES; c++) { table[bin[l + c] + (uint32_t)(c & (copies - 1))]++; }
+    }
+    for (; l < n; l++) {
+        table[bin[l]]++;
+    }
+}
+
 #define REAL_BITS 32
 #define NAME(f) f##_f32
 #include "kernel_template.h"
