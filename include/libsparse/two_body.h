@@ -55,8 +55,8 @@ typedef struct lsp_pair_info {
  *   b). Both sets have the same type and as many dimensions.
  * - Coordinates must be finite, else LSP_ERR_ARGUMENT with the number of the point.
  * - The squared distance d2 is defined to the bit: in the type of the points, d2 = fma(dz, dz, fma(dy, dy, dx * dx))
- * and so on for more dimensions, where dx = x - x' is rounded once. So no result depends on the order of the points,
- * the method, the threads or the instruction set.
+ *   and so on for more dimensions, where dx = x - x' is rounded once. So no result depends on the order of the points,
+ *   the method, the threads or the instruction set.
  * - In a periodic box coordinates become parts of the box's sides first: multiples of 2^-32 for LSP_F32, doubles for
  *   LSP_F64. Their differences, wrapped to -1/2 .. 1/2, take the place of dx, dy, dz, in units of the first side: those
  *   of other sides are multiplied by the ratio of the sides, and tilts are added by fma.
