@@ -241,13 +241,14 @@ static void count(const product *p, estimate *found) {
     found->rows = p->A.rows;
 }
 
+/* Each thread has a window of all columns: all take at most six times the bytes of the factors. */
 static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const int64_t most = INT32_MAX / 2;
+    const int64_t most = INT32_MAX / 2, more = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD) - 1;
     const lsp_type type = lsp_spgemm_result_type(A, B, options);
     const bool exact = type == LSP_F32 && lsp_semiring_counts(options->semiring); /* counts are made in LSP_F64 */
     return !exact && type == lsp_wide_type(type) && options->method == LSP_SPGEMM_AUTO && !lsp_spgemm_masks(options) &&
            !options->transpose_a && !options->transpose_b && ctx->options.max_bytes == 0 && B->cols > 0 &&
-           A->rows > 0 && B->cols <= most && B->cols / 16 <= A->nnz + B->nnz;
+           A->rows > 0 && B->cols <= most && B->cols / 16 + more * B->cols / 8 <= A->nnz + B->nnz;
 }
 
 /* ---- the product ---- */
