@@ -5,6 +5,9 @@
 #include "../support.h"
 #include "two_body/two_body.h"
 
+/* Under sanitizers: fewer points and patterns. ref.c looks at all pairs. */
+static inline int64_t reduced(int64_t few, int64_t many) { return getenv("LSP_TEST_REDUCED") != NULL ? few : many; }
+
 enum { UNIFORM, BLOBS, LATTICE, DUPLICATES, LINE, PATTERNS };
 static const char *const pattern_names[] = {"uniform", "blobs", "lattice", "duplicates", "line"};
 

@@ -58,7 +58,9 @@ Test(two_body_counts, equal_the_specification_in_every_space) {
         for (int dimensions = 1; dimensions <= 3; dimensions++) {
             for (int space = 0; space < SPACES; space++) {
                 for (int wide = 0; wide < 2; wide++) {
-                    FOR_EACH_ISA(ctx) { try_points(ctx, pattern, 343, dimensions, wide ? LSP_F64 : LSP_F32, space); }
+                    FOR_EACH_ISA(ctx) {
+                        try_points(ctx, pattern, reduced(100, 343), dimensions, wide ? LSP_F64 : LSP_F32, space);
+                    }
                 }
             }
         }
@@ -93,7 +95,7 @@ Test(two_body_counts, small_sets_and_sizes_around_a_tile) {
 Test(two_body_counts, full_cells_are_met_in_pieces) {
     lsp_ctx *ctx = test_ctx(2);
     lsp_pair_options options = {.method = LSP_PAIR_GRID};
-    for (int pattern = 0; pattern < PATTERNS; pattern++) {
+    for (int pattern = 0; pattern < PATTERNS; pattern += (int)reduced(DUPLICATES, 1)) {
         cloud a = make_cloud(pattern, 5000, 3, LSP_F32, 3);
         must_count(ctx, &a, NULL, &options, 2, pattern_names[pattern]);
         must_bin(ctx, &a, NULL, &options, 0.1, 100, pattern_names[pattern]);
