@@ -10,7 +10,7 @@
 Test(device_spgemm, products_of_any_types_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     uint64_t state = 11;
-    for (int round = 0; round < (getenv("LSP_TEST_REDUCED") ? 100 : 300); round++) {
+    for (int round = 0; round < (getenv("LSP_TEST_REDUCED") ? 50 : 300); round++) {
         int64_t rows = test_below(&state, 40), inner = test_below(&state, 40), cols = test_below(&state, 300);
         const bool wild = test_below(&state, 3) == 0;
         recipe a = {.rows = rows, .cols = inner, .entries = test_below(&state, 12), .sorted = test_below(&state, 2)};

@@ -46,6 +46,9 @@ Test(device_repeats, rows_that_repeat_have_the_bits_of_the_reference) {
     for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
         for (int change = 0; change < 4; change++) { /* no change; two rows differ; an empty row; a column twice */
             char what[40];
+            if (getenv("LSP_TEST_REDUCED") != NULL && change != (int)k % 4) {
+                continue;
+            }
             lsp_csr A = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, 1, grids[k].type);
             lsp_csr B = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, grids[k].step,
                                   grids[k].type);

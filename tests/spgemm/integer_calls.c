@@ -38,7 +38,7 @@ TEST_ON_BOTH(spgemm_integer_calls, plans_serve_other_values) {
     static const lsp_type types[] = {LSP_I32, LSP_I64, LSP_BOOL, LSP_NONE};
     static const lsp_semiring semirings[] = {LSP_PLUS_TIMES, LSP_PLUS_TIMES, LSP_MIN_PLUS, LSP_OR_AND, LSP_MAX_TIMES};
     uint64_t state = 7;
-    for (int round = 0; round < (reduced() ? 12 : 60); round++) {
+    for (int round = 0; round < (reduced() ? 6 : 60); round++) {
         const bool band = round % 3 == 0;
         const recipe a = {90, 90, band ? 12 : 5, LSP_I32, LSP_I32, types[round % 3], true, true, -1, -1, band ? 9 : 0};
         const recipe b = {90, 90, 6, index_type(&state), LSP_I32, types[round / 3 % 4], round & 1, true, -1, -1, 0};
@@ -55,7 +55,7 @@ TEST_ON_BOTH(spgemm_integer_calls, plans_serve_other_values) {
 
 TEST_ON_BOTH(spgemm_integer_calls, products_of_three_and_sums_are_products_and_sums) {
     uint64_t state = 17;
-    for (int round = 0; round < 18; round++) {
+    for (int round = 0; round < (reduced() ? 6 : 18); round++) {
         const lsp_type type = integer_types[round % 3];
         lsp_csr R = make_whole(type, 8, 60, true, false, &state),
                 A = make_whole(type, 60, 60, round & 1, false, &state);
@@ -138,7 +138,7 @@ TEST_ON_BOTH(spgemm_integer_calls, batches_are_their_products) {
 
 TEST_ON_BOTH(spgemm_integer_calls, masks_and_filters_choose_among_the_entries) {
     uint64_t state = 37;
-    for (int round = 0; round < (reduced() ? 40 : 120); round++) {
+    for (int round = 0; round < (reduced() ? 20 : 120); round++) {
         const lsp_type type = integer_types[round % 3];
         lsp_csr A = make_whole(type, 25, 30, round & 1, false, &state),
                 B = make_whole(type, 30, 20, true, false, &state);

@@ -8,7 +8,7 @@ enum { SEMIRINGS = 5 };
 TEST_ON_BOTH(spgemm_integers, products_are_those_of_plain_loops) {
     static const lsp_type types[] = {LSP_I32, LSP_I64, LSP_BOOL, LSP_NONE, LSP_I64};
     uint64_t state = 3;
-    for (int round = 0; round < (reduced() ? 60 : 300); round++) {
+    for (int round = 0; round < (reduced() ? 30 : 300); round++) {
         const int64_t rows = test_below(&state, 20), inner = 1 + test_below(&state, 20),
                       cols = 1 + test_below(&state, 30);
         const lsp_type type_a = types[test_below(&state, 5)], type_b = types[test_below(&state, 5)];
