@@ -108,7 +108,7 @@ LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, c
  * its structure. On failure its values are lost. On a GPU the second use of a plan stores the places of the factors of
  * each entry, if entries have few products and the places fit a quarter of the free memory. Later calls then read the
  * factors once and search nothing. On a CPU the first use keeps the place of each product, one or two bytes, within the
- * same quarter; that costs less than the time of one refill. */
+ * same quarter; that takes as long as one or two refills at most. */
 LSP_API lsp_status lsp_spgemm_refill(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* The plans of lsp_spgemm_triple and lsp_spgemm_add. They belong to the context. As with lsp_spgemm_plan, structure and

@@ -72,7 +72,6 @@ static lsp_spgemm_run *run_of(product *p, int thread) {
         run->semiring = p->semiring;
         run->most = PART_ENTRIES;
         run->far = p->far;
-
         memset(run->touched, 0, ((size_t)p->B.cols + 63) / 64 * 64);
     }
     return run;
@@ -192,8 +191,8 @@ static bool is_promising(const estimate *found) {
     return found->nnz <= columns * found->rows && found->products <= ROW_PRODUCTS * found->rows;
 }
 
-/* Makes some rows to count them. False: a row is too long, or after a few runs the rows seem
- * to be twice as long as is promising. */
+/* Makes some rows to count them. False: a row is too long, or after a few runs the rows seem to be twice as long as is
+ * promising. */
 static bool take_sample(product *p, estimate *found) {
     enum { ENOUGH = 3 }; /* runs, less one */
     const int runs = (int)lsp_max(lsp_min(p->A.rows / (SAMPLED * RUN_ROWS), RUNS), 1);

@@ -3,8 +3,8 @@
 #include "walk.h"
 
 enum {
-    /* Entries of one contiguous vector are looked at so many at a time, just before they are multiplied; where x is
-     * fetched, in smaller chunks and X_LEAD entries before. */
+    /* With one contiguous vector, the columns of a chunk are checked just before its entries are multiplied. Where x is
+     * fetched ahead, chunks have X_CHUNK entries and are checked X_LEAD entries earlier. */
     CHUNK = 64,
     X_CHUNK = 8,
     X_LEAD = 64,
