@@ -105,10 +105,12 @@ LSP_API lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spg
 LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* Computes the values of C again, for other values of A and B. C comes from lsp_spgemm_execute of this plan and keeps
- * its structure. On failure its values are lost. On a GPU the second use of a plan stores the places of the factors of
- * each entry, if entries have few products and the places fit a quarter of the free memory. Later calls then read the
- * factors once and search nothing. On a CPU the first use keeps the place of each product, one or two bytes, within the
- * same quarter; that takes as long as one or two refills at most. */
+ * its structure. On failure its values are lost. On a GPU the second use of a plan keeps the place of each product in
+ * its row of C, one or two bytes, where rows are alike and those of B have two entries or more. Else it keeps the places
+ * of both factors, eight bytes, if entries have few products. Both only if they fit a quarter of the free memory. Later
+ * calls then search nothing. Finding the places takes as long as two to four refills; for both factors, up to twenty.
+ * On a CPU the first use keeps the place of each product, one or two bytes, within the same quarter; that takes as long
+ * as one or two refills at most. */
 LSP_API lsp_status lsp_spgemm_refill(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* The plans of lsp_spgemm_triple and lsp_spgemm_add. They belong to the context. As with lsp_spgemm_plan, structure and

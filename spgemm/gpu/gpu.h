@@ -10,16 +10,22 @@
 extern "C" {
 #endif
 
-/* What a replay needs to compute C's values again: C's structure, and for each entry of C the pairs of entries of A and
- * B whose products it sums. Either all pointers are set or none is, except `large`. See kernel_replay.cuh. */
+/* What a replay needs to compute C's values again: C's structure, and what places each product. `col` is NULL where
+ * there is no replay. */
 typedef struct lsp_spgemm_replay {
+    uint32_t *col;
+    void *rowptr; /* of the type that C's row pointers have */
+    /* either, for each product, its place in its row of C (kernel_ranks.cuh), */
+    void *ranks, *lengths; /* items of rank_bytes */
+    uint32_t *begins;
+    void *rows;
+    int rank_bytes, lanes; /* lanes that make a row of C */
+    uint32_t tile;         /* most entries of C that a block makes */
+    bool values_only;      /* C's structure comes sooner by making C anew */
+    /* or, for each entry of C, the pairs of entries of A and B whose products it sums (kernel_replay.cuh) */
     void *pairs;
     uint16_t *counts;
     int64_t *ends;
-    uint32_t *col;
-    void *rowptr;    /* of the type that C's row pointers have */
-    uint32_t *large; /* groups whose entries have many products; NULL if there are none */
-    int64_t large_count;
 } lsp_spgemm_replay;
 
 /* Which columns the rows of B and of C have in each strip of 32 columns. Allocated while C is counted. See
@@ -80,13 +86,13 @@ lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_operands
 lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C);
 /* Bytes of scratch that lsp_spgemm_gpu_fill takes. */
 int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan);
-/* Finds the pairs of entries of A and B for a replay of C, which is filled already. Does nothing if a replay would not
- * pay or memory is short. Waits for the GPU. */
+/* Prepares a replay of C, which is filled already. Does nothing if a replay would not pay or memory is short. Waits for
+ * the GPU. */
 lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C);
-/* Fills C from the pairs: its values, and if `structure` its columns and row pointers. */
+/* Fills C by replay: its values, and if `structure` its columns and row pointers. */
 lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C,
                                      bool structure);
-bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan); /* frees the pairs; false: there are none */
+bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan); /* frees it; false: there is none */
 
 #ifdef __cplusplus
 }

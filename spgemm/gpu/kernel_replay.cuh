@@ -9,13 +9,9 @@
 enum {
     REPLAY_NT = 128,
     REPLAY_WARPS = REPLAY_NT / WARP,
-    REPLAY_BLOCK = 256,               /* entries of C whose pairs one warp finds */
-    REPLAY_GROUP = 128,               /* entries of C that one warp sums */
-    REPLAY_CHUNK = 256,               /* products in a warp's shared memory at a time */
-    REPLAY_LARGE = 10 * REPLAY_GROUP, /* products of a group; with more, each lane reads the pairs of its own entries */
-    REPLAY_AHEAD = 4,                 /* pairs that a lane then loads together */
-    REPLAY_OWN = 256,   /* most products of an entry that one lane reads; longer ones are read by all lanes, */
-    REPLAY_EACH = 16,   /* unless the longest has fewer than 16 products for each of them */
+    REPLAY_BLOCK = 256, /* entries of C whose pairs one warp finds */
+    REPLAY_GROUP = 128, /* entries of C that one warp sums */
+    REPLAY_CHUNK = 256, /* products in a warp's shared memory at a time */
     REPLAY_MOST = 65535 /* products of one entry, at most */
 };
 
@@ -28,16 +24,9 @@ typedef struct spg_replay {
     spg_pair *pairs;
     uint16_t *counts; /* products of each entry of C; zeros up to a whole block */
     int64_t *ends;    /* where the pairs of each group end */
-    uint32_t *large;  /* groups of more than REPLAY_LARGE products */
     uint32_t *col;    /* of C */
     int64_t nnz;      /* of C */
 } spg_replay;
-
-/* What the kernel learns while it finds pairs. */
-typedef struct replay_found {
-    unsigned most;          /* 0; or the products of an entry that has more than REPLAY_MOST */
-    unsigned large, listed; /* groups of more than REPLAY_LARGE products: their number, and how many are listed */
-} replay_found;
 
 /* ---- finding ---- */
 
@@ -102,11 +91,12 @@ template <typename R> __device__ inline int64_t row_at(const R *rowptr, int64_t 
     return low;
 }
 
-/* First run: counts the products of each entry and each group of C; the host then sums the groups. Second run (PUT):
+/* First run: counts the products of each entry and each group of C, and sets *most to those of an entry that has more
+ * than REPLAY_MOST; the host then sums the groups. Second run (PUT):
  * writes the pairs. */
 template <typename R, bool PUT>
 __global__ void __launch_bounds__(REPLAY_NT)
-    kernel_replay_find(spg_job job, const R *rowptr, spg_replay replay, replay_found *found) {
+    kernel_replay_find(spg_job job, const R *rowptr, spg_replay replay, unsigned *most) {
     __shared__ replay_finder finders[REPLAY_WARPS];
     enum { EACH = REPLAY_BLOCK / WARP, GROUPS = REPLAY_BLOCK / REPLAY_GROUP };
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -131,12 +121,6 @@ __global__ void __launch_bounds__(REPLAY_NT)
         find_products<PUT>(job, (uint32_t)row, i, last, finder, replay.pairs + begin);
         i = last;
     }
-    if (PUT && lane < GROUPS) {
-        const int64_t group = block * GROUPS + lane;
-        if (replay.ends[group] - (group > 0 ? replay.ends[group - 1] : 0) > REPLAY_LARGE) {
-            replay.large[atomicAdd(&found->listed, 1u)] = (uint32_t)group;
-        }
-    }
     if (!PUT) {
         for (uint32_t i = lane, group = 0, total; i < REPLAY_BLOCK; i += WARP) {
             const uint32_t count = finder.next[i];
@@ -144,13 +128,10 @@ __global__ void __launch_bounds__(REPLAY_NT)
             group = i / WARP % (REPLAY_GROUP / WARP) == 0 ? total : group + total;
             replay.counts[base + i] = (uint16_t)min(count, (uint32_t)REPLAY_MOST);
             if (count > REPLAY_MOST) {
-                atomicMax(&found->most, count);
+                atomicMax(most, count);
             }
             if (lane == 0 && (i + WARP) % REPLAY_GROUP == 0) {
                 replay.ends[(base + i) / REPLAY_GROUP] = group;
-                if (group > REPLAY_LARGE) {
-                    atomicAdd(&found->large, 1u);
-                }
             }
         }
     }
@@ -185,86 +166,15 @@ template <typename V> struct replay_chunk {
     }
 };
 
-/* Adds the products first .. end-1 of one entry, by one lane. */
-template <typename V>
-__device__ inline V add_own(const spg_job &job, const spg_pair *pairs, uint32_t first, uint32_t end, V sum) {
-    uint2 at[REPLAY_AHEAD];
-#pragma unroll
-    for (uint32_t k = 0; k < REPLAY_AHEAD && first < end; k++) {
-        at[k] = __ldg((const uint2 *)pairs + min(first + k, end - 1));
-    }
-    for (; first < end; first += REPLAY_AHEAD) {
-        V a[REPLAY_AHEAD], b[REPLAY_AHEAD];
-#pragma unroll
-        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
-            a[k] = value_at<V>(job.A, at[k].x), b[k] = value_at<V>(job.B, at[k].y);
-        }
-#pragma unroll
-        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
-            at[k] = __ldg((const uint2 *)pairs + min(first + REPLAY_AHEAD + k, end - 1));
-        }
-#pragma unroll
-        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
-            if (first + k < end) {
-                sum = add_times(job, a[k], b[k], sum);
-            }
-        }
-    }
-    return sum;
-}
-
-/* The same by all lanes: they read neighbouring pairs, and load the next ones while they add. */
-template <typename V>
-__device__ inline V add_together(const spg_job &job, const spg_pair *pairs, uint32_t first, uint32_t end, V sum) {
-    const uint32_t lane = threadIdx.x % WARP;
-    uint2 at[REPLAY_AHEAD];
-    V a[REPLAY_AHEAD], b[REPLAY_AHEAD];
-    const auto locate = [&](uint32_t from) {
-#pragma unroll
-        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
-            at[k] = __ldg((const uint2 *)pairs + min(from + k * WARP + lane, end - 1));
-        }
-    };
-    const auto fetch = [&] {
-#pragma unroll
-        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
-            a[k] = value_at<V>(job.A, at[k].x), b[k] = value_at<V>(job.B, at[k].y);
-        }
-    };
-    locate(first);
-    fetch();
-    locate(first + REPLAY_AHEAD * WARP);
-    for (; first < end; first += REPLAY_AHEAD * WARP) {
-        V its_a[REPLAY_AHEAD], its_b[REPLAY_AHEAD];
-#pragma unroll
-        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
-            its_a[k] = a[k], its_b[k] = b[k];
-        }
-        fetch();
-        locate(first + 2 * REPLAY_AHEAD * WARP);
-#pragma unroll
-        for (uint32_t k = 0; k < REPLAY_AHEAD; k++) {
-            if (first + k * WARP < end) {
-                sum = add_lanes(job, its_a[k], its_b[k], end - (first + k * WARP), sum);
-            }
-        }
-    }
-    return sum;
-}
-
-template <typename V, typename C>
-__device__ inline void put_entry(const spg_replay &replay, V *val, C *col, int64_t i, V sum) {
+template <typename V> __device__ inline void put_entry(const spg_replay &replay, V *val, int64_t i, V sum) {
     if (i < replay.nnz) {
         val[i] = canonical(sum);
-        if (col) {
-            col[i] = (C)replay.col[i];
-        }
     }
 }
 
-/* Fills a warp's group of entries, unless it is a large one. */
-template <typename V, typename C>
-__device__ inline void fill_group(const spg_job &job, const spg_replay &replay, V *val, C *col, char *memory) {
+/* Fills a warp's group of entries. */
+template <typename V>
+__device__ inline void fill_group(const spg_job &job, const spg_replay &replay, V *val, char *memory) {
     enum { EACH = REPLAY_GROUP / WARP };
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     replay_chunk<V> &chunk = ((replay_chunk<V> *)memory)[warp];
@@ -275,9 +185,6 @@ __device__ inline void fill_group(const spg_job &job, const spg_replay &replay, 
         return;
     }
     const int64_t start = group > 0 ? replay.ends[group - 1] : 0;
-    if (replay.ends[group] - start > REPLAY_LARGE) {
-        return;
-    }
     const spg_pair *pairs = replay.pairs + start;
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
@@ -302,46 +209,15 @@ __device__ inline void fill_group(const spg_job &job, const spg_replay &replay, 
     }
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-        put_entry(replay, val, col, base + k * WARP + lane, sum[k]);
+        put_entry(replay, val, base + k * WARP + lane, sum[k]);
     }
 }
 
-/* Writes C's values, and its columns unless col is NULL. */
-template <typename V, typename C>
-__global__ void __launch_bounds__(REPLAY_NT) kernel_replay_fill(spg_job job, spg_replay replay, V *val, C *col) {
+/* Writes C's values. */
+template <typename V>
+__global__ void __launch_bounds__(REPLAY_NT) kernel_replay_fill(spg_job job, spg_replay replay, V *val) {
     LSP_DYNAMIC_SHARED(memory);
-    lsp_let_next_begin();
-    fill_group(job, replay, val, col, memory);
-    lsp_end_after_previous();
-}
-
-/* The same for the large groups, one block each. A lane sums its own entry, or all lanes together the entry of one. */
-template <typename V, typename C>
-__global__ void __launch_bounds__(REPLAY_GROUP)
-    kernel_replay_fill_large(spg_job job, spg_replay replay, V *val, C *col) {
-    const int64_t group = replay.large[blockIdx.x], i = group * REPLAY_GROUP + threadIdx.x;
-    const spg_pair *pairs = replay.pairs + (group > 0 ? replay.ends[group - 1] : 0);
-    const uint32_t count = replay.counts[i];
-    uint32_t total, begin = sum_before(count, &total);
-    V sum = value_kind<V>::nothing(job);
-    lsp_let_next_begin();
-    for (uint32_t before = threadIdx.x / WARP * WARP; before > 0;
-         before -= WARP) { /* adds up the products in the warps before */
-        begin += __reduce_add_sync(~0u, replay.counts[i - before]);
-    }
-    unsigned many = __ballot_sync(~0u, count > REPLAY_OWN);
-    many = __reduce_max_sync(~0u, count) < REPLAY_EACH * (uint32_t)__popc(many) ? 0 : many;
-    if (!(many >> threadIdx.x % WARP & 1)) {
-        sum = add_own(job, pairs, begin, begin + count, sum);
-    }
-    for (; many; many &= many - 1) {
-        const uint32_t k = (uint32_t)__ffs((int)many) - 1, first = __shfl_sync(~0u, begin, k);
-        const uint32_t end = first + __shfl_sync(~0u, count, k);
-        const V its_sum = add_together(job, pairs, first, end, value_kind<V>::nothing(job));
-        sum = threadIdx.x % WARP == k ? its_sum : sum;
-    }
-    put_entry(replay, val, col, i, sum);
-    lsp_end_after_previous();
+    fill_group(job, replay, val, memory);
 }
 
 #endif

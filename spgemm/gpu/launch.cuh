@@ -26,6 +26,13 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operand
 lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands);
 lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C);
 
+/* Replay by ranks: could C be made so, of A with so many entries? Building: *built says if it was, else other ways
+ * remain; `windows` that make most of C, or 0. Filling writes C's values. */
+bool spg_ranks_fit(const lsp_spgemm_plan *plan, int64_t entries);
+lsp_status spg_ranks_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C,
+                           int64_t windows, bool *built);
+lsp_status spg_ranks_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C);
+
 /* ---- the report ---- */
 
 static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu->report; }

@@ -56,7 +56,7 @@ done:
 /* Fills C, whose arrays are allocated. If `update`, C has its structure already. */
 static lsp_status fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C) {
     lsp_status status = LSP_OK;
-    if (plan->gpu->replay.pairs != NULL) {
+    if (plan->gpu->replay.col != NULL && (update || !plan->gpu->replay.values_only)) {
         LSP_TRY(lsp_spgemm_gpu_replay_run(plan, operands, C, !update));
     } else {
         LSP_TRY(lsp_spgemm_gpu_fill(plan, operands, update, C));
@@ -113,7 +113,7 @@ done:
 /* The second use is not blind: it may read what the replay learns. Nor is a product that must fit LSP_I32: its check
  * reads from the GPU too. */
 static bool is_blind(const lsp_spgemm_plan *plan) {
-    const bool by_number = plan->gpu->replay.pairs != NULL || (plan->gpu->dense_b.C != NULL && plan->uses > 1);
+    const bool by_number = plan->gpu->replay.col != NULL || (plan->gpu->dense_b.C != NULL && plan->uses > 1);
     return by_number && plan->val_type != LSP_I32 && !plan->gpu->unsorted && !plan->options.transpose_a &&
            !plan->options.transpose_b && plan->A.rowptr_type == LSP_I32 && plan->A.col_type == LSP_I32 &&
            plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;

@@ -1,39 +1,42 @@
-/* Replay: a plan that is used again remembers which entries of A and B each product multiplies. Later calls then fill C
- * by one kernel that reads, multiplies and adds. */
+/* Replay: a plan that is used again remembers where each product goes, or which entries of A and B it multiplies. Later
+ * calls then fill C by one kernel that reads, multiplies and adds. */
 #include "core/items.h"
 #include "core/scan.h"
 #include "integer.cuh"
 #include "kernel_replay.cuh"
 #include "launch.cuh"
 
-/* Limits up to which reading the pairs is faster than making the rows anew. */
+/* Limits up to which a replay is faster than making the rows anew. */
 enum {
-    REPLAY_WORTH = 16, /* products an entry of C */
+    REPLAY_WORTH = 16, /* products an entry of C, by pairs */
     REPLAY_DENSE_B = 5 /* if B is nearly dense: products of an entry of A in a strip */
 };
 
 static int64_t groups_of(int64_t nnz) { return lsp_ceil_div(nnz, REPLAY_BLOCK) * (REPLAY_BLOCK / REPLAY_GROUP); }
 
-static int64_t bytes_of(const lsp_spgemm_plan *plan, const lsp_csr *C) {
+/* Bytes of C's structure, and of what places the products. */
+static int64_t structure_bytes(const lsp_csr *C) {
+    return C->nnz * (int64_t)sizeof(uint32_t) + (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
+}
+static int64_t pairs_bytes(const lsp_spgemm_plan *plan, const lsp_csr *C) {
     const int64_t groups = groups_of(C->nnz);
-    return plan->facts.products * (int64_t)sizeof(spg_pair) + plan->facts.products / REPLAY_LARGE * 4 +
-           groups * (REPLAY_GROUP * (int64_t)sizeof(uint16_t) + 8) + C->nnz * (int64_t)sizeof(uint32_t) +
-           (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
+    return structure_bytes(C) + plan->facts.products * (int64_t)sizeof(spg_pair) +
+           groups * (REPLAY_GROUP * (int64_t)sizeof(uint16_t) + 8);
+}
+static int64_t ranks_bytes(const lsp_spgemm_plan *plan, int64_t entries, const lsp_csr *C) {
+    return structure_bytes(C) + plan->facts.products * 2 + entries * 6 + C->rows * 8;
 }
 
 static spg_replay replay_of(const lsp_spgemm_replay *kept, int64_t nnz) {
-    return (spg_replay){(spg_pair *)kept->pairs, kept->counts, kept->ends, kept->large, kept->col, nnz};
+    return (spg_replay){(spg_pair *)kept->pairs, kept->counts, kept->ends, kept->col, nnz};
 }
 
-/* Allocates everything and copies C's structure, except the pairs' contents. */
+/* Copies C's structure. */
 static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
-    const int64_t groups = groups_of(C->nnz), bytes = (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products, sizeof(spg_pair), &kept->pairs));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups * REPLAY_GROUP, sizeof *kept->counts, (void **)&kept->counts));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups, sizeof *kept->ends, (void **)&kept->ends));
+    const int64_t bytes = (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, sizeof *kept->col, (void **)&kept->col));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &kept->rowptr));
     LSP_TRY(lsp_cuda_copy(ctx, kept->rowptr, LSP_CUDA, C->rowptr, LSP_CUDA, bytes));
@@ -46,24 +49,26 @@ done:
     return status;
 }
 
+/* Finds the pairs. *most > 0: an entry has too many, and the pairs are not found. */
 template <typename R>
-static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, replay_found *learned) {
+static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, unsigned *most) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
-    spg_replay replay = replay_of(kept, nnz);
     const R *rowptr = (const R *)kept->rowptr;
     const int64_t blocks = lsp_ceil_div(nnz, REPLAY_BLOCK * REPLAY_WARPS);
-    replay_found *found;
+    spg_replay replay;
+    unsigned *found;
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products, sizeof(spg_pair), &kept->pairs));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups_of(nnz) * REPLAY_GROUP, sizeof *kept->counts, (void **)&kept->counts));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups_of(nnz), sizeof *kept->ends, (void **)&kept->ends));
+    replay = replay_of(kept, nnz);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *found, (void **)&found));
     LSP_TRY(clear(ctx, found, sizeof *found));
     LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, false>), blocks, REPLAY_NT, 0, *job, rowptr, replay, found));
     LSP_TRY(lsp_cuda_scan(ctx, replay.ends, groups_of(nnz), NULL));
-    LSP_TRY(lsp_cuda_read(ctx, learned, found, sizeof *found));
-    if (learned->most == 0) {
-        kept->large_count = learned->large;
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, kept->large_count, sizeof *kept->large, (void **)&kept->large));
-        replay = replay_of(kept, nnz);
+    LSP_TRY(lsp_cuda_read(ctx, most, found, sizeof *found));
+    if (*most == 0) {
         LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, true>), blocks, REPLAY_NT, 0, *job, rowptr, replay, found));
     }
 done:
@@ -72,19 +77,18 @@ done:
 
 extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
     lsp_spgemm_replay *kept = &plan->gpu->replay;
-    const bool any = kept->pairs != NULL;
-    lsp_free(plan->ctx, kept->pairs);
-    lsp_free(plan->ctx, kept->counts);
-    lsp_free(plan->ctx, kept->ends);
-    lsp_free(plan->ctx, kept->large);
-    lsp_free(plan->ctx, kept->col);
-    lsp_free(plan->ctx, kept->rowptr);
+    void *const all[] = {kept->col,  kept->rowptr, kept->ranks,  kept->lengths, kept->begins,
+                         kept->rows, kept->pairs,  kept->counts, kept->ends};
+    const bool any = kept->col != NULL;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        lsp_free(plan->ctx, all[k]);
+    }
     *kept = (lsp_spgemm_replay){};
     return any;
 }
 
-/* Do windows make most rows? They make several repeats at a time, which a replay does not beat. */
-static bool mostly_windows(const lsp_spgemm_plan *plan) {
+/* Rows, or groups of repeats, that windows make; 0 unless these are most. They make several repeats at a time. */
+static int64_t windows_of(const lsp_spgemm_plan *plan) {
     const uint32_t *bins = plan->gpu->fill_bins;
     int64_t windows = 0, others = bins[LSP_BIN_LONG] + (int64_t)bins[LSP_BIN_MERGE];
     for (int bin = LSP_BIN_SORT_1; bin <= LSP_BIN_SORT_512; bin++) {
@@ -93,16 +97,34 @@ static bool mostly_windows(const lsp_spgemm_plan *plan) {
     for (int bin = LSP_BIN_NARROW_128; bin <= LSP_BIN_WIDE_512; bin++) {
         windows += bins[bin];
     }
-    return windows > others;
+    return windows > others ? windows : 0;
 }
 
-/* Would a replay pay, and does it leave three quarters of the free memory? */
-static bool worth_replaying(const lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C) {
+/* Could a replay pay at all? Short rows that repeat are made faster anew, and so is C if B is nearly dense. */
+static bool may_replay(const lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C) {
     const int64_t products = plan->facts.products, strips = plan->gpu->dense_b.strips;
     return C->nnz > 0 && plan->type != LSP_NONE && !operands->names && products <= (int64_t)UINT32_MAX - WARP &&
-           products / C->nnz <= REPLAY_WORTH && !mostly_windows(plan) &&
-           (strips == 0 || products / REPLAY_DENSE_B < operands->A.nnz * strips) &&
-           bytes_of(plan, C) <= lsp_available_bytes(plan->ctx, LSP_CUDA) / 4;
+           plan->gpu->short_repeats <= C->rows / 2 &&
+           (strips == 0 || products / REPLAY_DENSE_B < operands->A.nnz * strips);
+}
+
+static lsp_status build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C, bool *built) {
+    lsp_status status = LSP_OK;
+    const spg_job job = job_of(plan, operands);
+    const int64_t available = lsp_available_bytes(plan->ctx, LSP_CUDA) / 4, windows = windows_of(plan);
+    unsigned most = 0;
+    if (spg_ranks_fit(plan, job.A.nnz) && ranks_bytes(plan, job.A.nnz, C) <= available) {
+        LSP_TRY(take_structure(plan, C));
+        LSP_TRY(spg_ranks_build(plan, operands, C, windows, built));
+    }
+    if (!*built && windows == 0 && plan->facts.products / C->nnz <= REPLAY_WORTH && pairs_bytes(plan, C) <= available) {
+        LSP_TRY(plan->gpu->replay.col ? LSP_OK : take_structure(plan, C));
+        LSP_TRY(C->rowptr_type == LSP_I64 ? find_pairs<int64_t>(plan, &job, C->nnz, &most)
+                                          : find_pairs<int32_t>(plan, &job, C->nnz, &most));
+        *built = most == 0;
+    }
+done:
+    return status;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands,
@@ -110,56 +132,40 @@ extern "C" lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const l
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    const spg_job job = job_of(plan, operands);
-    replay_found found = {};
-    if (worth_replaying(plan, operands, C)) {
-        LSP_TRY(take_structure(plan, C));
-        LSP_TRY(C->rowptr_type == LSP_I64 ? find_pairs<int64_t>(plan, &job, C->nnz, &found)
-                                          : find_pairs<int32_t>(plan, &job, C->nnz, &found));
-    }
+    bool built = false;
+    LSP_TRY(may_replay(plan, operands, C) ? build(plan, operands, C, &built) : LSP_OK);
 done:
-    if (status != LSP_OK || found.most > 0) {
+    if (status != LSP_OK || !built) {
         lsp_spgemm_gpu_replay_drop(plan);
     }
     lsp_scratch_release(ctx, mark);
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* without memory for it, there is no replay */
 }
 
-template <typename V, typename I>
-static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C, bool structure) {
-    lsp_status status = LSP_OK;
-    const spg_replay replay = replay_of(&plan->gpu->replay, C->nnz);
-    const spg_job job = job_of(plan, operands);
-    const int64_t blocks = lsp_ceil_div(C->nnz, REPLAY_GROUP * REPLAY_WARPS);
-    const size_t bytes = REPLAY_WARPS * sizeof(replay_chunk<V>);
-    I *col = structure ? (I *)C->col : NULL;
-    bool beside = false;
-    if (plan->gpu->replay.large_count > 0) { /* first, because its warps take longest */
-        LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_replay_fill_large<V, I>), plan->gpu->replay.large_count,
-                                  REPLAY_GROUP, 0, job, replay, (V *)C->val, col));
-    }
-    LSP_TRY(LSP_LAUNCH_BESIDE(plan->ctx, &beside, (kernel_replay_fill<V, I>), blocks, REPLAY_NT, bytes, job, replay,
-                              (V *)C->val, col));
-done:
-    return status;
+template <typename V>
+static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C) {
+    return LSP_LAUNCH(plan->ctx, kernel_replay_fill<V>, lsp_ceil_div(C->nnz, REPLAY_GROUP * REPLAY_WARPS), REPLAY_NT,
+                      REPLAY_WARPS * sizeof(replay_chunk<V>), job_of(plan, operands),
+                      replay_of(&plan->gpu->replay, C->nnz), (V *)C->val);
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C,
                                                 bool structure) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
+    const lsp_spgemm_replay *kept = &plan->gpu->replay;
     if (structure) {
-        LSP_TRY(lsp_cuda_copy(ctx, C->rowptr, LSP_CUDA, plan->gpu->replay.rowptr, LSP_CUDA,
+        LSP_TRY(lsp_cuda_copy(ctx, C->rowptr, LSP_CUDA, kept->rowptr, LSP_CUDA,
                               (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type)));
+        LSP_TRY(C->col_type == LSP_I64
+                    ? lsp_cuda_convert(ctx, C->col, LSP_I64, kept->col, LSP_I32, C->nnz)
+                    : lsp_cuda_copy(ctx, C->col, LSP_CUDA, kept->col, LSP_CUDA, C->nnz * (int64_t)sizeof *kept->col));
     }
-#define FILL(V)                                                                                                        \
-    (C->col_type == LSP_I64 ? start_fill<V, int64_t>(plan, operands, C, structure)                                     \
-                            : start_fill<V, int32_t>(plan, operands, C, structure))
-    LSP_TRY(plan->type == LSP_C64   ? FILL(complex_value)
-            : plan->type == LSP_I64 ? (is_minmax(plan) ? FILL(minmax_integer) : FILL(integer_value))
-            : !is_minmax(plan)      ? (plan->type == LSP_F64 ? FILL(double) : FILL(float))
-            : plan->type == LSP_F64 ? FILL(minmax<double>)
-                                    : FILL(minmax<float>));
+    if (kept->ranks != NULL) {
+        return spg_ranks_fill(plan, operands, C);
+    }
+#define FILL(V) start_fill<V>(plan, operands, C)
+    LSP_TRY(SPG_WITH_NUMBER(plan, FILL));
 #undef FILL
 done:
     return status;

@@ -42,7 +42,7 @@ static void use_again(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, lsp_spgemm_options o
         if (round & 1) {
             lsp_csr_free(ctx, &C);
         }
-        cr_assert((plan->gpu->replay.pairs != NULL) == (kept && round > 0), "%s: a replay in round %d", what, round);
+        cr_assert((plan->gpu->replay.col != NULL) == (kept && round > 0), "%s: a replay in round %d", what, round);
         change(ctx, A, &a, round < 2, &state);
         if (A != B) {
             change(ctx, B, &b, round < 2, &state);
@@ -152,12 +152,12 @@ Test(device_plans, keep_to_the_budget_with_a_replay_and_give_it_back_when_memory
     must(ctx, lsp_spgemm_plan_create(ctx, &a, &a, NULL, &plan));
     must(ctx, lsp_spgemm_execute(plan, &a, &a, &C));
     must(ctx, lsp_spgemm_refill(plan, &a, &a, &C));
-    cr_assert(plan->gpu->replay.pairs != NULL);
+    cr_assert(plan->gpu->replay.col != NULL);
     must(ctx, lsp_ctx_trim(ctx));
     must(ctx, lsp_ctx_get_info(ctx, &held));
     must(ctx, lsp_ctx_set_max_bytes(ctx, held.cuda_bytes + C.nnz * 6)); /* half of another C */
     must(ctx, lsp_spgemm_execute(plan, &a, &a, &D));
-    cr_assert(plan->gpu->replay.pairs == NULL, "the replay was not given back");
+    cr_assert(plan->gpu->replay.col == NULL, "the replay was not given back");
     must(ctx, lsp_spgemm_refill(plan, &a, &a, &D));
     must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
     must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
@@ -229,7 +229,7 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
         col[B.nnz - 1] ^= 1; /* an update may start before the change is found; columns are then out of range */
         must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
         must(ctx, lsp_spgemm_execute(plan, &a, &b, &C));
-        cr_assert((strips ? plan->gpu->dense_b.C : plan->gpu->replay.pairs) != NULL);
+        cr_assert((strips ? plan->gpu->dense_b.C : plan->gpu->replay.col) != NULL);
         for (int64_t p = 0; p < B.nnz; p++) {
             col[p] ^= INT32_MIN;
         }

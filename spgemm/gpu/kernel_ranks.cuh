@@ -1,0 +1,227 @@
+/* Replay by ranks: a product's rank is the place of its column in its row of C. A plan keeps the ranks of all products,
+ * in the order of A's entries and, within one entry, in the order of B's row. Values are then made without a search:
+ * G lanes own a row of C, take A's entries one after the other, read B's row side by side, and add to the row's sums in
+ * shared memory. The columns of a row of B differ, so no two lanes add to the same sum, and each sum grows in the order
+ * of A's entries. */
+#ifndef LSP_SPGEMM_GPU_KERNEL_RANKS_CUH
+#define LSP_SPGEMM_GPU_KERNEL_RANKS_CUH
+
+#include "job.cuh"
+
+enum { RANKS_NT = 128 };
+
+/* A rank, and the length of a row of B, is an S: uint8_t if C's rows have at most 255 entries, else uint16_t. Each row
+ * of B that has a product lies within a row of C, so it is not longer. */
+template <typename S> struct spg_ranks {
+    uint2 *rows;      /* where each row's entries of A and its ranks begin; one more at the end */
+    uint32_t *begins; /* of each entry of A: where its row of B begins, */
+    S *lengths;       /* and its length */
+    S *ranks;
+    const void *rowptr; /* of C */
+    bool wide;          /* rowptr has int64_t */
+    int64_t count;      /* rows */
+
+    __device__ int64_t row_at(int64_t row) const {
+        return wide ? __ldg((const long long *)rowptr + row) : __ldg((const int32_t *)rowptr + row);
+    }
+};
+
+/* The rows of a block, and the row of a group of G lanes among them. */
+template <int G> struct ranks_row {
+    int64_t row, at;         /* `count` if the group has no row; where the block's rows begin in C */
+    uint32_t n, first, last; /* entries of the block's rows in C; those of the group's row are first .. last-1 */
+
+    template <typename S> __device__ explicit ranks_row(const spg_ranks<S> &r) {
+        enum { ROWS = RANKS_NT / G };
+        const int64_t begin = (int64_t)blockIdx.x * ROWS, end = min(begin + ROWS, r.count);
+        row = min(begin + threadIdx.x / G, end);
+        at = r.row_at(begin);
+        n = (uint32_t)(r.row_at(end) - at);
+        first = (uint32_t)(r.row_at(row) - at);
+        last = row < end ? (uint32_t)(r.row_at(row + 1) - at) : first;
+        row = row < end ? row : r.count;
+    }
+};
+
+/* ---- finding ---- */
+
+/* The longest row of C; the most entries of a block's rows; how many rows are made together with the row before. */
+typedef struct ranks_found {
+    uint32_t longest, tile, same, next;
+} ranks_found;
+
+/* `groups`: of the rows, or NULL. */
+template <int G>
+__global__ void __launch_bounds__(RANKS_NT)
+    kernel_ranks_look(spg_ranks<uint8_t> r, const uint8_t *groups, ranks_found *found) {
+    const ranks_row<G> mine(r);
+    const uint32_t longest = __reduce_max_sync(~0u, mine.last - mine.first);
+    const uint8_t group = groups && mine.row < r.count && threadIdx.x % G == 0 ? groups[mine.row] : 0;
+    const unsigned same = __ballot_sync(~0u, group == LSP_GROUPS_REPEAT_SAME);
+    const unsigned next = __ballot_sync(~0u, group == LSP_GROUPS_REPEAT_NEXT);
+    if (threadIdx.x % WARP == 0) {
+        atomicMax(&found->longest, longest);
+        if (same | next) {
+            atomicAdd(&found->same, (uint32_t)__popc(same));
+            atomicAdd(&found->next, (uint32_t)__popc(next));
+        }
+    }
+    if (threadIdx.x == 0) {
+        atomicMax(&found->tile, mine.n);
+    }
+}
+
+/* Writes begins and lengths of A's entries, and the products of each row. */
+template <int G, typename S>
+__global__ void __launch_bounds__(RANKS_NT) kernel_ranks_entries(spg_job job, spg_ranks<S> r, int64_t *products) {
+    const int64_t row = (int64_t)blockIdx.x * (RANKS_NT / G) + threadIdx.x / G;
+    const uint32_t end = row < r.count ? __ldg(job.A.rowptr + row + 1) : 0;
+    uint32_t sum = 0;
+    for (uint32_t k = row < r.count ? __ldg(job.A.rowptr + row) + threadIdx.x % G : 0; k < end; k += G) {
+        const uint32_t in_b = __ldg(job.A.col + k), begin = __ldg(job.B.rowptr + in_b);
+        const uint32_t length = __ldg(job.B.rowptr + in_b + 1) - begin;
+        r.begins[k] = begin;
+        r.lengths[k] = (S)length;
+        sum += length;
+    }
+    for (int step = G / 2; step > 0; step /= 2) {
+        sum += __shfl_xor_sync(~0u, sum, step);
+    }
+    if (row < r.count && threadIdx.x % G == 0) {
+        products[row] = sum;
+    }
+}
+
+/* Finds the ranks. `ends`: the prefix sums of the rows' products. `col`: of C. */
+template <int G, typename S>
+__global__ void __launch_bounds__(RANKS_NT)
+    kernel_ranks_find(spg_job job, spg_ranks<S> r, const int64_t *ends, const uint32_t *col) {
+    LSP_DYNAMIC_SHARED(memory);
+    uint32_t *const columns = (uint32_t *)memory;
+    const ranks_row<G> mine(r);
+    for (uint32_t i = threadIdx.x; i < mine.n; i += RANKS_NT) {
+        columns[i] = __ldg(col + mine.at + i);
+    }
+    __syncthreads();
+    uint32_t k = __ldg(job.A.rowptr + mine.row), at = mine.row > 0 ? (uint32_t)ends[mine.row - 1] : 0;
+    const uint32_t end = mine.row < r.count ? __ldg(job.A.rowptr + mine.row + 1) : k;
+    if (threadIdx.x % G == 0) {
+        r.rows[mine.row] = make_uint2(k, at);
+    }
+    if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) {
+        r.rows[r.count] = make_uint2(__ldg(job.A.rowptr + r.count), (uint32_t)ends[r.count - 1]);
+    }
+    for (; k < end; k++) {
+        const uint32_t begin = r.begins[k], length = r.lengths[k];
+        for (uint32_t q = threadIdx.x % G; q < length; q += G) {
+            const uint32_t column = __ldg(job.B.col + begin + q);
+            uint32_t low = mine.first, high = mine.last;
+            while (high - low > 1) {
+                const uint32_t middle = (low + high) / 2;
+                (columns[middle] <= column ? low : high) = middle;
+            }
+            r.ranks[at + q] = (S)(low - mine.first);
+        }
+        at += length;
+    }
+}
+
+/* ---- filling ---- */
+
+/* The next entries of A of a row. Those behind the row's end have rows of B without entries. */
+template <int EACH, typename V, typename S> struct ranks_entries {
+    V a[EACH];
+    uint32_t begin[EACH], length[EACH];
+
+    __device__ void load(const spg_job &job, const spg_ranks<S> &r, uint32_t k, uint32_t end) {
+#pragma unroll
+        for (uint32_t u = 0; u < EACH; u++) {
+            length[u] = 0;
+            if (k + u < end) {
+                a[u] = V{__ldcs((const typename value_kind<V>::number *)job.A.val + k + u)};
+                begin[u] = __ldcs(r.begins + k + u);
+                length[u] = __ldcs(r.lengths + k + u);
+            }
+        }
+    }
+};
+
+/* EACH entries of A are taken together, and of each one's row of B DEEP values a lane: their loads are on their way
+ * together. If AHEAD, the entries of A that follow are loaded meanwhile. Tuned on an H100 with sparse-bench spgemm. */
+template <int G> struct ranks_shape {
+    enum { EACH = G == 1 ? 5 : 4, DEEP = G == 1 ? 3 : 2, AHEAD = G == 8 };
+};
+
+/* Writes C's values. */
+template <int G, typename V, typename S>
+__global__ void __launch_bounds__(RANKS_NT) kernel_ranks_fill(spg_job job, spg_ranks<S> r, V *val) {
+    enum { EACH = ranks_shape<G>::EACH, DEEP = ranks_shape<G>::DEEP, AHEAD = ranks_shape<G>::AHEAD };
+    LSP_DYNAMIC_SHARED(memory);
+    typedef typename value_kind<V>::number number;
+    V *const sums = (V *)memory;
+    const uint32_t lane = threadIdx.x % G;
+    const ranks_row<G> mine(r);
+    const uint2 from = __ldg(r.rows + mine.row);
+    const uint32_t end = mine.row < r.count ? __ldg(r.rows + mine.row + 1).x : from.x;
+    uint32_t k = from.x;
+    const S *rank = r.ranks + from.y;
+    V *const sum = sums + mine.first;
+    ranks_entries<EACH, V, S> now, next;
+    now.load(job, r, k, end);
+    for (uint32_t i = mine.first + lane; i < mine.last; i += G) {
+        sums[i] = value_kind<V>::nothing(job);
+    }
+    if (G > 1) {
+        __syncwarp();
+    }
+    while (G < WARP ? __any_sync(~0u, k < end) : k < end) {
+        V b[EACH][DEEP];
+        S place[EACH][DEEP];
+        const S *its = rank;
+#pragma unroll
+        for (uint32_t u = 0; u < EACH; u++) {
+#pragma unroll
+            for (uint32_t v = 0; v < DEEP; v++) {
+                const uint32_t q = lane + v * G;
+                if (q < now.length[u]) {
+                    b[u][v] = value_at<V>(job.B, now.begin[u] + q);
+                    place[u][v] = __ldcs(its + q);
+                }
+            }
+            its += now.length[u];
+        }
+        if (AHEAD) {
+            next.load(job, r, k + EACH, end);
+        }
+#pragma unroll
+        for (uint32_t u = 0; u < EACH; u++) {
+#pragma unroll
+            for (uint32_t v = 0; v < DEEP; v++) {
+                if (lane + v * G < now.length[u]) {
+                    sum[place[u][v]] = add_times(job, now.a[u], b[u][v], sum[place[u][v]]);
+                }
+            }
+            for (uint32_t q = lane + DEEP * G; q < now.length[u]; q += G) {
+                const uint32_t at = rank[q];
+                sum[at] = add_times(job, now.a[u], value_at<V>(job.B, now.begin[u] + q), sum[at]);
+            }
+            rank += now.length[u];
+            if (G > 1) {
+                __syncwarp();
+            }
+        }
+        k += EACH;
+        if (AHEAD) {
+            now = next;
+        } else {
+            now.load(job, r, k, end);
+        }
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < mine.n; i += RANKS_NT) {
+        const V x = canonical(sums[i]);
+        __stcs((number *)val + mine.at + i, *(const number *)&x);
+    }
+}
+
+#endif
