@@ -24,6 +24,8 @@ typedef struct lsp_pair_job {
     lsp_metric metric;
     lsp_pair_method asked;
     double radius; /* no pair beyond it matters */
+    int64_t
+        shells; /* distances up to it, at which pairs are told apart: radii, or edges of bins; 0: boxes do not serve */
     /* set by the device: the box around all points in open space */
     double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
     lsp_pair_grid grid; /* of LSP_PAIR_GRID */
@@ -38,6 +40,8 @@ typedef struct lsp_pair_device {
     lsp_status (*count)(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
     lsp_status (*histogram)(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
     lsp_status (*join)(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
+    /* k: what each row gets, at most the points that there are for it. */
+    lsp_status (*nearest)(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
 } lsp_pair_device;
 
 extern const lsp_pair_device lsp_pair_cpu, lsp_pair_cuda;

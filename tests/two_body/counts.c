@@ -16,7 +16,7 @@ static void must_count(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_op
     }
     lsp_pair_count_ref(&job, limits, n_radii, right);
     FOR_EACH_ISA(ctx) {
-        for (int method = 0; method <= LSP_PAIR_GRID; method++) {
+        for (int method = 0; method <= LSP_PAIR_BOXES; method++) {
             options.method = (lsp_pair_method)method;
             must(ctx, lsp_pair_count(ctx, &a->points, b ? &b->points : NULL, &options, radii, n_radii, ours, NULL));
             for (int64_t k = 0; k < n_radii; k++) {
@@ -35,7 +35,7 @@ static void must_bin(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_opti
     const lsp_pair_job job = job_of(ctx, a, b, &options);
     lsp_pair_histogram_ref(&job, lsp_bins_in_unit(&job.metric, job.type, range, bins), bins, right);
     FOR_EACH_ISA(ctx) {
-        for (int method = 0; method <= LSP_PAIR_GRID; method++) {
+        for (int method = 0; method <= LSP_PAIR_BOXES; method++) {
             options.method = (lsp_pair_method)method;
             must(ctx, lsp_pair_histogram(ctx, &a->points, b ? &b->points : NULL, &options, range, bins, ours, NULL));
             for (int64_t i = 0; i < bins; i++) {
