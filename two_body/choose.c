@@ -130,7 +130,8 @@ void lsp_pair_choose(lsp_pair_job *job) {
         finite = finite && extent_of(job, k) <= 1e300;
     }
     job->info = (lsp_pair_info){.method = LSP_PAIR_ALL};
-    const bool may_grid = finite && !nearest && (job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_GRID);
+    const bool may_grid =
+        finite && !nearest && job->shells != INT64_MAX && (job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_GRID);
     for (int64_t reach = 1; reach <= 2 && may_grid; reach++) {
         const lsp_pair_grid grid = make_grid(job, reach, most);
         const double cost = cost_of(job, &grid, pairs, &reached);

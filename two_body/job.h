@@ -32,6 +32,15 @@ typedef struct lsp_pair_job {
     lsp_pair_info info;
 } lsp_pair_job;
 
+/* A density: factor * the sum of weights * terms. */
+typedef struct lsp_density_work {
+    bool gaussian;
+    double scale;        /* of d2, in units of the metric: the term is 2^(d2 * scale), or 1 + d2 * scale above 0 */
+    double limit;        /* d2 beyond it may be left out */
+    double factor;       /* for weights of 1 */
+    const void *weights; /* of set 1, in its order; or NULL */
+} lsp_density_work;
+
 /* What a device does. A verb that is NULL is refused. */
 typedef struct lsp_pair_device {
     /* Refuses coordinates that are not finite; sets low and high. */
@@ -42,6 +51,8 @@ typedef struct lsp_pair_device {
     lsp_status (*join)(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
     /* k: what each row gets, at most the points that there are for it. */
     lsp_status (*nearest)(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
+    lsp_status (*density)(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
+    bool boxes; /* does LSP_PAIR_BOXES serve counts and histograms? */
 } lsp_pair_device;
 
 extern const lsp_pair_device lsp_pair_cpu, lsp_pair_cuda;

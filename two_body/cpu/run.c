@@ -134,4 +134,6 @@ const lsp_pair_device lsp_pair_cpu = {.inspect = lsp_pair_inspect_cpu,
                                       .count = count,
                                       .histogram = histogram,
                                       .join = lsp_radius_join_cpu,
-                                      .nearest = lsp_nearest_cpu};
+                                      .nearest = lsp_nearest_cpu,
+                                      .density = lsp_kernel_density_cpu,
+                                      .boxes = true};
