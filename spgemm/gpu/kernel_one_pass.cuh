@@ -70,15 +70,18 @@ template <typename V> __device__ inline V streamed_value(const spg_matrix &A, ui
 template <typename V, int MOST, bool KEPT, int NT>
 __device__ inline void add_to_list(const spg_job &job, row_list<V, MOST, KEPT> &list, V *values, uint32_t column, V a,
                                    V b) {
-    uint32_t equal = 0; /* bit q: column q is this one */
+    bool found = false;
+    uint32_t at = 0;
 #pragma unroll
     for (int q = 0; q < MOST; q++) {
-        equal |= list.columns[q] == column ? 1u << q : 0;
+        found |= list.columns[q] == column;
+        at |= list.columns[q] == column ? q : 0;
     }
-    if (equal == 0) {
+    if (!found) {
+        at = list.n++;
 #pragma unroll
         for (int q = 0; q < MOST; q++) {
-            list.columns[q] = q == (int)list.n ? column : list.columns[q];
+            list.columns[q] = q == (int)at ? column : list.columns[q];
         }
     }
     if constexpr (KEPT) {
@@ -89,13 +92,11 @@ __device__ inline void add_to_list(const spg_job &job, row_list<V, MOST, KEPT> &
             }
         }
     } else if constexpr (value_kind<V>::valued) {
-        const uint32_t at = equal == 0 ? list.n : (uint32_t)__ffs((int)equal) - 1;
         if (at < MOST) {
             V *value = values + at * NT;
-            *value = add_times(job, a, b, equal == 0 ? value_kind<V>::nothing(job) : *value);
+            *value = add_times(job, a, b, found ? *value : value_kind<V>::nothing(job));
         }
     }
-    list.n += equal == 0;
 }
 
 /* Multiplies entries begin .. end-1 of A, a row, by B. Loads AHEAD entries of A together, and EACH of their rows of B.
