@@ -3,11 +3,6 @@
 #include "two_body.h"
 #include <stdio.h>
 
-/* Costs in distances that could be computed meanwhile (tuned 2026-11-26, AMD EPYC with AVX-512, by the programs of
- * docs/measurements/two_body.md): a point sorted into its cell; a run of neighbouring cells looked up; a candidate in
- * the grid, whose vectors are seldom full. */
-static const double per_point = 100, per_run = 40, per_candidate = 1.6;
-
 /* A cell is a little wider than a radius over its reach: rounding must not move a partner out of reach. The second term
  * keeps distances whose squares underflow within one cell. */
 static const double margin = 1e-5;
@@ -47,7 +42,8 @@ static lsp_pair_grid make_grid(const lsp_pair_job *job, int64_t reach, double mo
 }
 
 /* The cost of a grid, and the share of all pairs that it looks at, if points lie evenly. */
-static double cost_of(const lsp_pair_job *job, const lsp_pair_grid *grid, double pairs, double *share) {
+static double cost_of(const lsp_pair_job *job, const lsp_pair_costs *costs, const lsp_pair_grid *grid, double pairs,
+                      double *share) {
     double runs = 1;
     *share = 1;
     for (int k = 0; k < LSP_GRID_DIMENSIONS; k++) {
@@ -56,12 +52,12 @@ static double cost_of(const lsp_pair_job *job, const lsp_pair_grid *grid, double
         runs *= k > 0 ? fmin(window, (double)grid->cells[k]) : 1;
     }
     const double points = (double)job->sets[0].n + (double)job->sets[1].n;
-    return pairs * *share * per_candidate + points * per_point + (double)grid->total * runs * per_run;
+    return pairs * *share * costs->candidate + points * costs->point + (double)grid->total * runs * costs->run;
 }
 
-void lsp_pair_choose(lsp_pair_job *job) {
+void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs) {
     const double n = (double)job->sets[0].n, pairs = n * (double)job->sets[1].n / (job->self ? 2 : 1);
-    const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / 6, 64);
+    const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / costs->cell_points, 64);
     double best = pairs, share = 1;
     bool finite = true; /* the extent of doubles may overflow */
     for (int k = 0; k < job->metric.dimensions; k++) {
@@ -71,7 +67,7 @@ void lsp_pair_choose(lsp_pair_job *job) {
     for (int64_t reach = 1; reach <= 2 && job->asked != LSP_PAIR_ALL && finite; reach++) {
         double reached;
         const lsp_pair_grid grid = make_grid(job, reach, most);
-        const double cost = cost_of(job, &grid, pairs, &reached);
+        const double cost = cost_of(job, costs, &grid, pairs, &reached);
         if (cost < best || (job->asked == LSP_PAIR_GRID && reach == 1)) {
             job->grid = grid, best = cost, share = reached;
             job->info.method = LSP_PAIR_GRID, job->info.cells = grid.total;

@@ -18,7 +18,7 @@ lsp_status lsp_pair_check_radius(lsp_ctx *ctx, const lsp_pair_job *job, const ch
 lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, bool self);
 
 /* choose.c: sets job->info and job->grid. */
-void lsp_pair_choose(lsp_pair_job *job);
+void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs);
 
 /* ref.c: the specification, one thread and plain loops on the host. */
 void lsp_pair_count_ref(const lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);

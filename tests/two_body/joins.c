@@ -1,4 +1,5 @@
 /* The radius join equals the specification, entry by entry and bit by bit, and is a matrix with sorted rows. */
+#include "../there.h"
 #include "cases.h"
 
 typedef struct answer {
@@ -46,7 +47,17 @@ static void must_join(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_opt
             *ours = (answer){.method = methods[m], .isa = ctx->isa, .wrong = -1};
             options.method = methods[m];
             lsp_csr *C = &ours->C;
-            must(ctx, lsp_radius_join(ctx, &a->points, b ? &b->points : NULL, &options, radius, join, C, NULL));
+            const bool there = is_on_the_gpu(ctx) && m == 1;
+            const lsp_points p = points_at(ctx, a, there), q = points_at(ctx, b ? b : a, there);
+            must(ctx, lsp_radius_join(ctx, &p, b ? &q : NULL, &options, radius, join, C, NULL));
+            cr_assert(C->where == p.where);
+            if (there) {
+                lsp_csr here = moved(ctx, C, LSP_HOST);
+                must(ctx, lsp_csr_free(ctx, C));
+                *C = here;
+                drop_points(ctx, &p);
+                drop_points(ctx, &q);
+            }
             must(ctx, lsp_csr_check(ctx, C, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE));
             cr_assert(C->rows == a->points.n && C->cols == (b ? b : a)->points.n);
             cr_assert(C->val_type == (join->values == LSP_JOIN_PATTERN ? LSP_NONE : a->points.type));
@@ -81,8 +92,7 @@ static void try_points(lsp_ctx *ctx, int pattern, int64_t n, int dimensions, lsp
     free(b.memory);
 }
 
-Test(two_body_joins, equal_the_specification_in_every_space) {
-    lsp_ctx *ctx = test_ctx(2);
+TEST_ON_BOTH(two_body_joins, equal_the_specification_in_every_space) {
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
         for (int dimensions = 1; dimensions <= 3; dimensions++) {
             for (int space = 0; space < SPACES; space++) {
@@ -91,35 +101,36 @@ Test(two_body_joins, equal_the_specification_in_every_space) {
             }
         }
     }
-    lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_joins, equal_the_specification_in_many_dimensions) {
-    lsp_ctx *ctx = test_ctx(3);
+TEST_ON_BOTH(two_body_joins, equal_the_specification_in_many_dimensions) {
     for (int dimensions = 4; dimensions <= LSP_MOST_DIMENSIONS; dimensions++) {
         try_points(ctx, UNIFORM, 100, dimensions, LSP_F32, dimensions % 3, 0.35);
         try_points(ctx, LATTICE, 100, dimensions, LSP_F64, dimensions % 3, 0.35);
     }
-    lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_joins, small_sets_and_full_cells) {
+static void try_sizes(lsp_ctx *ctx, bool large) {
     static const int64_t sizes[] = {0, 1, 2, 3, 8, 17, 63, 64, 65, 1500};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const int64_t n = is_on_the_gpu(ctx) && sizes[s] > 1000 ? reduced(300, sizes[s]) : sizes[s];
+        if (n <= 100 || large) {
+            try_points(ctx, (int)s % PATTERNS, n, 3, s % 2 ? LSP_F64 : LSP_F32, 0, 0.05);
+            try_points(ctx, DUPLICATES, n, 2, s % 2 ? LSP_F32 : LSP_F64, 1, 0);
+        }
+    }
+}
+Test(two_body_joins, small_sets_and_full_cells) {
     for (int threads = 1; threads <= 4; threads++) {
         lsp_ctx *ctx = test_ctx(threads);
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-            if (sizes[s] > 100 && threads != 3) {
-                continue;
-            }
-            try_points(ctx, (int)s % PATTERNS, sizes[s], 3, s % 2 ? LSP_F64 : LSP_F32, 0, 0.05);
-            try_points(ctx, DUPLICATES, sizes[s], 2, s % 2 ? LSP_F32 : LSP_F64, 1, 0);
-        }
+        try_sizes(ctx, threads == 3);
         lsp_ctx_destroy(ctx);
     }
 }
+static void small_sets(lsp_ctx *ctx) { try_sizes(ctx, true); }
+Test(two_body_joins, small_sets_and_full_cells_on_the_gpu) { on_the_gpu(small_sets); }
 
-Test(two_body_joins, malformed_arguments_are_refused) {
-    lsp_ctx *ctx = test_ctx(1);
+TEST_ON_BOTH(two_body_joins, malformed_arguments_are_refused) {
     cloud a = make_cloud(UNIFORM, 20, 3, LSP_F32, 1);
     lsp_csr C = {.rows = 77};
     cr_assert(lsp_radius_join(NULL, &a.points, NULL, NULL, 1, NULL, &C, NULL) == LSP_ERR_ARGUMENT);
@@ -140,7 +151,6 @@ Test(two_body_joins, malformed_arguments_are_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "point 11", lsp_radius_join(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
     cr_assert(C.rows == 77 && C.rowptr == NULL);
     free(a.memory);
-    lsp_ctx_destroy(ctx);
 }
 
 typedef struct call {
@@ -174,16 +184,6 @@ Test(two_body_joins, a_budget_that_is_too_small_is_told) {
     cr_assert(C.rows == 77);
     must(ctx, lsp_radius_join(ctx, &a.points, NULL, NULL, 0.05, NULL, &C, NULL));
     must(ctx, lsp_csr_free(ctx, &C));
-    free(a.memory);
-    lsp_ctx_destroy(ctx);
-}
-
-Test(two_body_joins, a_context_of_a_gpu_is_refused_on_the_gpu) {
-    lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    cloud a = make_cloud(UNIFORM, 30, 3, LSP_F64, 1);
-    lsp_csr C = {.rows = 77};
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only", lsp_radius_join(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
-    cr_assert(C.rows == 77);
     free(a.memory);
     lsp_ctx_destroy(ctx);
 }

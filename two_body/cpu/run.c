@@ -105,5 +105,10 @@ done:
     return status;
 }
 
-const lsp_pair_device lsp_pair_cpu = {
-    .inspect = lsp_pair_inspect_cpu, .count = count, .histogram = histogram, .join = lsp_radius_join_cpu};
+/* Costs tuned 2026-11-26, AMD EPYC with AVX-512 (docs/measurements/two_body.md). Vectors of candidates are seldom full.
+ */
+const lsp_pair_device lsp_pair_cpu = {.inspect = lsp_pair_inspect_cpu,
+                                      .count = count,
+                                      .histogram = histogram,
+                                      .join = lsp_radius_join_cpu,
+                                      .costs = {.point = 100, .run = 40, .candidate = 1.6, .cell_points = 6}};
