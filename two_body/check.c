@@ -97,7 +97,7 @@ lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
     options = options != NULL ? options : &none;
     LSP_REQUIRE(a != NULL, LSP_ERR_ARGUMENT, "the points are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_pair_options", options->reserved));
-    LSP_REQUIRE((unsigned)options->method <= LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "%d is no method for pairs",
+    LSP_REQUIRE((unsigned)options->method <= LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "%d is no method for pairs",
                 (int)options->method);
     LSP_TRY(check_points(ctx, a, "a"));
     if (b != NULL) {

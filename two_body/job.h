@@ -25,6 +25,7 @@ typedef struct lsp_pair_job {
     lsp_pair_method asked;
     double radius;   /* no pair beyond it matters */
     lsp_where where; /* of the points as the caller gave them, and of a join's matrix */
+    int64_t shells;  /* distances at which pairs are told apart: radii, or edges of bins; 0: boxes do not serve */
     /* set by the device: the box around all points in open space */
     double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
     lsp_pair_grid grid; /* of LSP_PAIR_GRID */
@@ -60,11 +61,14 @@ static inline int64_t lsp_pair_total(const lsp_pair_job *job) {
 /* The sentence about a coordinate that is not finite: dimension, point, set, coordinate. */
 #define LSP_PAIR_NOT_FINITE "coordinate %d of point %lld of the set %s is %g"
 
-/* Costs of a grid in distances that could be computed meanwhile: a point sorted into its cell; a run of neighbouring
- * cells looked up; a candidate. */
+/* Costs in distances that could be computed meanwhile. Of a grid: a point sorted into its cell; a run of neighbouring
+ * cells looked up; a candidate. Of boxes: a point sorted into the tree, 0 if the device has no boxes; a pair looked at.
+ */
 typedef struct lsp_pair_costs {
     double point, run, candidate;
     double cell_points; /* points of a cell on average, at least */
+    double box_point, box_pair;
+    double leaf_points; /* points of a leaf as a rule */
 } lsp_pair_costs;
 
 /* What a device does. A verb that is NULL is refused. */
@@ -75,6 +79,8 @@ typedef struct lsp_pair_device {
     lsp_status (*count)(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
     lsp_status (*histogram)(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
     lsp_status (*join)(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
+    /* k: what each row gets, at most the points that there are for it. */
+    lsp_status (*nearest)(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
     lsp_pair_costs costs;
 } lsp_pair_device;
 

@@ -1,10 +1,12 @@
-/* The public calls: counts of pairs within radii, histograms of distances, the matrix of pairs within a radius. */
+/* The public calls: counts of pairs within radii, histograms of distances, matrices of near pairs. */
 #include "two_body.h"
 
 /* Looks at the points and chooses. `verb`: is the verb there on this device? */
 static lsp_status prepare(lsp_ctx *ctx, lsp_pair_job *job, bool verb, double radius) {
     lsp_status status = LSP_OK;
     LSP_REQUIRE(verb, LSP_ERR_UNSUPPORTED, "this runs on the CPU only: make a context with .device = LSP_HOST");
+    LSP_REQUIRE(job->asked != LSP_PAIR_BOXES || lsp_pair_device_of(ctx)->costs.box_point > 0, LSP_ERR_UNSUPPORTED,
+                "the method boxes runs on the CPU only: make a context with .device = LSP_HOST");
     job->radius = radius;
     LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
     lsp_pair_choose(job, &lsp_pair_device_of(ctx)->costs);
@@ -33,6 +35,7 @@ lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
         limits[k] = lsp_distance_limit(&job.metric, job.type, radii[k]);
         largest = fmax(largest, radii[k]);
     }
+    job.shells = radius_count;
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->count != NULL, largest));
     LSP_TRY(lsp_pair_device_of(ctx)->count(ctx, &job, limits, radius_count, counts));
     if (info != NULL) {
@@ -60,6 +63,7 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     LSP_REQUIRE(range > 0 && scale > 0 && scale <= (job.type == LSP_F32 ? 3e38 : 1e300), LSP_ERR_ARGUMENT,
                 "a range of %g in %lld bins: the width of a bin does not fit type %s", range, (long long)bins,
                 lsp_type_name(job.type));
+    job.shells = bins;
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->histogram != NULL, range));
     LSP_TRY(lsp_pair_device_of(ctx)->histogram(ctx, &job, scale, bins, counts));
     if (info != NULL) {
@@ -84,6 +88,7 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
     LSP_TRY(lsp_radius_join_check(ctx, join, job.self));
+    LSP_REQUIRE(job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
     LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radius));
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->join != NULL, radius));
     const double limit = lsp_distance_limit(&job.metric, job.type, radius);
@@ -97,14 +102,31 @@ done:
     return status;
 }
 
-/* The volume of a ball of radius r: V(D) = V(D - 2) * 2 pi r^2 / D. */
-static double ball(int dimensions, double r) {
-    const double pi = 3.14159265358979323846;
-    double volume = dimensions % 2 ? 2 * r : 1;
-    for (int d = dimensions % 2 ? 3 : 2; d <= dimensions; d += 2) {
-        volume *= 2 * pi * r * r / d;
+lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                       int64_t k, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_join_options none = {0};
+    lsp_pair_job job;
+    lsp_csr made = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
     }
-    return volume;
+    join = join != NULL ? join : &none;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_REQUIRE(k >= 0, LSP_ERR_ARGUMENT, "%lld nearest points: 0 or more can be asked for", (long long)k);
+    LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
+    LSP_TRY(lsp_radius_join_check(ctx, join, job.self));
+    LSP_REQUIRE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
+    LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "the nearest points have no method grid: all or boxes");
+    const int64_t partners = lsp_max(job.sets[1].n - (job.self && !join->self_pairs), 0);
+    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->nearest != NULL, INFINITY));
+    LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
+    *C = made;
+    if (info != NULL) {
+        *info = job.info;
+    }
+done:
+    return status;
 }
 
 lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t bins, double range, int dimensions,
@@ -121,8 +143,8 @@ lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t
     LSP_REQUIRE(range > 0 && pairs > 0 && volume > 0, LSP_ERR_ARGUMENT,
                 "a range of %g, %g pairs and a volume of %g: all must be above 0", range, pairs, volume);
     for (int64_t i = 0; i < bins; i++) {
-        const double inner = ball(dimensions, range * (double)i / (double)bins);
-        const double outer = ball(dimensions, range * (double)(i + 1) / (double)bins);
+        const double inner = lsp_ball(dimensions, range * (double)i / (double)bins);
+        const double outer = lsp_ball(dimensions, range * (double)(i + 1) / (double)bins);
         g[i] = (double)counts[i] / (pairs * ((outer - inner) / volume));
     }
 done:

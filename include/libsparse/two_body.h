@@ -1,5 +1,6 @@
 /* libsparse/two_body.h: statistics of all pairs of points. Part of libsparse.h, which states the rules for all
- * functions. A context of a GPU works there, also on points of the host; results have the same bits. */
+ * functions. A context of a GPU works there, also on points of the host; results have the same bits. Not there yet:
+ * lsp_nearest and LSP_PAIR_BOXES, which get LSP_ERR_UNSUPPORTED. */
 #ifndef LIBSPARSE_TWO_BODY_H
 #define LIBSPARSE_TWO_BODY_H
 
@@ -25,10 +26,12 @@ typedef struct lsp_points {
 typedef enum lsp_pair_method {
     LSP_PAIR_AUTO = 0, /* the library chooses */
     LSP_PAIR_ALL,      /* the distance of every pair is computed */
-    LSP_PAIR_GRID      /* points are sorted into cells; only pairs of near cells are looked at */
+    LSP_PAIR_GRID,     /* points are sorted into cells; only pairs of near cells are looked at. Not for lsp_nearest */
+    LSP_PAIR_BOXES /* points are sorted into a tree of boxes; pairs of boxes whose bounds tell all about their points
+                      are settled at once. Not for lsp_radius_join */
 } lsp_pair_method;
 
-/* How a method is called: "all", "grid"; "?" for a number that is none. */
+/* How a method is called: "all", "grid", "boxes"; "?" for a number that is none. */
 LSP_API const char *lsp_pair_method_name(lsp_pair_method method);
 
 /* All zero: open space, and the library chooses the method. The method never changes a result. */
@@ -45,7 +48,7 @@ typedef struct lsp_pair_options {
 typedef struct lsp_pair_info {
     lsp_pair_method method;
     char reason[160]; /* why */
-    int64_t cells;    /* of the grid; 0: none */
+    int64_t cells;    /* of the grid, or boxes that are not cut any more; 0: none */
     int64_t tested;   /* distances computed */
     int64_t reserved[LSP_RESERVED];
 } lsp_pair_info;
@@ -106,6 +109,14 @@ typedef struct lsp_join_options {
 LSP_API lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                    const lsp_pair_options *options, double radius, const lsp_join_options *join,
                                    lsp_csr *C, lsp_pair_info *info);
+
+/* C = the matrix of the k nearest points: C[i][j] = the distance of point i of a and point j of b (of a, if b is NULL;
+ * then a point is none of its own nearest without join->self_pairs). Of points with equal d2 the one with the lower
+ * number is nearer. Every row has k entries, or as many as there are points, sorted by column. Otherwise as
+ * lsp_radius_join; join->half is refused. In a periodic box each point is as near as d2 says, that is its nearest
+ * image; in a tilted box this holds up to half the box's least width. */
+LSP_API lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                               int64_t k, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info);
 
 #ifdef __cplusplus
 }

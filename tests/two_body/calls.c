@@ -30,7 +30,7 @@ Test(two_body_calls, malformed_arguments_are_refused_and_nothing_is_written) {
     REFUSED("multiple of 4", q.at[1] = (const char *)q.at[1] + 2);
     REFUSED("must be alike", q = b.points);
     REFUSED("must be alike", q.dimensions = 2);
-    REFUSED("3 is no method", options.method = (lsp_pair_method)3);
+    REFUSED("4 is no method", options.method = (lsp_pair_method)4);
     REFUSED("reserved", options.reserved[3] = 1);
     REFUSED("side 1 of the periodic box is 0", options.box[0] = 1);
     REFUSED("side 0 of the periodic box is nan", options.box[0] = NAN);
@@ -84,18 +84,20 @@ TEST_ON_BOTH(two_body_calls, coordinates_that_are_not_finite_are_refused_with_th
 Test(two_body_calls, the_choice_is_told) {
     lsp_ctx *ctx = test_ctx(1);
     cloud a = make_cloud(UNIFORM, 20000, 3, LSP_F32, 1);
-    const double small = 0.01, large = 2;
+    const double small = 0.01, middle = 0.4, large = 2;
     uint64_t count;
     lsp_pair_info info;
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &small, 1, &count, &info));
     cr_assert(info.method == LSP_PAIR_GRID && info.cells > 1000 && info.tested < 3000000 &&
               strstr(info.reason, "grid"));
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &large, 1, &count, &info));
-    cr_assert(info.method == LSP_PAIR_ALL && info.cells == 0 && info.tested == 19999 * 10000);
-    cr_assert(count == 19999 * 10000);
+    cr_assert(info.method == LSP_PAIR_BOXES && info.tested == 0 && count == 19999 * 10000);
+    must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &middle, 1, &count, &info));
+    cr_assert(info.method == LSP_PAIR_BOXES && info.tested < 19999 * 5000 && strstr(info.reason, "boxes"));
     const lsp_pair_options all = {.method = LSP_PAIR_ALL};
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, &all, &small, 1, &count, &info));
-    cr_assert(info.method == LSP_PAIR_ALL && strstr(info.reason, "asked for it"));
+    cr_assert(info.method == LSP_PAIR_ALL && info.cells == 0 && info.tested == 19999 * 10000 &&
+              strstr(info.reason, "asked for it"));
     free(a.memory);
     lsp_ctx_destroy(ctx);
 }
@@ -118,7 +120,7 @@ static lsp_status call_it(lsp_ctx *ctx, void *data) {
 
 Test(two_body_calls, a_failing_allocation_leaves_everything_as_it_was) {
     cloud a = make_cloud(UNIFORM, 3000, 3, LSP_F32, 1);
-    for (int method = 1; method <= LSP_PAIR_GRID; method++) {
+    for (int method = 1; method <= LSP_PAIR_BOXES; method++) {
         for (int bins = 0; bins < 2; bins++) {
             call c = {&a, {.method = (lsp_pair_method)method}, bins};
             test_failing_memory(2, call_it, &c);
@@ -155,6 +157,12 @@ Test(two_body_calls, the_choice_is_told_on_the_gpu) {
     cr_assert(counts[0] == counts[1]);
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &large, 1, &counts[0], &info));
     cr_assert(info.method == LSP_PAIR_ALL && strstr(info.reason, "few points"));
+    const lsp_pair_options boxes = {.method = LSP_PAIR_BOXES};
+    lsp_csr C = {.rows = 77};
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only",
+              lsp_pair_count(ctx, &a.points, NULL, &boxes, &radius, 1, &counts[0], &info));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only", lsp_nearest(ctx, &a.points, NULL, NULL, 3, NULL, &C, NULL));
+    cr_assert(C.rows == 77);
     free(a.memory);
     lsp_ctx_destroy(ctx);
 }

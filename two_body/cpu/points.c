@@ -115,12 +115,26 @@ done:
     return status;
 }
 
+lsp_status lsp_cloud_reorder(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, lsp_cloud *ordered) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(make_places(ctx, job, ordered));
+    for (int k = 0; k < job->metric.dimensions; k++) {
+        for (int64_t i = 0; i < ordered->n && job->type == LSP_F32; i++) {
+            ((uint32_t *)ordered->place[k])[i] = ((const uint32_t *)loaded->place[k])[ordered->id[i]];
+        }
+        for (int64_t i = 0; i < ordered->n && job->type == LSP_F64; i++) {
+            ((double *)ordered->place[k])[i] = ((const double *)loaded->place[k])[ordered->id[i]];
+        }
+    }
+done:
+    return status;
+}
+
 /* Sorts by cell: the starts of the cells by counting, then each point to its place. */
 static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, const int32_t *cell, const lsp_cloud *loaded,
                                lsp_cloud *cloud) {
     lsp_status status = LSP_OK;
     const int64_t n = cloud->n, cells = job->grid.total;
-    LSP_TRY(make_places(ctx, job, cloud));
     LSP_TRY(LSP_SCRATCH(ctx, n + LSP_PAIR_PAD, &cloud->id));
     memset(cloud->id + n, 0, LSP_PAIR_PAD * sizeof *cloud->id);
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, cells + 2, &cloud->start));
@@ -135,14 +149,7 @@ static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, const int3
         const int32_t to = next[cell[i]]++;
         cloud->id[to] = (int32_t)i;
     }
-    for (int k = 0; k < job->metric.dimensions; k++) {
-        for (int64_t i = 0; i < n && job->type == LSP_F32; i++) {
-            ((uint32_t *)cloud->place[k])[i] = ((const uint32_t *)loaded->place[k])[cloud->id[i]];
-        }
-        for (int64_t i = 0; i < n && job->type == LSP_F64; i++) {
-            ((double *)cloud->place[k])[i] = ((const double *)loaded->place[k])[cloud->id[i]];
-        }
-    }
+    LSP_TRY(lsp_cloud_reorder(ctx, job, loaded, cloud));
 done:
     return status;
 }
