@@ -117,14 +117,15 @@ static void give_reason(lsp_pair_job *job, bool finite, double share) {
 void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs) {
     const double n = (double)job->sets[0].n, pairs = n * (double)job->sets[1].n / (job->self ? 2 : 1);
     const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / costs->cell_points, 64);
-    const bool nearest = isinf(job->radius), boxes_serve = costs->box_point > 0 && (nearest || job->shells > 0);
+    const bool nearest = isinf(job->radius), boxes_serve = nearest || job->shells > 0;
     double best = job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_ALL ? pairs : INFINITY, share = 1, reached;
     bool finite = true; /* the extent of doubles may overflow */
     for (int k = 0; k < job->metric.dimensions; k++) {
         finite = finite && extent_of(job, k) <= 1e300;
     }
     job->info = (lsp_pair_info){.method = LSP_PAIR_ALL};
-    const bool may_grid = finite && !nearest && (job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_GRID);
+    const bool may_grid =
+        finite && !nearest && job->shells != INT64_MAX && (job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_GRID);
     for (int64_t reach = 1; reach <= 2 && may_grid; reach++) {
         const lsp_pair_grid grid = make_grid(job, reach, most);
         const double cost = cost_of(job, costs, &grid, pairs, &reached);

@@ -62,14 +62,22 @@ static inline int64_t lsp_pair_total(const lsp_pair_job *job) {
 #define LSP_PAIR_NOT_FINITE "coordinate %d of point %lld of the set %s is %g"
 
 /* Costs in distances that could be computed meanwhile. Of a grid: a point sorted into its cell; a run of neighbouring
- * cells looked up; a candidate. Of boxes: a point sorted into the tree, 0 if the device has no boxes; a pair looked at.
- */
+ * cells looked up; a candidate. Of boxes: a point sorted into the tree; a pair looked at. */
 typedef struct lsp_pair_costs {
     double point, run, candidate;
     double cell_points; /* points of a cell on average, at least */
     double box_point, box_pair;
     double leaf_points; /* points of a leaf as a rule */
 } lsp_pair_costs;
+
+/* A density: factor * the sum of weights * terms. */
+typedef struct lsp_density_work {
+    bool gaussian;
+    double scale;        /* of d2, in units of the metric: the term is 2^(d2 * scale), or 1 + d2 * scale above 0 */
+    double limit;        /* d2 beyond it may be left out */
+    double factor;       /* for weights of 1 */
+    const void *weights; /* of set 1, in its order; or NULL */
+} lsp_density_work;
 
 /* What a device does. A verb that is NULL is refused. */
 typedef struct lsp_pair_device {
@@ -81,6 +89,8 @@ typedef struct lsp_pair_device {
     lsp_status (*join)(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
     /* k: what each row gets, at most the points that there are for it. */
     lsp_status (*nearest)(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
+    lsp_status (*density)(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
+    bool boxes; /* does LSP_PAIR_BOXES serve counts and histograms? */
     lsp_pair_costs costs;
 } lsp_pair_device;
 

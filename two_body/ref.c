@@ -91,6 +91,23 @@ void lsp_radius_join_ref(const lsp_pair_job *job, double limit, const lsp_join_o
     }
 }
 
+void lsp_kernel_density_ref(const lsp_pair_job *job, lsp_density_kernel kernel, double bandwidth, const double *weights,
+                            double *density) {
+    const double h = bandwidth / job->metric.unit, pi = 3.14159265358979323846;
+    const int dimensions = job->metric.dimensions;
+    const double volume =
+        kernel == LSP_DENSITY_GAUSSIAN ? pow(2 * pi, 0.5 * dimensions) : 2 * lsp_ball(dimensions, 1) / (dimensions + 2);
+    for (int64_t i = 0; i < job->sets[0].n; i++) {
+        double sum = 0, total = 0;
+        for (int64_t j = 0; j < job->sets[1].n; j++) {
+            const double u2 = distance(job, i, j) / (h * h);
+            sum += weights[j] * (kernel == LSP_DENSITY_GAUSSIAN ? exp(-u2 / 2) : fmax(1 - u2, 0));
+            total += weights[j];
+        }
+        density[i] = total > 0 ? sum / total / volume / pow(bandwidth, dimensions) : 0;
+    }
+}
+
 typedef struct candidate {
     double d2;
     int64_t j;

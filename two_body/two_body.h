@@ -28,6 +28,9 @@ void lsp_pair_histogram_ref(const lsp_pair_job *job, double scale, int64_t bins,
 /* Calls take(data, i, j, value) for each entry of the join, row by row and column by column. */
 void lsp_radius_join_ref(const lsp_pair_job *job, double limit, const lsp_join_options *join,
                          void (*take)(void *data, int64_t i, int64_t j, double value), void *data);
+/* In double precision; weights of all samples. */
+void lsp_kernel_density_ref(const lsp_pair_job *job, lsp_density_kernel kernel, double bandwidth, const double *weights,
+                            double *density);
 /* The same for the k nearest points; k: not more than there are. */
 lsp_status lsp_nearest_ref(lsp_ctx *ctx, const lsp_pair_job *job, int64_t k, const lsp_join_options *join,
                            void (*take)(void *data, int64_t i, int64_t j, double value), void *data);

@@ -1,6 +1,6 @@
 /* libsparse/two_body.h: statistics of all pairs of points. Part of libsparse.h, which states the rules for all
  * functions. A context of a GPU works there, also on points of the host; results have the same bits. Not there yet:
- * lsp_nearest and LSP_PAIR_BOXES, which get LSP_ERR_UNSUPPORTED. */
+ * lsp_nearest, lsp_kernel_density and LSP_PAIR_BOXES get LSP_ERR_UNSUPPORTED. */
 #ifndef LIBSPARSE_TWO_BODY_H
 #define LIBSPARSE_TWO_BODY_H
 
@@ -117,6 +117,36 @@ LSP_API lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_
  * image; in a tilted box this holds up to half the box's least width. */
 LSP_API lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                                int64_t k, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info);
+
+typedef enum lsp_density_kernel {
+    LSP_DENSITY_GAUSSIAN = 0, /* exp(-u^2 / 2) */
+    LSP_DENSITY_EPANECHNIKOV  /* 1 - u^2, where that is above 0 */
+} lsp_density_kernel;
+
+enum { LSP_MOST_GRID = 1 << 28 }; /* points of a grid */
+
+/* All zero: the Gaussian kernel, every term, all weights 1. */
+typedef struct lsp_density_options {
+    lsp_density_kernel kernel;
+    double tolerance; /* of the Gaussian: terms less than it times the largest may be left out. 0: none, but those that
+                         are below the smallest normal number */
+    const void *weights; /* of the samples: of their type, at their place, from 0 to 1e30; or NULL */
+    int64_t
+        grid[LSP_MOST_DIMENSIONS]; /* with a NULL: density at the middles of the cells of a grid, this many in each
+                                      dimension, at most LSP_MOST_GRID together; the first dimension moves fastest */
+    double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS]; /* where the grid begins and ends */
+    int64_t reserved[LSP_RESERVED];
+} lsp_density_options;
+
+/* density[i] = the kernel density at point i of a, from the samples b (those of a itself, if b is NULL; then each point
+ * is among its own samples): the sum over j of w_j K(|a_i - b_j| / h), over the sum of w and h^D, with K scaled to a
+ * volume of 1. `bandwidth` is h. `density` has the type of the points, lies on the host or where a lies, and room for
+ * the points of a or of the grid. Terms are computed in the type of the points and summed in double precision; sums are
+ * the same for every number of threads, and differ in the last digits between methods, devices and instruction sets.
+ * Methods: all and boxes. In a periodic box only nearest images count. */
+LSP_API lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
+                                      const lsp_pair_options *options, double bandwidth,
+                                      const lsp_density_options *density_options, void *density, lsp_pair_info *info);
 
 #ifdef __cplusplus
 }

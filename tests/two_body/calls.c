@@ -159,7 +159,7 @@ Test(two_body_calls, the_choice_is_told_on_the_gpu) {
     cr_assert(info.method == LSP_PAIR_ALL && strstr(info.reason, "few points"));
     const lsp_pair_options boxes = {.method = LSP_PAIR_BOXES};
     lsp_csr C = {.rows = 77};
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only",
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "no method boxes",
               lsp_pair_count(ctx, &a.points, NULL, &boxes, &radius, 1, &counts[0], &info));
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only", lsp_nearest(ctx, &a.points, NULL, NULL, 3, NULL, &C, NULL));
     cr_assert(C.rows == 77);

@@ -100,6 +100,10 @@ typedef struct lsp_pair_kernels {
      * their values, up to LSP_PAIR_PAD more of each, and returns how many they are. */
     int64_t (*hits)(const lsp_metric *m, const lsp_pair_tile *tile, int64_t i, int64_t begin, int64_t end, double limit,
                     const int32_t *id, lsp_join_values values, int32_t *col, void *val);
+    /* sums[i] += the terms of all candidates for query i, times their weights: 2^(d2 * scale) if
+     * `gaussian`, else 1 + d2 * scale above 0. The scale is negative. */
+    void (*density)(const lsp_metric *m, const lsp_pair_tile *tile, double scale, bool gaussian, const void *weights,
+                    double *sums);
     /* d2 of any two points of boxes a and b lies between *low and *high. */
     void (*apart)(const lsp_yard *yard, const lsp_box *a, const lsp_box *b, double *low, double *high);
     /* Copies n items of 4 or 8 bytes; reads and writes up to LSP_PAIR_PAD items more. */
@@ -111,8 +115,9 @@ const lsp_pair_kernels *lsp_pair_kernels_avx2(int wide);
 const lsp_pair_kernels *lsp_pair_kernels_avx512(int wide);
 const lsp_pair_kernels *lsp_pair_kernels_of(const lsp_ctx *ctx, lsp_type type);
 
-/* join.c, nearest.c */
+/* join.c, nearest.c, density.c */
 lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
 lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
+lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
 
 #endif

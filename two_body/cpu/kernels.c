@@ -158,7 +158,7 @@ static void apart(const lsp_yard *yard, const lsp_box *a, const lsp_box *b, doub
 }
 
 const lsp_pair_kernels *LSP_ISA_NAME(lsp_pair_kernels)(int wide) {
-    static const lsp_pair_kernels kernels[2] = {{count_f32, histogram_f32, hits_f32, apart, copy},
-                                                {count_f64, histogram_f64, hits_f64, apart, copy}};
+    static const lsp_pair_kernels kernels[2] = {{count_f32, histogram_f32, hits_f32, density_f32, apart, copy},
+                                                {count_f64, histogram_f64, hits_f64, density_f64, apart, copy}};
     return &kernels[wide];
 }

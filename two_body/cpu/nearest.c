@@ -216,7 +216,7 @@ lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp
     for (int t = 0; t < lsp_pair_threads(ctx); t++) {
         job->info.tested += s.desks[t].tested;
     }
-    job->info.cells = s.trees[1].leaves;
+    job->info.cells = all ? 0 : s.trees[1].leaves;
 done:
     lsp_scratch_release(ctx, mark);
     return status;
