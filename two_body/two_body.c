@@ -6,8 +6,8 @@ static lsp_status prepare(lsp_ctx *ctx, lsp_pair_job *job, bool verb, double rad
     lsp_status status = LSP_OK;
     LSP_REQUIRE(verb, LSP_ERR_UNSUPPORTED, "this runs on the CPU only: make a context with .device = LSP_HOST");
     job->radius = radius;
-    LSP_REQUIRE(job->shells == 0 || job->shells == INT64_MAX || lsp_pair_device_of(ctx)->boxes ||
-                    job->asked != LSP_PAIR_BOXES,
+    LSP_REQUIRE(job->asked != LSP_PAIR_BOXES || isinf(radius) || job->shells == INT64_MAX ||
+                    lsp_pair_device_of(ctx)->boxes,
                 LSP_ERR_UNSUPPORTED, "a GPU has no method boxes for counts and histograms: all or grid");
     LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
     lsp_pair_choose(job, &lsp_pair_device_of(ctx)->costs);
