@@ -65,7 +65,7 @@ template <typename S> struct counting {
         within += above[0];
         above[0] = 0;
     }
-    __device__ void give(u64 *count) {
+    __device__ void add_to(u64 *count) {
         const u64 sum = warp_sum(within);
         if (threadIdx.x % WARP == 0 && sum > 0) {
             atomicAdd(count, sum);
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(COUNT_NT)
         find_tile(tiles, clouds.self, p, &I, &J);
         visit_tile<S, counting<S>::ROWS>(&metric, clouds, I, J, shared, visit);
     }
-    visit.give(count);
+    visit.add_to(count);
 }
 
 template <typename S>
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(NEAR_NT)
     kernel_count_near(const __grid_constant__ pair_walk walk, typename S::number limit, u64 *count, u64 *tested) {
     counting<S> visit(limit);
     visit_all_near<S, near_points<S>::count>(walk, visit, tested);
-    visit.give(count);
+    visit.add_to(count);
 }
 
 template <typename S>

@@ -85,7 +85,7 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
         lane = shared_address(memory) + threadIdx.x % (unsigned)s.copies * 4;
         lane -= WAY == ROOT_PLAIN ? 0 : MAGIC_BITS * stride;
     }
-    __device__ void clear() {
+    __device__ void start_table() {
         for (int i = (int)threadIdx.x; i < s.room * s.copies; i += (int)blockDim.x) {
             table[i] = 0;
         }

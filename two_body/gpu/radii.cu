@@ -11,8 +11,8 @@ typedef struct edge_cells {
     int base, top, shift, cells;
 } edge_cells;
 
-__device__ __forceinline__ int leading(float d2) { return __float_as_int(d2); }
-__device__ __forceinline__ int leading(double d2) { return (int)(__double_as_longlong(d2) >> 32); }
+__device__ __forceinline__ int leading_word(float d2) { return __float_as_int(d2); }
+__device__ __forceinline__ int leading_word(double d2) { return (int)(__double_as_longlong(d2) >> 32); }
 /* a + b, but at least 0 and at most c */
 #ifdef __CUDACC__
 __device__ __forceinline__ int add_within(int a, int b, int c) { return __viaddmin_s32_relu(a, b, c); }
@@ -43,7 +43,7 @@ template <typename S> struct edge_bins {
         table = (row *)memory;
         lane = shared_address(memory) + threadIdx.x % WARP * 4;
     }
-    __device__ void clear() {
+    __device__ void start_table() {
         for (int i = (int)threadIdx.x; i < s.cells.cells * WARP; i += (int)blockDim.x) {
             row *const cell = &table[i / WARP];
             cell->limit[i % WARP] = s.limits[i / WARP];
@@ -56,7 +56,7 @@ template <typename S> struct edge_bins {
         number limit[N];
 #pragma unroll
         for (int p = 0; p < N; p++) {
-            const int cell = add_within(leading(d2[p]), s.cells.base, s.cells.top) >> s.cells.shift;
+            const int cell = add_within(leading_word(d2[p]), s.cells.base, s.cells.top) >> s.cells.shift;
             at[p] = (unsigned)cell * (unsigned)sizeof(row) + lane;
             shared_read(at[p] + (sizeof(number) == 8 ? threadIdx.x % WARP * 4 : 0), &limit[p]);
         }
@@ -99,7 +99,7 @@ static lsp_status start(lsp_ctx *ctx, const pair_walk *walk, bool grid, const ed
 
 /* ---- on the host: which limits go together ---- */
 
-static int leading_of(lsp_type type, double limit) {
+static int limit_word(lsp_type type, double limit) {
     const float narrow = (float)limit;
     uint64_t bits;
     uint32_t word;
@@ -111,13 +111,13 @@ static int leading_of(lsp_type type, double limit) {
 /* Finds cells for limits that ascend without repeats; false if there are none with one limit each, or too many. */
 static bool find_cells(lsp_type type, const double *limits, int64_t n, edge_cells *found) {
     for (int shift = type == LSP_F32 ? 22 : 19; shift >= 0; shift--) {
-        const int first = leading_of(type, limits[0]) >> shift, last = leading_of(type, limits[n - 1]) >> shift;
+        const int first = limit_word(type, limits[0]) >> shift, last = limit_word(type, limits[n - 1]) >> shift;
         bool apart = true;
         if (last - first + 3 > MOST_CELLS) {
             return false;
         }
         for (int64_t i = 1; i < n; i++) {
-            apart = apart && leading_of(type, limits[i]) >> shift != leading_of(type, limits[i - 1]) >> shift;
+            apart = apart && limit_word(type, limits[i]) >> shift != limit_word(type, limits[i - 1]) >> shift;
         }
         if (apart) {
             const int cells = last - first + 3;
@@ -142,7 +142,7 @@ static lsp_status count_cells(lsp_ctx *ctx, const lsp_pair_job *job, const pair_
         edges[c] = INFINITY, narrow_edges[c] = INFINITY;
     }
     for (int64_t i = 0; i < n; i++) {
-        const int c = (leading_of(job->type, limits[i]) + cells->base) >> cells->shift;
+        const int c = (limit_word(job->type, limits[i]) + cells->base) >> cells->shift;
         edges[c] = limits[i], narrow_edges[c] = (float)limits[i];
     }
     LSP_TRY(lsp_cuda_copy(ctx, edges_there, LSP_CUDA, narrow ? (const void *)narrow_edges : edges, LSP_HOST,
@@ -151,7 +151,7 @@ static lsp_status count_cells(lsp_ctx *ctx, const lsp_pair_job *job, const pair_
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, walk, grid, cells, edges_there, there, there + 2 * MOST_CELLS));
     LSP_TRY(lsp_cuda_read(ctx, here, there, items * (int64_t)sizeof *there));
     for (int64_t i = 0, c = 0; i < n; i++) {
-        const int64_t own = (leading_of(job->type, limits[i]) + cells->base) >> cells->shift;
+        const int64_t own = (limit_word(job->type, limits[i]) + cells->base) >> cells->shift;
         for (; c < own; c++) {
             sum += here[2 * c] + here[2 * c + 1];
         }

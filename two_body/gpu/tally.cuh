@@ -1,7 +1,7 @@
 /* Histograms of pairs on the GPU: each block has a table of counters in shared memory, which it adds to the result at
  * the end, and before a counter of 32 bits could be full. BINS says where a distance is counted:
  *   ROWS, GROUP     points of a thread; candidates whose counters are found before they are counted
- *   clear(), take(), near(), flush(sums)    all threads of the block together */
+ *   start_table(), take(), near(), flush(sums)    all threads of the block together */
 #ifndef LSP_TWO_BODY_GPU_TALLY_CUH
 #define LSP_TWO_BODY_GPU_TALLY_CUH
 
@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(TALLY_NT)
     BINS bins(setup, sums);
     const u64 side = (u64)tally_rows<S>::count * blockDim.x, tiles_of_table = 0xffffffffu / (side * side);
     u64 waiting = 0;
-    bins.clear();
+    bins.start_table();
     for (u64 p = blockIdx.x; p < tiles.total; p += gridDim.x) {
         int64_t I, J;
         find_tile(tiles, clouds.self, p, &I, &J);
@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(NEAR_NT)
     const int64_t step = (int64_t)gridDim.x * NEAR_WARPS * G, most = 0x7fffffff / NEAR_WARPS;
     BINS bins(setup, sums);
     int64_t sum = 0, waiting = 0;
-    bins.clear();
+    bins.start_table();
     for (int64_t first = (int64_t)blockIdx.x * NEAR_WARPS * G; first < walk.clouds.a.n; first += step) {
         const int64_t point = first + threadIdx.x / WARP * G;
         const int64_t pairs = point < walk.clouds.a.n ? visit_near<S, G>(walk, point, bins) : 0;
