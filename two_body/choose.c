@@ -3,13 +3,6 @@
 #include "two_body.h"
 #include <stdio.h>
 
-/* Costs in distances that could be computed meanwhile (tuned 2026-11-26, AMD EPYC with AVX-512, by the programs of
- * docs/measurements/two_body.md): a point sorted into its cell; a run of neighbouring cells looked up; a candidate in
- * the grid, whose vectors are seldom full. */
-static const double per_point = 100, per_run = 40, per_candidate = 1.6;
-/* A point sorted into the tree of boxes; a pair looked at there; points of a leaf as a rule. */
-static const double per_box_point = 2000, per_box_pair = 1.6, points_of_leaf = 45;
-
 /* A cell is a little wider than a radius over its reach: rounding must not move a partner out of reach. The second term
  * keeps distances whose squares underflow within one cell. */
 static const double margin = 1e-5;
@@ -49,7 +42,8 @@ static lsp_pair_grid make_grid(const lsp_pair_job *job, int64_t reach, double mo
 }
 
 /* The cost of a grid, and the share of all pairs that it looks at, if points lie evenly. */
-static double cost_of(const lsp_pair_job *job, const lsp_pair_grid *grid, double pairs, double *share) {
+static double cost_of(const lsp_pair_job *job, const lsp_pair_costs *costs, const lsp_pair_grid *grid, double pairs,
+                      double *share) {
     double runs = 1;
     *share = 1;
     for (int k = 0; k < LSP_GRID_DIMENSIONS; k++) {
@@ -58,7 +52,7 @@ static double cost_of(const lsp_pair_job *job, const lsp_pair_grid *grid, double
         runs *= k > 0 ? fmin(window, (double)grid->cells[k]) : 1;
     }
     const double points = (double)job->sets[0].n + (double)job->sets[1].n;
-    return pairs * *share * per_candidate + points * per_point + (double)grid->total * runs * per_run;
+    return pairs * *share * costs->candidate + points * costs->point + (double)grid->total * runs * costs->run;
 }
 
 /* V(D) = V(D - 2) * 2 pi r^2 / D. */
@@ -78,7 +72,7 @@ static double share_within(int dimensions, double volume, double radius) {
 
 /* The cost of boxes: pairs are looked at whose distance may be that of a shell, give or take most of the diagonal of a
  * box. */
-static double boxes_cost(const lsp_pair_job *job, double pairs, double *share) {
+static double boxes_cost(const lsp_pair_job *job, const lsp_pair_costs *costs, double pairs, double *share) {
     const double points = (double)job->sets[0].n + (job->self ? 0 : (double)job->sets[1].n);
     double volume = 1;
     int dimensions = 0;
@@ -87,7 +81,7 @@ static double boxes_cost(const lsp_pair_job *job, double pairs, double *share) {
         volume *= extent > 0 ? extent : 1;
         dimensions += extent > 0;
     }
-    const double leaf = fmin(points_of_leaf / fmax((double)lsp_min(job->sets[0].n, job->sets[1].n), 1), 1);
+    const double leaf = fmin(costs->leaf_points / fmax((double)lsp_min(job->sets[0].n, job->sets[1].n), 1), 1);
     const double diagonal = 0.75 * pow(volume * leaf, 1 / fmax(dimensions, 1)) * sqrt(dimensions);
     const double step = job->radius / (double)job->shells;
     *share = 0;
@@ -98,7 +92,7 @@ static double boxes_cost(const lsp_pair_job *job, double pairs, double *share) {
     if (dimensions > 0 && !(step > 2 * diagonal)) { /* shells touch */
         *share = share_within(dimensions, volume, job->radius + diagonal);
     }
-    return pairs * *share * per_box_pair + points * per_box_point;
+    return pairs * *share * costs->box_pair + points * costs->box_point;
 }
 
 static void give_reason(lsp_pair_job *job, bool finite, double share) {
@@ -120,9 +114,9 @@ static void give_reason(lsp_pair_job *job, bool finite, double share) {
     }
 }
 
-void lsp_pair_choose(lsp_pair_job *job) {
+void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs) {
     const double n = (double)job->sets[0].n, pairs = n * (double)job->sets[1].n / (job->self ? 2 : 1);
-    const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / 6, 64);
+    const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / costs->cell_points, 64);
     const bool nearest = isinf(job->radius), boxes_serve = nearest || job->shells > 0;
     double best = job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_ALL ? pairs : INFINITY, share = 1, reached;
     bool finite = true; /* the extent of doubles may overflow */
@@ -134,14 +128,14 @@ void lsp_pair_choose(lsp_pair_job *job) {
         finite && !nearest && job->shells != INT64_MAX && (job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_GRID);
     for (int64_t reach = 1; reach <= 2 && may_grid; reach++) {
         const lsp_pair_grid grid = make_grid(job, reach, most);
-        const double cost = cost_of(job, &grid, pairs, &reached);
+        const double cost = cost_of(job, costs, &grid, pairs, &reached);
         if (cost < best) {
             job->grid = grid, best = cost, share = reached;
             job->info.method = LSP_PAIR_GRID, job->info.cells = grid.total;
         }
     }
     if (boxes_serve && finite && (job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_BOXES)) {
-        const double cost = nearest ? 2 * n * per_box_point : boxes_cost(job, pairs, &reached);
+        const double cost = nearest ? 2 * n * costs->box_point : boxes_cost(job, costs, pairs, &reached);
         if (cost < best || job->asked == LSP_PAIR_BOXES) {
             share = nearest ? 0 : reached;
             job->info.method = LSP_PAIR_BOXES;

@@ -1,17 +1,16 @@
 /* The public calls: counts of pairs within radii, histograms of distances, matrices of near pairs. */
 #include "two_body.h"
 
-/* Checks, looks at the points, chooses. `verb`: is the verb there on this device? */
+/* Looks at the points and chooses. `verb`: is the verb there on this device? */
 static lsp_status prepare(lsp_ctx *ctx, lsp_pair_job *job, bool verb, double radius) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(verb, LSP_ERR_UNSUPPORTED,
-                "two-body statistics run on the CPU only: make a context with .device = LSP_HOST");
+    LSP_REQUIRE(verb, LSP_ERR_UNSUPPORTED, "this runs on the CPU only: make a context with .device = LSP_HOST");
     job->radius = radius;
-    LSP_REQUIRE(job->shells == 0 || job->shells == INT64_MAX || lsp_pair_device_of(ctx)->boxes ||
-                    job->asked != LSP_PAIR_BOXES,
+    LSP_REQUIRE(job->asked != LSP_PAIR_BOXES || isinf(radius) || job->shells == INT64_MAX ||
+                    lsp_pair_device_of(ctx)->boxes,
                 LSP_ERR_UNSUPPORTED, "a GPU has no method boxes for counts and histograms: all or grid");
     LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
-    lsp_pair_choose(job);
+    lsp_pair_choose(job, &lsp_pair_device_of(ctx)->costs);
     lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
             lsp_pair_method_name(job->info.method), job->info.reason);
 done:
@@ -55,6 +54,7 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    const size_t mark = lsp_scratch_mark(ctx);
     LSP_REQUIRE(bins > 0 && bins <= 1 << 22, LSP_ERR_ARGUMENT, "%lld bins: 1 to %d are offered", (long long)bins,
                 1 << 22);
     LSP_REQUIRE(counts != NULL, LSP_ERR_ARGUMENT, "the counts are NULL");
@@ -71,6 +71,7 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
         *info = job.info;
     }
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -83,6 +84,7 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    const size_t mark = lsp_scratch_mark(ctx);
     join = join != NULL ? join : &none;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
@@ -97,6 +99,7 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
         *info = job.info;
     }
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 

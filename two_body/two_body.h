@@ -18,7 +18,7 @@ lsp_status lsp_pair_check_radius(lsp_ctx *ctx, const lsp_pair_job *job, const ch
 lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, bool self);
 
 /* choose.c: sets job->info and job->grid. A radius of infinity: the nearest points are wanted. */
-void lsp_pair_choose(lsp_pair_job *job);
+void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs);
 /* choose.c: the volume of a ball. */
 double lsp_ball(int dimensions, double radius);
 

@@ -1,5 +1,6 @@
 /* libsparse/two_body.h: statistics of all pairs of points. Part of libsparse.h, which states the rules for all
- * functions. On the CPU; a context of a GPU gets LSP_ERR_UNSUPPORTED. */
+ * functions. A context of a GPU works there, also on points of the host; results have the same bits. Not there yet:
+ * lsp_nearest, lsp_kernel_density and LSP_PAIR_BOXES get LSP_ERR_UNSUPPORTED. */
 #ifndef LIBSPARSE_TWO_BODY_H
 #define LIBSPARSE_TWO_BODY_H
 
@@ -103,7 +104,7 @@ typedef struct lsp_join_options {
 } lsp_join_options;
 
 /* C = the matrix of the pairs with d2 <= radius^2: C[i][j] = their distance, i of a, j of b (of a, if b is NULL). Rows
- * are sorted by column. Indices are as narrow as fits. The caller frees C with lsp_csr_free. `join` may be NULL.
+ * are sorted by column. Indices are as narrow as fits. C lies where the points do; lsp_csr_free frees it.
  * Without memory for all pairs the call is refused after they were counted, before C is made. */
 LSP_API lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                    const lsp_pair_options *options, double radius, const lsp_join_options *join,

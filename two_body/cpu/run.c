@@ -130,10 +130,19 @@ done:
     return status;
 }
 
+/* Costs tuned 2026-11-26, AMD EPYC with AVX-512 (docs/measurements/two_body.md). Vectors of candidates are seldom full.
+ */
 const lsp_pair_device lsp_pair_cpu = {.inspect = lsp_pair_inspect_cpu,
                                       .count = count,
                                       .histogram = histogram,
                                       .join = lsp_radius_join_cpu,
                                       .nearest = lsp_nearest_cpu,
                                       .density = lsp_kernel_density_cpu,
-                                      .boxes = true};
+                                      .boxes = true,
+                                      .costs = {.point = 100,
+                                                .run = 40,
+                                                .candidate = 1.6,
+                                                .cell_points = 6,
+                                                .box_point = 2000,
+                                                .box_pair = 1.6,
+                                                .leaf_points = 45}};
