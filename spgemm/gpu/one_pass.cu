@@ -4,14 +4,17 @@
 #include "one_pass.cuh"
 #include <stdio.h>
 
+/* Products of a row on average: fewer do not pay. */
+static const double LEAST = 1.25;
+
 enum { ROOM = 16 /* C gets this part more room than the sample says */ };
 
-/* May rows have few entries? Yes if they have few products, or B has far fewer columns than rows, so that products meet
- * in columns, as in a multigrid. Where this says no, no sample is taken. */
+/* May rows have few entries? Yes if they have few products, but more than one, or B has far fewer columns than rows, so
+ * that products meet in columns, as in a multigrid. Where this says no, no sample is taken. */
 static bool may_pay(const lsp_csr *A, const lsp_csr *B) {
     enum { FEW = 12, MORE = 96, GATHERED = 4 };
     const double products = (double)A->nnz / (double)A->rows * (double)B->nnz / (double)B->rows;
-    return products <= FEW || (products <= MORE && B->cols <= B->rows / GATHERED);
+    return (products >= LEAST && products <= FEW) || (products <= MORE && B->cols <= B->rows / GATHERED);
 }
 
 /* Can the kernels take the product as it is? */
@@ -31,7 +34,6 @@ static bool suits(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_sp
  * of up to 12 columns pay, unless hardly any row has two products; longer ones where entries sum many products. */
 static one_pass_way choose_way(const one_pass_sample *sample) {
     enum { OFTEN = 256, MORE = 2, SHORT = 12, OF_LONG = 48 };
-    const double least = 1.25; /* products of a row */
     uint64_t rows = 0;
     int longest = 0;
     for (int i = 0; i <= LSP_ONE_PASS_MOST + 1; i++) {
@@ -40,7 +42,7 @@ static one_pass_way choose_way(const one_pass_sample *sample) {
     }
     const int most = (int)lsp_max(longest, 1) + (sample->lengths[longest] < rows / OFTEN ? MORE + longest / 8 : 0);
     const double products = (double)sample->products / (double)rows;
-    const bool pays = most <= SHORT ? products >= least : most <= LSP_ONE_PASS_MOST && products >= OF_LONG;
+    const bool pays = most <= SHORT ? products >= LEAST : most <= LSP_ONE_PASS_MOST && products >= OF_LONG;
     return {pays ? most : 0, products};
 }
 

@@ -54,17 +54,13 @@ template <typename S> struct counting {
             above[k] = 0;
         }
     }
-    template <int G> __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int64_t) {
-#pragma unroll
-        for (int g = 0; g < G; g++) {
-            above[0] += in[g] && d2[g] <= limit; /* the contrary, here */
-        }
+    template <int G, bool MASKED>
+    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
+        take<G, MASKED>(d2, in);
+        within += G;
     }
-    __device__ __forceinline__ void begin_points(int64_t) {}
-    __device__ __forceinline__ void end_points(int64_t) {
-        within += above[0];
-        above[0] = 0;
-    }
+    __device__ __forceinline__ void begin_points(int) {}
+    __device__ __forceinline__ void end_points() { end_chunk(0); }
     __device__ void add_to(u64 *count) {
         const u64 sum = warp_sum(within);
         if (threadIdx.x % WARP == 0 && sum > 0) {

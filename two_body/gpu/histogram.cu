@@ -122,8 +122,9 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
             }
         }
     }
-    template <int G> __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int64_t) {
-        take<G, true>(d2, in);
+    template <int G, bool MASKED>
+    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
+        take<G, MASKED>(d2, in);
     }
     __device__ __forceinline__ void end_chunk(int64_t) {}
     __device__ void flush(u64 *to) {
@@ -198,12 +199,14 @@ static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const pair_walk *
         if (!grid && l.room > 0 && is_tame(job, scale)) {
             const double beyond = farthest(job) * scale + 2;
             const layout all = layout_for(ctx, beyond < 1e6 ? (int64_t)beyond : 1000000, beside);
+            if (all.copies == l.copies && all.nt == l.nt && all.room >= l.room - 1) { /* nothing beyond to cut off */
+                l.room = lsp_max(all.room, l.room);
+                return bins > FLAGGED_MOST
+                           ? launch<S, ROOT_NEWTON, false>(ctx, walk, grid, &l, scale, bins, sums, tested)
+                           : launch<S, ROOT_FLAGGED, false>(ctx, walk, grid, &l, scale, bins, sums, tested);
+            }
             if (bins > FLAGGED_MOST) {
                 return launch<S, ROOT_NEWTON, true>(ctx, walk, grid, &l, scale, bins, sums, tested);
-            }
-            if (all.copies == l.copies && all.room >= l.room - 1) { /* no bin beyond needs to be cut off */
-                l.room = lsp_max(all.room, l.room);
-                return launch<S, ROOT_FLAGGED, false>(ctx, walk, grid, &l, scale, bins, sums, tested);
             }
             return launch<S, ROOT_FLAGGED, true>(ctx, walk, grid, &l, scale, bins, sums, tested);
         }

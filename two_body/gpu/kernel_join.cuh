@@ -26,16 +26,13 @@ template <typename S, int G, bool FILL> struct join_rows {
     const join_setup &s;
     const pair_walk &w;
     number limit;
-    int64_t point, at[G]; /* FILL: where the next hit of each point goes */
-    unsigned hits[G];     /* of this lane */
+    int point;
+    int64_t at[G];    /* FILL: where the next hit of each point goes */
+    unsigned hits[G]; /* of this lane; without FILL */
 
     __device__ join_rows(const join_setup &s_, const pair_walk &w_) : s(s_), w(w_), limit((number)s_.limit) {}
 
-    __device__ __forceinline__ bool counts(int64_t row, int64_t j) const {
-        const int64_t col = w.clouds.b.id[j];
-        return s.self_pairs ? col >= row : col > row;
-    }
-    __device__ __forceinline__ void begin_points(int64_t first) {
+    __device__ __forceinline__ void begin_points(int first) {
         point = first;
 #pragma unroll
         for (int g = 0; g < G; g++) {
@@ -43,17 +40,25 @@ template <typename S, int G, bool FILL> struct join_rows {
             at[g] = FILL && point + g < w.clouds.a.n ? s.starts[w.clouds.a.id[point + g]] : 0;
         }
     }
-    template <int N> __device__ __forceinline__ void near(const number (&d2)[N], const bool (&in)[N], int64_t j) {
+    /* Of one set: does a pair within the radius belong to the row of point g? */
+    __device__ __forceinline__ bool belongs(int g, int j) const {
+        const int row = w.clouds.a.id[point + g], col = w.clouds.b.id[j];
+        return s.half ? col > row || (s.self_pairs && col == row) : s.self_pairs || j != point + g;
+    }
+    template <int N, bool MASKED>
+    __device__ __forceinline__ void near(const number (&d2)[N], const bool (&in)[N], int j) {
 #pragma unroll
         for (int g = 0; g < G; g++) {
-            bool hit = in[g] && d2[g] <= limit;
-            if (s.self && hit) {
-                hit = s.half ? counts(w.clouds.a.id[point + g], j) : s.self_pairs || j != point + g;
-            }
+            bool hit = (!MASKED || in[g]) && d2[g] <= limit;
             if (!FILL) {
-                hits[g] += hit;
+                hits[g] += s.half ? hit && belongs(g, j) : hit;
                 continue;
             }
+            const unsigned near = __ballot_sync(~0u, hit);
+            if (near == 0) {
+                continue;
+            }
+            hit = hit && (!s.self || belongs(g, j));
             const unsigned votes = __ballot_sync(~0u, hit);
             if (hit) {
                 const int64_t to = at[g] + __popc(votes & ((1u << threadIdx.x % WARP) - 1));
@@ -65,17 +70,19 @@ template <typename S, int G, bool FILL> struct join_rows {
             at[g] += __popc(votes);
         }
     }
-    __device__ __forceinline__ void end_points(int64_t) {
+    __device__ __forceinline__ void end_points() {
+        unsigned most = 0;
 #pragma unroll
         for (int g = 0; g < G && !FILL; g++) {
-            const unsigned sum = warp_sum(hits[g]);
+            const unsigned all = warp_sum(hits[g]);
             if (threadIdx.x % WARP == 0 && point + g < w.clouds.a.n) {
+                const unsigned sum = all - (s.self && !s.half && !s.self_pairs); /* the point met itself */
                 s.starts[w.clouds.a.id[point + g] + 1] = sum;
-                hits[0] = max(hits[0], sum);
+                most = max(most, sum);
             }
         }
-        if (!FILL && threadIdx.x % WARP == 0 && hits[0] > *(volatile u64 *)s.longest) {
-            atomicMax(s.longest, (u64)hits[0]);
+        if (!FILL && most > *(volatile u64 *)s.longest) {
+            atomicMax(s.longest, (u64)most);
         }
     }
 };

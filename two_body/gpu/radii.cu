@@ -62,14 +62,17 @@ template <typename S> struct edge_bins {
         }
 #pragma unroll
         for (int p = 0; p < N; p++) {
-            at[p] += d2[p] > limit[p] ? WARP * 4 : 0;
+            if (d2[p] > limit[p]) {
+                at[p] += WARP * 4;
+            }
             if (!MASKED || in[p]) {
-                shared_count(at[p] + (unsigned)sizeof(number) * WARP);
+                shared_count<WARP *(int)sizeof(number)>(at[p]);
             }
         }
     }
-    template <int G> __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int64_t) {
-        take<G, true>(d2, in);
+    template <int G, bool MASKED>
+    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
+        take<G, MASKED>(d2, in);
     }
     __device__ __forceinline__ void end_chunk(int64_t) {}
     __device__ void flush(u64 *sums) {

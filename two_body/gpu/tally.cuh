@@ -12,8 +12,8 @@ enum { TALLY_NT = 1024 }; /* most threads of a block */
 /* Shared memory by its address of 32 bits, so that the counter's place is one multiplication and addition. */
 #ifdef __CUDACC__
 __device__ __forceinline__ unsigned shared_address(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
-__device__ __forceinline__ void shared_count(unsigned address) {
-    asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address));
+template <int OFFSET = 0> __device__ __forceinline__ void shared_count(unsigned address) {
+    asm volatile("red.shared.add.u32 [%0+%1], 1;" ::"r"(address), "n"(OFFSET));
 }
 __device__ __forceinline__ void shared_read(unsigned address, float *x) {
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(*x) : "r"(address));
@@ -23,7 +23,9 @@ __device__ __forceinline__ void shared_read(unsigned address, double *x) {
 }
 #else
 static inline unsigned shared_address(const void *at) { return (unsigned)((const char *)at - emu_shared()); }
-static inline void shared_count(unsigned address) { atomicAdd((unsigned *)(emu_shared() + address), 1u); }
+template <int OFFSET = 0> static inline void shared_count(unsigned address) {
+    atomicAdd((unsigned *)(emu_shared() + address + OFFSET), 1u);
+}
 template <typename T> static inline void shared_read(unsigned address, T *x) {
     *x = *(const T *)(emu_shared() + address);
 }
@@ -66,7 +68,7 @@ static __global__ void __launch_bounds__(NEAR_NT)
     bins.start_table();
     for (int64_t first = (int64_t)blockIdx.x * NEAR_WARPS * G; first < walk.clouds.a.n; first += step) {
         const int64_t point = first + threadIdx.x / WARP * G;
-        const int64_t pairs = point < walk.clouds.a.n ? visit_near<S, G>(walk, point, bins) : 0;
+        const int64_t pairs = point < walk.clouds.a.n ? visit_near<S, G>(walk, (int)point, bins) : 0;
         sum += pairs, waiting += pairs;
         if (__syncthreads_or(waiting > most)) {
             bins.flush(sums);
