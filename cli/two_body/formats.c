@@ -311,7 +311,8 @@ static int read_gro(reader *r) {
     const char *word;
     size_t length;
     r->points->dimensions = 3;
-    if (!next_line(r) || !next_line(r)) {
+    const bool titled = next_line(r);
+    if (!titled || !next_line(r)) {
         return malformed(r, "a title and the number of points are expected");
     }
     CLI_STEP(need_count(r, &count));
@@ -456,8 +457,7 @@ static const char *find_key(const char *header, const char *key) {
 static int read_npy_header(reader *r, const char *header, int64_t *n, int *dimensions, bool *narrow) {
     const char *type = find_key(header, "'descr'"), *order = find_key(header, "'fortran_order'");
     const char *shape = find_key(header, "'shape'");
-    long long rows = 0, cols = 1;
-    int used = 0;
+    char *stop = NULL;
     *narrow = strncmp(type, "'<f4'", 5) == 0;
     if (!*narrow && strncmp(type, "'<f8'", 5) != 0) {
         return malformed(r, "the type must be '<f4' or '<f8', not %.16s", type);
@@ -465,12 +465,22 @@ static int read_npy_header(reader *r, const char *header, int64_t *n, int *dimen
     if (strncmp(order, "False", 5) != 0) {
         return malformed(r, "the array must have C order");
     }
-    const bool flat = sscanf(shape, "(%9lld ,)%n", &rows, &used) == 1 && used > 0;
-    if (!flat && (sscanf(shape, "(%9lld ,%9lld %n", &rows, &cols, &used) != 2 || used == 0 || shape[used] != ')')) {
+    const char *first = shape + (*shape == '('), *other;
+    const long long rows = strtoll(first, &stop, 10);
+    bool read = stop > first && first > shape && *stop == ',';
+    long long cols = 1;
+    other = read ? stop + 1 + strspn(stop + 1, " ") : "";
+    if (read && *other != ')') { /* (N,) has one dimension */
+        cols = strtoll(other, &stop, 10);
+        read = stop > other;
+        other = stop + strspn(stop, " ,");
+    }
+    if (!read || *other != ')') {
         return malformed(r, "the shape must be (points, dimensions), not %.40s", shape);
     }
-    if (rows < 0 || cols < 1 || cols > TB_MOST_DIMENSIONS) {
-        return malformed(r, "the shape is %lld x %lld: 1 to %d dimensions are offered", rows, cols, TB_MOST_DIMENSIONS);
+    if (rows < 0 || rows > INT32_MAX || cols < 1 || cols > TB_MOST_DIMENSIONS) {
+        return malformed(r, "the shape is %lld x %lld: at most %d points in 1 to %d dimensions are offered", rows, cols,
+                         INT32_MAX, TB_MOST_DIMENSIONS);
     }
     *n = rows;
     *dimensions = (int)cols;

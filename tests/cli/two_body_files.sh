@@ -142,8 +142,8 @@ bad_npy() { # "part" arguments of npy...
 }
 bad_npy "the type must be" 1 '>f8' False '(2, 1)' "$zero$zero$one8"
 bad_npy "the array must have C order" 1 '<f8' True '(2, 1)' "$zero$zero$one8"
-for shape in '()' '(2, 2, 2)' '(x, 1)' '2' '(99999999999, 2)'; do bad_npy "the shape must be" 1 '<f8' False "$shape"; done
-for shape in '(2, 9)' '(2, 0)' '(-2, 1)'; do bad_npy "the shape is" 1 '<f8' False "$shape"; done
+for shape in '()' '(2, 2, 2)' '(x, 1)' '2' '(2)' '(2, 1'; do bad_npy "the shape must be" 1 '<f8' False "$shape"; done
+for shape in '(2, 9)' '(2, 0)' '(-2, 1)' '(99999999999, 2)'; do bad_npy "the shape is" 1 '<f8' False "$shape"; done
 bad_npy "8 bytes of numbers are there, the shape needs 16" 1 '<f8' False '(2, 1)' "$one8"
 bad_npy "coordinate 0 of point 1 is inf" 1 '<f4' False '(2, 1)' "$zero"'\x00\x00\x80\x7f'
 head -c 30 a.npy >bad.npy
