@@ -199,7 +199,7 @@ static size_t find_value(const reader *r, const char *key, const char **value) {
 
 /* Properties=species:S:1:pos:R:3 tells the columns; without it they are species, x, y, z. */
 static int find_columns(reader *r, int *species, int *position) {
-    const char *text = NULL;
+    const char *text = r->from;
     const size_t length = find_value(r, "Properties", &text);
     reader words = {.from = text, .to = text + length};
     int column = 0;
@@ -222,7 +222,7 @@ static int find_columns(reader *r, int *species, int *position) {
 
 /* Without pbc, a lattice is periodic in all dimensions. */
 static int find_lattice(reader *r, double edge[3][3], bool *found) {
-    const char *text = NULL, *word, *flags = NULL;
+    const char *text = r->from, *word, *flags = r->from;
     const size_t length = find_value(r, "Lattice", &text), flagged = find_value(r, "pbc", &flags);
     int open = 0, closed = 0;
     for (size_t i = 0; i < flagged; i++) {
