@@ -105,7 +105,7 @@ typedef struct lsp_join_options {
 
 /* C = the matrix of the pairs with d2 <= radius^2: C[i][j] = their distance, i of a, j of b (of a, if b is NULL). Rows
  * are sorted by column. Indices are as narrow as fits. C lies where the points do; lsp_csr_free frees it.
- * Without memory for all pairs the call is refused after they were counted, before C is made. */
+ * Without memory for all pairs the call is refused after they were counted, before C is made. `join` may be NULL. */
 LSP_API lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                    const lsp_pair_options *options, double radius, const lsp_join_options *join,
                                    lsp_csr *C, lsp_pair_info *info);

@@ -66,7 +66,7 @@ __device__ inline double plain_bin(double d2, double scale) { return lsp_bin_f64
 
 template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
     typedef typename S::number number;
-    enum { ROWS = tally_rows<S>::count, GROUP = WAY == ROOT_FLAGGED ? 4 : 2, UNROLL = 1 };
+    enum { GROUP = WAY == ROOT_FLAGGED ? 4 : 2, UNROLL = 1 };
     struct setup {
         number scale;
         int bins;   /* wanted; bin `bins` takes what is beyond */

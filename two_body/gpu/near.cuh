@@ -20,21 +20,20 @@ template <typename S> struct near_points {
     static constexpr int count = S::DIM * sizeof(typename S::place) <= 16 ? 8 : S::DIM <= 4 ? 4 : 2;
 };
 
-/* 32 candidates from `at` on against the points of the warp. MASKED: those of the points with a bit in `points`, and of
- * the candidates before `end` and, for half, behind the point. */
+/* Each lane's candidate j against the points of the warp. MASKED: if it is `valid`, and only those of the points with a
+ * bit in `points` and, for half, before the candidate. */
 template <typename S, int G, bool MASKED, typename VISIT>
 __device__ __forceinline__ void visit_lanes(const pair_walk &w, const typename S::place (*x)[S::DIM], int point,
-                                            unsigned points, int at, int end, VISIT &visit) {
-    const int j = at + (int)threadIdx.x % WARP;
+                                            unsigned points, int j, bool valid, VISIT &visit) {
     typename S::place y[S::DIM];
     typename S::number d2[G];
     bool in[G];
     if (MASKED) {
-        points = j >= end ? 0 : w.half && j - point < G ? points & ((1u << max(j - point, 0)) - 1) : points;
+        points = !valid ? 0 : w.half && j - point < G ? points & ((1u << max(j - point, 0)) - 1) : points;
     }
 #pragma unroll
     for (int d = 0; d < S::DIM; d++) {
-        y[d] = !MASKED || j < end ? ((const typename S::place *)w.clouds.b.place[d])[j] : 0;
+        y[d] = !MASKED || valid ? ((const typename S::place *)w.clouds.b.place[d])[j] : 0;
     }
 #pragma unroll
     for (int g = 0; g < G; g++) {
@@ -44,32 +43,76 @@ __device__ __forceinline__ void visit_lanes(const pair_walk &w, const typename S
     visit.template near<G, MASKED>(d2, in, j);
 }
 
-/* Candidates begin .. end-1 against the points from..to-1 of the warp. Returns the distances computed. */
+/* Candidates at .. end-1. */
 template <typename S, int G, typename VISIT>
-__device__ __forceinline__ int64_t visit_run(const pair_walk &w, const typename S::place (*x)[S::DIM], int point,
-                                             int from, int to, int begin, int end, VISIT &visit) {
+__device__ __forceinline__ void visit_run(const pair_walk &w, const typename S::place (*x)[S::DIM], int point, int from,
+                                          int to, int at, int end, VISIT &visit) {
     const unsigned points = (1u << to) - (1u << from);
-    int at = w.half ? max(begin, point + from + 1) : begin;
-    const int64_t tested = (int64_t)max(end - at, 0) * (to - from);
+    const int lane = (int)threadIdx.x % WARP;
     for (; at < end && (to - from < G || end - at < WARP || (w.half && at < point + G)); at += WARP) {
-        visit_lanes<S, G, true>(w, x, point, points, at, end, visit);
+        visit_lanes<S, G, true>(w, x, point, points, at + lane, at + lane < end, visit);
     }
     for (; end - at >= WARP; at += WARP) {
-        visit_lanes<S, G, false>(w, x, point, points, at, end, visit);
+        visit_lanes<S, G, false>(w, x, point, points, at + lane, true, visit);
     }
     if (at < end) {
-        visit_lanes<S, G, true>(w, x, point, points, at, end, visit);
+        visit_lanes<S, G, true>(w, x, point, points, at + lane, at + lane < end, visit);
     }
-    return tested;
 }
 
-/* The candidates of the points from..to-1 of the warp, whose cells lie in one line of the grid. Returns the distances
- * computed. */
+/* Short runs of candidates, one in each lane, from `low` on: packed, so that lanes are full. ends: the sum of the
+ * lengths up to this lane's run; total: of all. */
+template <typename S, int G, typename VISIT>
+__device__ __forceinline__ void visit_packed(const pair_walk &w, const typename S::place (*x)[S::DIM], int point,
+                                             unsigned points, int low, int length, int ends, int total, VISIT &visit) {
+    const int shift = low - (ends - length);
+    for (int c = (int)threadIdx.x % WARP; c - (int)threadIdx.x % WARP < total; c += WARP) {
+        int run = 0; /* the first whose candidates end behind c */
+#pragma unroll
+        for (int step = WARP / 2; step > 0; step /= 2) {
+            run += __shfl_sync(~0u, ends, run + step - 1) <= c ? step : 0;
+        }
+        visit_lanes<S, G, true>(w, x, point, points, c + __shfl_sync(~0u, shift, run), c < total, visit);
+    }
+}
+
+enum { SHORT_RUN = 48 }; /* candidates of a run on average, up to which runs are packed */
+
+/* The candidates of the points from..to-1 of the warp, whose cells lie in one line of the grid: cells first .. last of
+ * the lines in reach, at most one line a lane. Returns the distances computed. */
+template <typename S, int G, typename VISIT>
+__device__ __forceinline__ int64_t visit_lines(const pair_walk &w, const typename S::place (*x)[S::DIM], int point,
+                                               int from, int to, int line, int first, int last, VISIT &visit) {
+    const bool periodic = w.metric.kind != LSP_SPACE_OPEN;
+    const int rows = (int)w.grid.cells[1], lane = (int)threadIdx.x % WARP;
+    const int across = 2 * (int)w.grid.reach[1] + 1, runs = across * (2 * (int)w.grid.reach[2] + 1);
+    int low = 0, length = 0;
+    if (lane < runs) {
+        const int64_t z = lsp_cell_beside(&w.grid, 2, periodic, line / rows, lane / across - w.grid.reach[2]);
+        const int64_t y = lsp_cell_beside(&w.grid, 1, periodic, line % rows, lane % across - w.grid.reach[1]);
+        if (z >= 0 && y >= 0) {
+            const int32_t *start = w.clouds.b.start + (z * rows + y) * w.grid.cells[0];
+            low = w.half ? max(start[first], point + from + 1) : start[first];
+            length = max(start[last + 1] - low, 0);
+        }
+    }
+    const int ends = warp_scan(length, lane), total = __shfl_sync(~0u, ends, WARP - 1);
+    if (total <= runs * SHORT_RUN) {
+        visit_packed<S, G>(w, x, point, (1u << to) - (1u << from), low, length, ends, total, visit);
+    } else {
+        for (int run = 0; run < runs; run++) {
+            const int at = __shfl_sync(~0u, low, run), end = at + __shfl_sync(~0u, length, run);
+            visit_run<S, G>(w, x, point, from, to, at, end, visit);
+        }
+    }
+    return (int64_t)total * (to - from);
+}
+
+/* The same for all cells in reach: in a periodic box lines are closed. */
 template <typename S, int G, typename VISIT>
 __device__ __forceinline__ int64_t visit_line(const pair_walk &w, const typename S::place (*x)[S::DIM], int point,
                                               int from, int to, VISIT &visit) {
-    const bool periodic = w.metric.kind != LSP_SPACE_OPEN;
-    const int cells = (int)w.grid.cells[0], reach = (int)w.grid.reach[0], rows = (int)w.grid.cells[1];
+    const int cells = (int)w.grid.cells[0], reach = (int)w.grid.reach[0];
     const int line = (int)(w.clouds.a.cell[point + from] / (unsigned)cells);
     int first = (int)w.clouds.a.cell[point + from] - line * cells - reach;
     int last = (int)w.clouds.a.cell[point + to - 1] - line * cells + reach;
@@ -77,23 +120,12 @@ __device__ __forceinline__ int64_t visit_line(const pair_walk &w, const typename
     if (last - first + 1 >= cells) { /* the whole line, and no cell of it twice */
         first = 0, last = cells - 1;
     }
-    for (int64_t sz = -w.grid.reach[2]; sz <= w.grid.reach[2]; sz++) {
-        const int z = (int)lsp_cell_beside(&w.grid, 2, periodic, line / rows, sz);
-        for (int64_t sy = -w.grid.reach[1]; sy <= w.grid.reach[1]; sy++) {
-            const int y = (int)lsp_cell_beside(&w.grid, 1, periodic, line % rows, sy);
-            const int32_t *start = w.clouds.b.start + ((int64_t)z * rows + y) * cells;
-            if (z < 0 || y < 0) {
-                continue;
-            }
-            const int low = start[max(first, 0)], high = start[min(last, cells - 1) + 1];
-            tested += visit_run<S, G>(w, x, point, from, to, low, high, visit);
-            if (periodic && first < 0) {
-                tested += visit_run<S, G>(w, x, point, from, to, start[first + cells], start[cells], visit);
-            }
-            if (periodic && last >= cells) {
-                tested += visit_run<S, G>(w, x, point, from, to, start[0], start[last - cells + 1], visit);
-            }
-        }
+    const bool below = w.metric.kind != LSP_SPACE_OPEN && first < 0;
+    const bool beyond = w.metric.kind != LSP_SPACE_OPEN && last >= cells;
+    for (int part = below ? 0 : 1; part < (beyond ? 3 : 2); part++) {
+        const int low = part == 0 ? first + cells : part == 1 ? max(first, 0) : 0;
+        const int high = part == 0 ? cells - 1 : part == 1 ? min(last, cells - 1) : last - cells;
+        tested += visit_lines<S, G>(w, x, point, from, to, line, low, high, visit);
     }
     return tested;
 }

@@ -29,7 +29,7 @@ template <typename T> struct edge_row {
 template <typename S> struct edge_bins {
     typedef typename S::number number;
     typedef edge_row<number> row;
-    enum { ROWS = tally_rows<S>::count, GROUP = 2, UNROLL = 1 };
+    enum { GROUP = 2, UNROLL = 1 };
     struct setup {
         edge_cells cells;
         const number *limits; /* of each cell: infinite if it has none */

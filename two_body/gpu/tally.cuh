@@ -1,6 +1,6 @@
 /* Histograms of pairs on the GPU: each block has a table of counters in shared memory, which it adds to the result at
  * the end, and before a counter of 32 bits could be full. BINS says where a distance is counted:
- *   ROWS, GROUP     points of a thread; candidates whose counters are found before they are counted
+ *   GROUP           candidates whose counters are found before they are counted
  *   start_table(), take(), near(), flush(sums)    all threads of the block together */
 #ifndef LSP_TWO_BODY_GPU_TALLY_CUH
 #define LSP_TWO_BODY_GPU_TALLY_CUH

@@ -6,4 +6,4 @@ const lsp_pair_device lsp_pair_cuda = {.inspect = lsp_pair_inspect_cuda,
                                        .count = lsp_pair_count_cuda,
                                        .histogram = lsp_pair_histogram_cuda,
                                        .join = lsp_radius_join_cuda,
-                                       .costs = {.point = 1350, .run = 400, .candidate = 1.6, .cell_points = 2}};
+                                       .costs = {.point = 1350, .run = 200, .candidate = 1.3, .cell_points = 2}};
