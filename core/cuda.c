@@ -1,5 +1,6 @@
 /* The GPU side of the context on the CUDA runtime: device, stream and memory; cuda_copy.c has the copies. Every call
  * leaves the caller's current device as it was. */
+#include "answers.h"
 #include "cuda_state.h"
 
 #include <string.h>
@@ -54,6 +55,11 @@ long long *lsp_cuda_fault(lsp_ctx *ctx) { return state_of(ctx)->fault_there; }
 
 void *lsp_cuda_note(lsp_ctx *ctx) { return state_of(ctx)->fault_there + 1; }
 
+volatile unsigned long long *lsp_cuda_answers(lsp_ctx *ctx, unsigned long long **there) {
+    *there = (unsigned long long *)((char *)lsp_cuda_note(ctx) + note_bytes);
+    return (volatile unsigned long long *)(state_of(ctx)->note + note_bytes);
+}
+
 const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx) { return &state_of(ctx)->chip; }
 
 bool lsp_cuda_recording(lsp_ctx *ctx) {
@@ -87,11 +93,11 @@ static lsp_status make_fault_word(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     void *here = NULL, *there = NULL;
-    LSP_TRY(CALL(cudaHostAlloc(&here, sizeof *state->fault + note_bytes, cudaHostAllocMapped),
-                 "no pinned memory for reports of the GPU"));
+    const size_t bytes = sizeof *state->fault + note_bytes + LSP_CUDA_ANSWERS * sizeof(unsigned long long);
+    LSP_TRY(CALL(cudaHostAlloc(&here, bytes, cudaHostAllocMapped), "no pinned memory for reports of the GPU"));
+    memset(here, 0, bytes);
     state->fault = here;
     state->note = (char *)here + sizeof *state->fault;
-    *state->fault = 0;
     LSP_TRY(CALL(cudaHostGetDevicePointer(&there, here, 0), "the GPU does not reach pinned memory"));
     state->fault_there = there;
     LSP_TRY(CALL(cudaEventCreateWithFlags(&state->noted, cudaEventDisableTiming), "no event for reports of the GPU"));

@@ -1,4 +1,5 @@
 /* The GPU side of the context in a build without CUDA: every call that can fail fails with a sentence. */
+#include "answers.h"
 #include "cuda.h"
 #include "items.h"
 #include "none.h"
@@ -39,6 +40,7 @@ void lsp_cuda_enter(lsp_ctx *ctx) {}
 void *lsp_cuda_stream(lsp_ctx *ctx) { return NULL; }
 long long *lsp_cuda_fault(lsp_ctx *ctx) { return NULL; }
 void *lsp_cuda_note(lsp_ctx *ctx) { return NULL; }
+volatile unsigned long long *lsp_cuda_answers(lsp_ctx *ctx, unsigned long long **there) { return *there = NULL; }
 const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx) { return NULL; }
 bool lsp_cuda_recording(lsp_ctx *ctx) { return false; }
 void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) { return NULL; }

@@ -19,7 +19,7 @@ typedef struct lsp_cuda_state {
     char *stage[stages]; /* pinned; made by the first copy that needs them */
     cudaEvent_t idle[stages];
     long long *fault, *fault_there;    /* one word of mapped host memory: its address on the host, on the device */
-    char *note;                        /* pinned memory behind that word */
+    char *note;                        /* pinned memory behind that word; the answers follow */
     cudaEvent_t noted;                 /* recorded by lsp_cuda_end_note */
     const void *allowed[kernels_kept]; /* kernels that lsp_cuda_allow_shared has prepared; a hash table by address */
     int outer;                         /* the caller's device, from lsp_cuda_enter to lsp_cuda_leave */

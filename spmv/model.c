@@ -53,7 +53,8 @@ static const factors cpu_factors[LSP_SPMV_METHODS] = {
 
 enum { STEP = 32, PLACE = 2 }; /* entries of a slice's column; bytes of a place */
 static const double offset_and_mask = 8;
-static const double popular = 0.5; /* slices by length keep popular parts of x in shared memory */
+static const double popular = 0.5; /* slices by length keep popular parts of x in shared memory: most that this saves */
+static const double popular_bytes = 8e6; /* x up to which it saves that; of a larger x a smaller part fits */
 static const int passes_tried[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 enum { TRIED = sizeof passes_tried / sizeof *passes_tried };
 
@@ -178,8 +179,9 @@ static void offer_slices(const model *m, lsp_spmv_method method, int64_t slots, 
 static void offer_lengths(const model *m, lsp_spmv_choice *choice) {
     const double stored = (double)m->facts->length_slots;
     if (stored > 0 && m->factors[LSP_SPMV_LENGTHS].share > 0) { /* a CPU has no such engine */
-        const work w = {
-            .stream = stored * (m->val + m->col) + m->rows * m->col + m->y, .entries = stored, .popular = popular};
+        const work w = {.stream = stored * (m->val + m->col) + m->rows * m->col + m->y,
+                        .entries = stored,
+                        .popular = popular * fmin(1, popular_bytes / (m->cols * m->item + 1))};
         offer(m, LSP_SPMV_LENGTHS, &w, choice);
     }
 }

@@ -97,7 +97,7 @@ lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
     options = options != NULL ? options : &none;
     LSP_REQUIRE(a != NULL, LSP_ERR_ARGUMENT, "the points are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_pair_options", options->reserved));
-    LSP_REQUIRE((unsigned)options->method <= LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "%d is no method for pairs",
+    LSP_REQUIRE((unsigned)options->method <= LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "%d is no method for pairs",
                 (int)options->method);
     LSP_TRY(check_points(ctx, a, "a"));
     if (b != NULL) {
@@ -108,7 +108,7 @@ lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
         LSP_REQUIRE(a->where == b->where, LSP_ERR_ARGUMENT, "one set lies on the host, the other on a GPU");
     }
     *job = (lsp_pair_job){.sets = {*a, b != NULL ? *b : *a}, .self = b == NULL, .type = a->type};
-    job->asked = options->method;
+    job->asked = options->method, job->where = a->where;
     for (int s = 0; s < 2; s++) {
         job->sets[s].stride = lsp_max(job->sets[s].stride, 1);
     }

@@ -1,12 +1,7 @@
-/* Chooses between all pairs and a grid, a pure function of the points' number and extent. Both give the same result, so
- * the figures below only decide about time. */
+/* Chooses between all pairs, a grid and boxes, a pure function of the points' number and extent. All give the same
+ * result, so the figures below only decide about time. */
 #include "two_body.h"
 #include <stdio.h>
-
-/* Costs in distances that could be computed meanwhile (tuned 2026-11-26, AMD EPYC with AVX-512, by the programs of
- * docs/measurements/two_body.md): a point sorted into its cell; a run of neighbouring cells looked up; a candidate in
- * the grid, whose vectors are seldom full. */
-static const double per_point = 100, per_run = 40, per_candidate = 1.6;
 
 /* A cell is a little wider than a radius over its reach: rounding must not move a partner out of reach. The second term
  * keeps distances whose squares underflow within one cell. */
@@ -47,7 +42,8 @@ static lsp_pair_grid make_grid(const lsp_pair_job *job, int64_t reach, double mo
 }
 
 /* The cost of a grid, and the share of all pairs that it looks at, if points lie evenly. */
-static double cost_of(const lsp_pair_job *job, const lsp_pair_grid *grid, double pairs, double *share) {
+static double cost_of(const lsp_pair_job *job, const lsp_pair_costs *costs, const lsp_pair_grid *grid, double pairs,
+                      double *share) {
     double runs = 1;
     *share = 1;
     for (int k = 0; k < LSP_GRID_DIMENSIONS; k++) {
@@ -56,39 +52,99 @@ static double cost_of(const lsp_pair_job *job, const lsp_pair_grid *grid, double
         runs *= k > 0 ? fmin(window, (double)grid->cells[k]) : 1;
     }
     const double points = (double)job->sets[0].n + (double)job->sets[1].n;
-    return pairs * *share * per_candidate + points * per_point + (double)grid->total * runs * per_run;
+    return pairs * *share * costs->candidate + points * costs->point + (double)grid->total * runs * costs->run;
 }
 
-void lsp_pair_choose(lsp_pair_job *job) {
+/* V(D) = V(D - 2) * 2 pi r^2 / D. */
+double lsp_ball(int dimensions, double radius) {
+    const double pi = 3.14159265358979323846;
+    double volume = dimensions % 2 ? 2 * radius : 1;
+    for (int d = dimensions % 2 ? 3 : 2; d <= dimensions; d += 2) {
+        volume *= 2 * pi * radius * radius / d;
+    }
+    return volume;
+}
+
+/* About how many of all pairs are at most `radius` apart, if points lie evenly in the volume. */
+static double share_within(int dimensions, double volume, double radius) {
+    return radius > 0 ? 1 - exp(-lsp_ball(dimensions, radius) / volume) : 0;
+}
+
+/* The cost of boxes: pairs are looked at whose distance may be that of a shell, give or take most of the diagonal of a
+ * box. */
+static double boxes_cost(const lsp_pair_job *job, const lsp_pair_costs *costs, double pairs, double *share) {
+    const double points = (double)job->sets[0].n + (job->self ? 0 : (double)job->sets[1].n);
+    double volume = 1;
+    int dimensions = 0;
+    for (int k = 0; k < job->metric.dimensions; k++) {
+        const double extent = extent_of(job, k);
+        volume *= extent > 0 ? extent : 1;
+        dimensions += extent > 0;
+    }
+    const double leaf = fmin(costs->leaf_points / fmax((double)lsp_min(job->sets[0].n, job->sets[1].n), 1), 1);
+    const double diagonal = 0.75 * pow(volume * leaf, 1 / fmax(dimensions, 1)) * sqrt(dimensions);
+    const double step = job->radius / (double)job->shells;
+    *share = 0;
+    for (int64_t k = 1; dimensions > 0 && step > 2 * diagonal && k <= job->shells; k++) {
+        *share += share_within(dimensions, volume, step * (double)k + diagonal) -
+                  share_within(dimensions, volume, step * (double)k - diagonal);
+    }
+    if (dimensions > 0 && !(step > 2 * diagonal)) { /* shells touch */
+        *share = share_within(dimensions, volume, job->radius + diagonal);
+    }
+    return pairs * *share * costs->box_pair + points * costs->box_point;
+}
+
+static void give_reason(lsp_pair_job *job, bool finite, double share) {
+    char *reason = job->info.reason;
+    const size_t room = sizeof job->info.reason;
+    if (job->asked != LSP_PAIR_AUTO && (finite || job->asked == LSP_PAIR_ALL)) {
+        snprintf(reason, room, "the caller asked for it");
+    } else if (job->info.method == LSP_PAIR_GRID) {
+        snprintf(reason, room, "a grid of %lld x %lld x %lld cells leaves about %.2g of all pairs",
+                 (long long)job->grid.cells[0], (long long)job->grid.cells[1], (long long)job->grid.cells[2], share);
+    } else if (job->info.method == LSP_PAIR_BOXES && job->shells > 0) {
+        snprintf(reason, room, "boxes of points settle all but about %.2g of all pairs", share);
+    } else if (job->info.method == LSP_PAIR_BOXES) {
+        snprintf(reason, room, "most boxes of points are too far to hold one of the nearest");
+    } else {
+        snprintf(reason, room, "%s",
+                 finite ? "few points, or the other methods would look at most pairs too"
+                        : "the extent of the points is beyond 1e300");
+    }
+}
+
+void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs) {
     const double n = (double)job->sets[0].n, pairs = n * (double)job->sets[1].n / (job->self ? 2 : 1);
-    const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / 6, 64);
-    double best = pairs, share = 1;
+    const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / costs->cell_points, 64);
+    const bool nearest = isinf(job->radius), boxes_serve = nearest || job->shells > 0;
+    double best = job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_ALL ? pairs : INFINITY, share = 1, reached;
     bool finite = true; /* the extent of doubles may overflow */
     for (int k = 0; k < job->metric.dimensions; k++) {
         finite = finite && extent_of(job, k) <= 1e300;
     }
     job->info = (lsp_pair_info){.method = LSP_PAIR_ALL};
-    for (int64_t reach = 1; reach <= 2 && job->asked != LSP_PAIR_ALL && finite; reach++) {
-        double reached;
+    const bool may_grid =
+        finite && !nearest && job->shells != INT64_MAX && (job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_GRID);
+    for (int64_t reach = 1; reach <= 2 && may_grid; reach++) {
         const lsp_pair_grid grid = make_grid(job, reach, most);
-        const double cost = cost_of(job, &grid, pairs, &reached);
-        if (cost < best || (job->asked == LSP_PAIR_GRID && reach == 1)) {
+        const double cost = cost_of(job, costs, &grid, pairs, &reached);
+        if (cost < best) {
             job->grid = grid, best = cost, share = reached;
             job->info.method = LSP_PAIR_GRID, job->info.cells = grid.total;
         }
     }
-    if (job->asked != LSP_PAIR_AUTO && (finite || job->asked == LSP_PAIR_ALL)) {
-        snprintf(job->info.reason, sizeof job->info.reason, "the caller asked for it");
-    } else if (job->info.method == LSP_PAIR_GRID) {
-        snprintf(job->info.reason, sizeof job->info.reason,
-                 "a grid of %lld x %lld x %lld cells leaves about %.2g of all pairs", (long long)job->grid.cells[0],
-                 (long long)job->grid.cells[1], (long long)job->grid.cells[2], share);
-    } else {
-        snprintf(job->info.reason, sizeof job->info.reason, "%s",
-                 finite ? "few points, or a grid would leave most pairs" : "the extent of the points is beyond 1e300");
+    if (boxes_serve && finite && (job->asked == LSP_PAIR_AUTO || job->asked == LSP_PAIR_BOXES)) {
+        const double cost = nearest ? 2 * n * costs->box_point : boxes_cost(job, costs, pairs, &reached);
+        if (cost < best || job->asked == LSP_PAIR_BOXES) {
+            share = nearest ? 0 : reached;
+            job->info.method = LSP_PAIR_BOXES;
+        }
     }
+    give_reason(job, finite, share);
 }
 
 const char *lsp_pair_method_name(lsp_pair_method method) {
-    return method == LSP_PAIR_AUTO ? "auto" : method == LSP_PAIR_ALL ? "all" : method == LSP_PAIR_GRID ? "grid" : "?";
+    static const char *const names[] = {"auto", "all", "grid", "boxes"};
+    return (unsigned)method <= LSP_PAIR_BOXES ? names[method] : "?";
 }

@@ -28,7 +28,7 @@ typedef struct lsp_metric {
 } lsp_metric;
 
 /* The coordinates of a point as parts of the sides, 0 <= part < 1. */
-static inline void lsp_parts_of_box(const lsp_metric *m, const double *x, double *part) {
+static inline LSP_BOTH_SIDES void lsp_parts_of_box(const lsp_metric *m, const double *x, double *part) {
     const bool tilted = m->kind == LSP_SPACE_TILTED;
     double at[LSP_MOST_DIMENSIONS];
     for (int k = m->dimensions - 1; k >= 0; k--) {
@@ -47,15 +47,17 @@ static inline void lsp_parts_of_box(const lsp_metric *m, const double *x, double
     }
 }
 
-static inline uint32_t lsp_fixed_part(double part) { return (uint32_t)(uint64_t)(part * 4294967296.0 + 0.5); }
+static inline LSP_BOTH_SIDES uint32_t lsp_fixed_part(double part) {
+    return (uint32_t)(uint64_t)(part * 4294967296.0 + 0.5);
+}
 
-static inline float lsp_float_of(uint32_t bits) {
+static inline LSP_BOTH_SIDES float lsp_float_of(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-static inline double lsp_nearest_of(double difference) { return difference - rint(difference); }
+static inline LSP_BOTH_SIDES double lsp_nearest_of(double difference) { return difference - rint(difference); }
 
 #define NUMBER float
 #define PLACE uint32_t
@@ -107,20 +109,20 @@ static inline double lsp_bins_in_unit(const lsp_metric *m, lsp_type type, double
 
 /* The bin of d2: the whole part of the exact product. The rounded product may have reached the next whole number; then
  * the remainder is negative. */
-static inline double lsp_bin_f32(float d2, float scale) {
+static inline LSP_BOTH_SIDES double lsp_bin_f32(float d2, float scale) {
     const float root = sqrtf(d2), whole = floorf(root * scale);
     return (double)(fmaf(root, scale, -whole) < 0 ? whole - 1 : whole);
 }
-static inline double lsp_bin_f64(double d2, double scale) {
+static inline LSP_BOTH_SIDES double lsp_bin_f64(double d2, double scale) {
     const double root = sqrt(d2), whole = floor(root * scale);
     return fma(root, scale, -whole) < 0 ? whole - 1 : whole;
 }
 
 /* The value of a join. */
-static inline float lsp_join_value_f32(float d2, lsp_join_values values, float unit) {
+static inline LSP_BOTH_SIDES float lsp_join_value_f32(float d2, lsp_join_values values, float unit) {
     return values == LSP_JOIN_SQUARED ? d2 * unit * unit : sqrtf(d2) * unit;
 }
-static inline double lsp_join_value_f64(double d2, lsp_join_values values, double unit) {
+static inline LSP_BOTH_SIDES double lsp_join_value_f64(double d2, lsp_join_values values, double unit) {
     return values == LSP_JOIN_SQUARED ? d2 * unit * unit : sqrt(d2) * unit;
 }
 

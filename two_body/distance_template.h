@@ -1,8 +1,8 @@
 /* The squared distance of two points, to the bit. Included for numbers (ref.c and the portable kernels) and for vectors
  * of them. NUMBER, and PLACE: a coordinate, in a periodic box a part of its side; DISTANCE, the name of the function;
  * AWAY(x, y): x - y; NEAREST(x, y): the same, wrapped to the nearest images; MUL, FMA; CONSTANT(x), a NUMBER. */
-static inline __attribute__((always_inline)) NUMBER DISTANCE(const lsp_metric *m, lsp_space_kind kind, int dimensions,
-                                                             const PLACE *x, const PLACE *y) {
+static inline LSP_BOTH_SIDES __attribute__((always_inline)) NUMBER
+DISTANCE(const lsp_metric *m, lsp_space_kind kind, int dimensions, const PLACE *x, const PLACE *y) {
     NUMBER d[LSP_MOST_DIMENSIONS];
     int k = 0;
     do { /* a loop that is known to begin */

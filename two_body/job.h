@@ -23,12 +23,61 @@ typedef struct lsp_pair_job {
     lsp_type type;
     lsp_metric metric;
     lsp_pair_method asked;
-    double radius; /* no pair beyond it matters */
+    double radius;   /* no pair beyond it matters */
+    lsp_where where; /* of the points as the caller gave them, and of a join's matrix */
+    int64_t shells;  /* distances at which pairs are told apart: radii, or edges of bins; 0: boxes do not serve */
     /* set by the device: the box around all points in open space */
     double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
     lsp_pair_grid grid; /* of LSP_PAIR_GRID */
     lsp_pair_info info;
 } lsp_pair_job;
+
+/* The cell of a place in one dimension of a periodic box with places in fixed point: exact. */
+static inline LSP_BOTH_SIDES int64_t lsp_cell_of_fixed(const lsp_pair_grid *grid, int k, uint32_t place) {
+    return (int64_t)(place * (uint64_t)grid->cells[k] >> 32);
+}
+/* The same of other places; low and high: the box around all points. */
+static inline LSP_BOTH_SIDES int64_t lsp_cell_of_real(const lsp_pair_grid *grid, int k, bool periodic, double low,
+                                                      double high, double place) {
+    const int64_t cells = grid->cells[k];
+    const double part = periodic    ? place * (double)cells
+                        : cells > 1 ? (place - low) * ((double)cells / (high - low))
+                                    : 0;
+    return (int64_t)part < cells - 1 ? (int64_t)part : cells - 1;
+}
+
+/* Cell `at` + `step` of a dimension, wrapped in a periodic box; -1: there is none. */
+static inline LSP_BOTH_SIDES int64_t lsp_cell_beside(const lsp_pair_grid *grid, int k, bool periodic, int64_t at,
+                                                     int64_t step) {
+    const int64_t cells = grid->cells[k], to = at + step;
+    return to >= 0 && to < cells ? to : !periodic ? -1 : to < 0 ? to + cells : to - cells;
+}
+
+/* All pairs. */
+static inline int64_t lsp_pair_total(const lsp_pair_job *job) {
+    return job->self ? job->sets[0].n * (job->sets[0].n - 1) / 2 : job->sets[0].n * job->sets[1].n;
+}
+
+/* The sentence about a coordinate that is not finite: dimension, point, set, coordinate. */
+#define LSP_PAIR_NOT_FINITE "coordinate %d of point %lld of the set %s is %g"
+
+/* Costs in distances that could be computed meanwhile. Of a grid: a point sorted into its cell; a run of neighbouring
+ * cells looked up; a candidate. Of boxes: a point sorted into the tree; a pair looked at. */
+typedef struct lsp_pair_costs {
+    double point, run, candidate;
+    double cell_points; /* points of a cell on average, at least */
+    double box_point, box_pair;
+    double leaf_points; /* points of a leaf as a rule */
+} lsp_pair_costs;
+
+/* A density: factor * the sum of weights * terms. */
+typedef struct lsp_density_work {
+    bool gaussian;
+    double scale;        /* of d2, in units of the metric: the term is 2^(d2 * scale), or 1 + d2 * scale above 0 */
+    double limit;        /* d2 beyond it may be left out */
+    double factor;       /* for weights of 1 */
+    const void *weights; /* of set 1, in its order; or NULL */
+} lsp_density_work;
 
 /* What a device does. A verb that is NULL is refused. */
 typedef struct lsp_pair_device {
@@ -38,6 +87,11 @@ typedef struct lsp_pair_device {
     lsp_status (*count)(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
     lsp_status (*histogram)(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
     lsp_status (*join)(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
+    /* k: what each row gets, at most the points that there are for it. */
+    lsp_status (*nearest)(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
+    lsp_status (*density)(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
+    bool boxes; /* does LSP_PAIR_BOXES serve counts and histograms? */
+    lsp_pair_costs costs;
 } lsp_pair_device;
 
 extern const lsp_pair_device lsp_pair_cpu, lsp_pair_cuda;

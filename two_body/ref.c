@@ -1,5 +1,6 @@
 /* The specification: all pairs in plain loops, one thread on the host. */
 #include "two_body.h"
+#include <stdlib.h>
 
 /* The place of a point, from its coordinates. */
 static void place_f32(const lsp_metric *m, const double *x, uint32_t *place) {
@@ -70,18 +71,76 @@ void lsp_pair_histogram_ref(const lsp_pair_job *job, double scale, int64_t bins,
     }
 }
 
+static double value_of(const lsp_pair_job *job, double d2, lsp_join_values values) {
+    if (values == LSP_JOIN_PATTERN) {
+        return 1;
+    }
+    return job->type == LSP_F32 ? (double)lsp_join_value_f32((float)d2, values, (float)job->metric.unit)
+                                : lsp_join_value_f64(d2, values, job->metric.unit);
+}
+
 void lsp_radius_join_ref(const lsp_pair_job *job, double limit, const lsp_join_options *join,
                          void (*take)(void *data, int64_t i, int64_t j, double value), void *data) {
     for (int64_t i = 0; i < job->sets[0].n; i++) {
         for (int64_t j = join->half ? i : 0; j < job->sets[1].n; j++) {
             const double d2 = distance(job, i, j);
             if (d2 <= limit && (!job->self || join->self_pairs || i != j)) {
-                take(data, i, j,
-                     join->values == LSP_JOIN_PATTERN ? 1
-                     : job->type == LSP_F32
-                         ? (double)lsp_join_value_f32((float)d2, join->values, (float)job->metric.unit)
-                         : lsp_join_value_f64(d2, join->values, job->metric.unit));
+                take(data, i, j, value_of(job, d2, join->values));
             }
         }
     }
+}
+
+void lsp_kernel_density_ref(const lsp_pair_job *job, lsp_density_kernel kernel, double bandwidth, const double *weights,
+                            double *density) {
+    const double h = bandwidth / job->metric.unit, pi = 3.14159265358979323846;
+    const int dimensions = job->metric.dimensions;
+    const double volume =
+        kernel == LSP_DENSITY_GAUSSIAN ? pow(2 * pi, 0.5 * dimensions) : 2 * lsp_ball(dimensions, 1) / (dimensions + 2);
+    for (int64_t i = 0; i < job->sets[0].n; i++) {
+        double sum = 0, total = 0;
+        for (int64_t j = 0; j < job->sets[1].n; j++) {
+            const double u2 = distance(job, i, j) / (h * h);
+            sum += weights[j] * (kernel == LSP_DENSITY_GAUSSIAN ? exp(-u2 / 2) : fmax(1 - u2, 0));
+            total += weights[j];
+        }
+        density[i] = total > 0 ? sum / total / volume / pow(bandwidth, dimensions) : 0;
+    }
+}
+
+typedef struct candidate {
+    double d2;
+    int64_t j;
+} candidate;
+
+static int by_distance(const void *x, const void *y) {
+    const candidate *a = x, *b = y;
+    return a->d2 != b->d2 ? (a->d2 < b->d2 ? -1 : 1) : a->j < b->j ? -1 : a->j > b->j;
+}
+static int by_number(const void *x, const void *y) {
+    const candidate *a = x, *b = y;
+    return a->j < b->j ? -1 : a->j > b->j;
+}
+
+lsp_status lsp_nearest_ref(lsp_ctx *ctx, const lsp_pair_job *job, int64_t k, const lsp_join_options *join,
+                           void (*take)(void *data, int64_t i, int64_t j, double value), void *data) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    candidate *all;
+    LSP_TRY(LSP_SCRATCH(ctx, job->sets[1].n, &all));
+    for (int64_t i = 0; i < job->sets[0].n; i++) {
+        int64_t n = 0;
+        for (int64_t j = 0; j < job->sets[1].n; j++) {
+            all[n] = (candidate){distance(job, i, j), j};
+            n += !job->self || join->self_pairs || i != j;
+        }
+        qsort(all, (size_t)n, sizeof *all, by_distance);
+        qsort(all, (size_t)k, sizeof *all, by_number);
+        for (int64_t c = 0; c < k; c++) {
+            take(data, i, all[c].j, value_of(job, all[c].d2, join->values));
+        }
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
 }

@@ -1,14 +1,16 @@
-/* The public calls: counts of pairs within radii, histograms of distances, the matrix of pairs within a radius. */
+/* The public calls: counts of pairs within radii, histograms of distances, matrices of near pairs. */
 #include "two_body.h"
 
-/* Checks, looks at the points, chooses. `verb`: is the verb there on this device? */
+/* Looks at the points and chooses. `verb`: is the verb there on this device? */
 static lsp_status prepare(lsp_ctx *ctx, lsp_pair_job *job, bool verb, double radius) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(verb, LSP_ERR_UNSUPPORTED,
-                "two-body statistics run on the CPU only: make a context with .device = LSP_HOST");
+    LSP_REQUIRE(verb, LSP_ERR_UNSUPPORTED, "this runs on the CPU only: make a context with .device = LSP_HOST");
     job->radius = radius;
+    LSP_REQUIRE(job->asked != LSP_PAIR_BOXES || isinf(radius) || job->shells == INT64_MAX ||
+                    lsp_pair_device_of(ctx)->boxes,
+                LSP_ERR_UNSUPPORTED, "a GPU has no method boxes for counts and histograms: all or grid");
     LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
-    lsp_pair_choose(job);
+    lsp_pair_choose(job, &lsp_pair_device_of(ctx)->costs);
     lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
             lsp_pair_method_name(job->info.method), job->info.reason);
 done:
@@ -34,6 +36,7 @@ lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
         limits[k] = lsp_distance_limit(&job.metric, job.type, radii[k]);
         largest = fmax(largest, radii[k]);
     }
+    job.shells = lsp_pair_device_of(ctx)->boxes ? radius_count : 0;
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->count != NULL, largest));
     LSP_TRY(lsp_pair_device_of(ctx)->count(ctx, &job, limits, radius_count, counts));
     if (info != NULL) {
@@ -51,6 +54,7 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    const size_t mark = lsp_scratch_mark(ctx);
     LSP_REQUIRE(bins > 0 && bins <= 1 << 22, LSP_ERR_ARGUMENT, "%lld bins: 1 to %d are offered", (long long)bins,
                 1 << 22);
     LSP_REQUIRE(counts != NULL, LSP_ERR_ARGUMENT, "the counts are NULL");
@@ -60,12 +64,14 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     LSP_REQUIRE(range > 0 && scale > 0 && scale <= (job.type == LSP_F32 ? 3e38 : 1e300), LSP_ERR_ARGUMENT,
                 "a range of %g in %lld bins: the width of a bin does not fit type %s", range, (long long)bins,
                 lsp_type_name(job.type));
+    job.shells = lsp_pair_device_of(ctx)->boxes ? bins : 0;
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->histogram != NULL, range));
     LSP_TRY(lsp_pair_device_of(ctx)->histogram(ctx, &job, scale, bins, counts));
     if (info != NULL) {
         *info = job.info;
     }
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -78,10 +84,12 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    const size_t mark = lsp_scratch_mark(ctx);
     join = join != NULL ? join : &none;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
     LSP_TRY(lsp_radius_join_check(ctx, join, job.self));
+    LSP_REQUIRE(job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
     LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radius));
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->join != NULL, radius));
     const double limit = lsp_distance_limit(&job.metric, job.type, radius);
@@ -91,17 +99,125 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
         *info = job.info;
     }
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
-/* The volume of a ball of radius r: V(D) = V(D - 2) * 2 pi r^2 / D. */
-static double ball(int dimensions, double r) {
-    const double pi = 3.14159265358979323846;
-    double volume = dimensions % 2 ? 2 * r : 1;
-    for (int d = dimensions % 2 ? 3 : 2; d <= dimensions; d += 2) {
-        volume *= 2 * pi * r * r / d;
+lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                       int64_t k, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_join_options none = {0};
+    lsp_pair_job job;
+    lsp_csr made = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
     }
-    return volume;
+    join = join != NULL ? join : &none;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_REQUIRE(k >= 0, LSP_ERR_ARGUMENT, "%lld nearest points: 0 or more can be asked for", (long long)k);
+    LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
+    LSP_TRY(lsp_radius_join_check(ctx, join, job.self));
+    LSP_REQUIRE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
+    LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "the nearest points have no method grid: all or boxes");
+    const int64_t partners = lsp_max(job.sets[1].n - (job.self && !join->self_pairs), 0);
+    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->nearest != NULL, INFINITY));
+    LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
+    *C = made;
+    if (info != NULL) {
+        *info = job.info;
+    }
+done:
+    return status;
+}
+
+/* The points of a density's grid, in scratch. */
+static lsp_status make_grid(lsp_ctx *ctx, const lsp_density_options *o, const lsp_points *samples, lsp_points *grid) {
+    lsp_status status = LSP_OK;
+    const int dimensions = samples->dimensions;
+    *grid = (lsp_points){.n = 1, .dimensions = dimensions, .type = samples->type, .stride = 1};
+    LSP_REQUIRE(dimensions >= 1 && dimensions <= LSP_MOST_DIMENSIONS, LSP_ERR_ARGUMENT,
+                "the set b has %d dimensions: 1 to %d are offered", dimensions, LSP_MOST_DIMENSIONS);
+    LSP_REQUIRE(samples->where == LSP_HOST, LSP_ERR_UNSUPPORTED, "a grid serves samples on the host");
+    for (int k = 0; k < dimensions; k++) {
+        LSP_REQUIRE(o->grid[k] >= 1 && o->grid[k] <= LSP_MOST_GRID / grid->n, LSP_ERR_ARGUMENT,
+                    "%lld cells of the grid in dimension %d: 1 or more are needed, at most %d in all",
+                    (long long)o->grid[k], k, LSP_MOST_GRID);
+        LSP_REQUIRE(o->low[k] <= o->high[k] && isfinite(o->low[k]) && isfinite(o->high[k]), LSP_ERR_ARGUMENT,
+                    "the grid goes from %g to %g in dimension %d", o->low[k], o->high[k], k);
+        grid->n *= o->grid[k];
+    }
+    for (int64_t k = 0, step = 1; k < dimensions; step *= o->grid[k++]) {
+        void *at;
+        LSP_TRY(lsp_scratch_bytes(ctx, grid->n, lsp_type_bytes(samples->type), false, &at));
+        for (int64_t i = 0; i < grid->n; i++) {
+            const double part = ((double)(i / step % o->grid[k]) + 0.5) / (double)o->grid[k];
+            const double x = o->low[k] * (1 - part) + o->high[k] * part;
+            if (samples->type == LSP_F32) {
+                ((float *)at)[i] = (float)x;
+            } else {
+                ((double *)at)[i] = x;
+            }
+        }
+        grid->at[k] = at;
+    }
+done:
+    return status;
+}
+
+/* The factor that gives a kernel the volume 1, over the samples. */
+static double density_factor(const lsp_pair_job *job, lsp_density_kernel kernel, double bandwidth) {
+    const double pi = 3.14159265358979323846;
+    const int dimensions = job->metric.dimensions;
+    const double peak = kernel == LSP_DENSITY_GAUSSIAN ? pow(2 * pi, -0.5 * dimensions)
+                                                       : (dimensions + 2) / (2 * lsp_ball(dimensions, 1));
+    return peak / pow(bandwidth, dimensions) / (double)lsp_max(job->sets[1].n, 1);
+}
+
+lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                              double bandwidth, const lsp_density_options *o, void *density, lsp_pair_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_density_options none = {0};
+    lsp_pair_job job;
+    lsp_points grid;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const size_t mark = lsp_scratch_mark(ctx);
+    o = o != NULL ? o : &none;
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_density_options", o->reserved));
+    LSP_REQUIRE(density != NULL, LSP_ERR_ARGUMENT, "the place for the densities is NULL");
+    LSP_REQUIRE((unsigned)o->kernel <= LSP_DENSITY_EPANECHNIKOV, LSP_ERR_ARGUMENT, "%d is no kernel of a density",
+                (int)o->kernel);
+    LSP_REQUIRE(bandwidth >= 1e-15 && bandwidth <= 1e15, LSP_ERR_ARGUMENT,
+                "the bandwidth is %g: it must be from 1e-15 to 1e15", bandwidth);
+    LSP_REQUIRE(o->tolerance >= 0 && o->tolerance < 1, LSP_ERR_ARGUMENT,
+                "the tolerance is %g: it must be 0 or more and less than 1", o->tolerance);
+    LSP_REQUIRE(a != NULL || (b != NULL && o->grid[0] != 0), LSP_ERR_ARGUMENT,
+                "no points are given: a, or a grid and b, are needed");
+    LSP_REQUIRE(a == NULL || o->grid[0] == 0, LSP_ERR_ARGUMENT, "both points a and a grid are given");
+    if (a == NULL) {
+        LSP_TRY(make_grid(ctx, o, b, &grid));
+        a = &grid;
+    }
+    LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
+    LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "a density has no method grid: all or boxes");
+    const bool gaussian = o->kernel == LSP_DENSITY_GAUSSIAN;
+    const double h = bandwidth / job.metric.unit, least = job.type == LSP_F32 ? 1.2e-38 : 2.3e-308;
+    const double reach = gaussian ? bandwidth * sqrt(-2 * log(fmax(o->tolerance, least))) : bandwidth;
+    const lsp_density_work work = {.gaussian = gaussian,
+                                   .scale = (gaussian ? -0.72134752044448170368 : -1) / (h * h), /* log2(e) / 2 */
+                                   .limit = (reach / job.metric.unit) * (reach / job.metric.unit),
+                                   .factor = density_factor(&job, o->kernel, bandwidth),
+                                   .weights = o->weights};
+    job.shells = INT64_MAX;
+    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->density != NULL, reach));
+    LSP_TRY(lsp_pair_device_of(ctx)->density(ctx, &job, &work, density));
+    if (info != NULL) {
+        *info = job.info;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
 }
 
 lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t bins, double range, int dimensions,
@@ -118,8 +234,8 @@ lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t
     LSP_REQUIRE(range > 0 && pairs > 0 && volume > 0, LSP_ERR_ARGUMENT,
                 "a range of %g, %g pairs and a volume of %g: all must be above 0", range, pairs, volume);
     for (int64_t i = 0; i < bins; i++) {
-        const double inner = ball(dimensions, range * (double)i / (double)bins);
-        const double outer = ball(dimensions, range * (double)(i + 1) / (double)bins);
+        const double inner = lsp_ball(dimensions, range * (double)i / (double)bins);
+        const double outer = lsp_ball(dimensions, range * (double)(i + 1) / (double)bins);
         g[i] = (double)counts[i] / (pairs * ((outer - inner) / volume));
     }
 done:

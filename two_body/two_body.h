@@ -17,8 +17,10 @@ lsp_status lsp_pair_check_radius(lsp_ctx *ctx, const lsp_pair_job *job, const ch
 /* check.c: refuses options that make no sense; `self`: pairs of one set. */
 lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, bool self);
 
-/* choose.c: sets job->info and job->grid. */
-void lsp_pair_choose(lsp_pair_job *job);
+/* choose.c: sets job->info and job->grid. A radius of infinity: the nearest points are wanted. */
+void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs);
+/* choose.c: the volume of a ball. */
+double lsp_ball(int dimensions, double radius);
 
 /* ref.c: the specification, one thread and plain loops on the host. */
 void lsp_pair_count_ref(const lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
@@ -26,5 +28,11 @@ void lsp_pair_histogram_ref(const lsp_pair_job *job, double scale, int64_t bins,
 /* Calls take(data, i, j, value) for each entry of the join, row by row and column by column. */
 void lsp_radius_join_ref(const lsp_pair_job *job, double limit, const lsp_join_options *join,
                          void (*take)(void *data, int64_t i, int64_t j, double value), void *data);
+/* In double precision; weights of all samples. */
+void lsp_kernel_density_ref(const lsp_pair_job *job, lsp_density_kernel kernel, double bandwidth, const double *weights,
+                            double *density);
+/* The same for the k nearest points; k: not more than there are. */
+lsp_status lsp_nearest_ref(lsp_ctx *ctx, const lsp_pair_job *job, int64_t k, const lsp_join_options *join,
+                           void (*take)(void *data, int64_t i, int64_t j, double value), void *data);
 
 #endif

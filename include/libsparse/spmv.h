@@ -76,9 +76,9 @@ typedef struct lsp_spmv_info {
 
 /* Rows may have any order of columns, and a column twice. `options` and `info` may be NULL. A, x and y lie in one place.
  * On a GPU the call waits for nothing and can be captured in a CUDA graph once the context has worked on a matrix of
- * that size, unless options->transpose is set.
+ * that size, unless options->transpose is set. Calls remember whether rows at this address have very different lengths:
+ * if other row pointers are written there, the last bits of sums may differ from those of a first call.
  *     lsp_spmv(ctx, &A, NULL, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y}, NULL);
- *
  * Row pointers that fall, or do not go from 0 to nnz, give LSP_ERR_FORMAT and leave y as it was. On a GPU only the
  * kernels see them: the next lsp_ctx_sync returns LSP_ERR_ARGUMENT, and what is in y means nothing.
  *

@@ -1,5 +1,6 @@
 /* libsparse/two_body.h: statistics of all pairs of points. Part of libsparse.h, which states the rules for all
- * functions. On the CPU; a context of a GPU gets LSP_ERR_UNSUPPORTED. */
+ * functions. A context of a GPU works there, also on points of the host; results have the same bits. Not there yet:
+ * lsp_nearest, lsp_kernel_density and LSP_PAIR_BOXES get LSP_ERR_UNSUPPORTED. */
 #ifndef LIBSPARSE_TWO_BODY_H
 #define LIBSPARSE_TWO_BODY_H
 
@@ -25,10 +26,12 @@ typedef struct lsp_points {
 typedef enum lsp_pair_method {
     LSP_PAIR_AUTO = 0, /* the library chooses */
     LSP_PAIR_ALL,      /* the distance of every pair is computed */
-    LSP_PAIR_GRID      /* points are sorted into cells; only pairs of near cells are looked at */
+    LSP_PAIR_GRID,     /* points are sorted into cells; only pairs of near cells are looked at. Not for lsp_nearest */
+    LSP_PAIR_BOXES /* points are sorted into a tree of boxes; pairs of boxes whose bounds tell all about their points
+                      are settled at once. Not for lsp_radius_join */
 } lsp_pair_method;
 
-/* How a method is called: "all", "grid"; "?" for a number that is none. */
+/* How a method is called: "all", "grid", "boxes"; "?" for a number that is none. */
 LSP_API const char *lsp_pair_method_name(lsp_pair_method method);
 
 /* All zero: open space, and the library chooses the method. The method never changes a result. */
@@ -45,7 +48,7 @@ typedef struct lsp_pair_options {
 typedef struct lsp_pair_info {
     lsp_pair_method method;
     char reason[160]; /* why */
-    int64_t cells;    /* of the grid; 0: none */
+    int64_t cells;    /* of the grid, or boxes that are not cut any more; 0: none */
     int64_t tested;   /* distances computed */
     int64_t reserved[LSP_RESERVED];
 } lsp_pair_info;
@@ -101,11 +104,49 @@ typedef struct lsp_join_options {
 } lsp_join_options;
 
 /* C = the matrix of the pairs with d2 <= radius^2: C[i][j] = their distance, i of a, j of b (of a, if b is NULL). Rows
- * are sorted by column. Indices are as narrow as fits. The caller frees C with lsp_csr_free. `join` may be NULL.
- * Without memory for all pairs the call is refused after they were counted, before C is made. */
+ * are sorted by column. Indices are as narrow as fits. C lies where the points do; lsp_csr_free frees it.
+ * Without memory for all pairs the call is refused after they were counted, before C is made. `join` may be NULL. */
 LSP_API lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                    const lsp_pair_options *options, double radius, const lsp_join_options *join,
                                    lsp_csr *C, lsp_pair_info *info);
+
+/* C = the matrix of the k nearest points: C[i][j] = the distance of point i of a and point j of b (of a, if b is NULL;
+ * then a point is none of its own nearest without join->self_pairs). Of points with equal d2 the one with the lower
+ * number is nearer. Every row has k entries, or as many as there are points, sorted by column. Otherwise as
+ * lsp_radius_join; join->half is refused. In a periodic box each point is as near as d2 says, that is its nearest
+ * image; in a tilted box this holds up to half the box's least width. */
+LSP_API lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                               int64_t k, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info);
+
+typedef enum lsp_density_kernel {
+    LSP_DENSITY_GAUSSIAN = 0, /* exp(-u^2 / 2) */
+    LSP_DENSITY_EPANECHNIKOV  /* 1 - u^2, where that is above 0 */
+} lsp_density_kernel;
+
+enum { LSP_MOST_GRID = 1 << 28 }; /* points of a grid */
+
+/* All zero: the Gaussian kernel, every term, all weights 1. */
+typedef struct lsp_density_options {
+    lsp_density_kernel kernel;
+    double tolerance; /* of the Gaussian: terms less than it times the largest may be left out. 0: none, but those that
+                         are below the smallest normal number */
+    const void *weights; /* of the samples: of their type, at their place, from 0 to 1e30; or NULL */
+    int64_t
+        grid[LSP_MOST_DIMENSIONS]; /* with a NULL: density at the middles of the cells of a grid, this many in each
+                                      dimension, at most LSP_MOST_GRID together; the first dimension moves fastest */
+    double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS]; /* where the grid begins and ends */
+    int64_t reserved[LSP_RESERVED];
+} lsp_density_options;
+
+/* density[i] = the kernel density at point i of a, from the samples b (those of a itself, if b is NULL; then each point
+ * is among its own samples): the sum over j of w_j K(|a_i - b_j| / h), over the sum of w and h^D, with K scaled to a
+ * volume of 1. `bandwidth` is h. `density` has the type of the points, lies on the host or where a lies, and room for
+ * the points of a or of the grid. Terms are computed in the type of the points and summed in double precision; sums are
+ * the same for every number of threads, and differ in the last digits between methods, devices and instruction sets.
+ * Methods: all and boxes. In a periodic box only nearest images count. */
+LSP_API lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
+                                      const lsp_pair_options *options, double bandwidth,
+                                      const lsp_density_options *density_options, void *density, lsp_pair_info *info);
 
 #ifdef __cplusplus
 }

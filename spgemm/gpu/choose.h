@@ -44,11 +44,16 @@ typedef enum lsp_spgemm_bin {
 
 /* Tuned on an H200 with sparse-bench spgemm. */
 enum {
-    LSP_SORT_IN_WARP = 256, /* most products that a warp sorts */
-    LSP_SORT_MOST = 4096,   /* most products that a block sorts */
-    LSP_COLLECT_MOST = 512, /* most columns that a warp collects in a window or table */
-    LSP_COLLECT_FROM = 2,   /* products a column; with fewer, sorting is faster */
-    LSP_MERGE_BITS = 8,     /* log2 of LSP_MERGE_MOST */
+    LSP_ONE_PASS_ROWS = 1 << 13, /* of C; with fewer, one call's product is made in two passes */
+    LSP_ONE_PASS_MOST = 24,      /* most entries of a row that is made in one pass */
+    LSP_SAMPLE_ROWS = 128,       /* of a block of the sample */
+    LSP_SAMPLE_BLOCKS = 256,     /* at most */
+    LSP_SAMPLED = 4,             /* the sample has at most this part of the rows */
+    LSP_SORT_IN_WARP = 256,      /* most products that a warp sorts */
+    LSP_SORT_MOST = 4096,        /* most products that a block sorts */
+    LSP_COLLECT_MOST = 512,      /* most columns that a warp collects in a window or table */
+    LSP_COLLECT_FROM = 2,        /* products a column; with fewer, sorting is faster */
+    LSP_MERGE_BITS = 8,          /* log2 of LSP_MERGE_MOST */
     LSP_MERGE_MOST = 1 << LSP_MERGE_BITS,
     LSP_HASH_COUNT_MOST = 8192,     /* products; with more, the columns mostly overflow the table for counting */
     LSP_HASH_COUNT_FROM = 1 << 20,  /* columns of C; with fewer, marking bits is faster than a table */
@@ -152,6 +157,12 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
 LSP_BOTH_SIDES static inline bool lsp_merges(uint32_t products, uint32_t longest, uint32_t cols) {
     const uint32_t others = products - longest;
     return others <= LSP_MERGE_MOST && others <= longest / 3 && lsp_bits_below(cols) <= 32 - LSP_MERGE_BITS;
+}
+
+/* The first of the neighbouring rows that a block of the sample for one pass takes, from 0 to places - 1. Multiples of
+ * the golden ratio spread evenly, and follow no grid's period. */
+LSP_BOTH_SIDES static inline int64_t lsp_sampled_row(uint32_t block, int64_t places) {
+    return (int64_t)((uint64_t)(uint32_t)(block * 0x9E3779B9u) * (uint64_t)places >> 32);
 }
 
 /* Among rows of more than 1024 products, those with many entries of A are counted separately, by bin. */

@@ -9,7 +9,7 @@
 
 /* ---- the check ---- */
 
-static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
+lsp_status spg_start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
     const int64_t blocks = blocks_for(ctx, A->rows + A->nnz);
     const bool wide_rowptr = A->rowptr_type == LSP_I64, wide_col = A->col_type == LSP_I64;
 #define CHECK(R, C)                                                                                                    \
@@ -151,14 +151,14 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     LSP_TRY(take_memory(plan, rows));
     report = &report_of(plan)->facts;
     if (!same) {
-        LSP_TRY(start_check(ctx, B, &report->check[1]));
+        LSP_TRY(spg_start_check(ctx, B, &report->check[1]));
     }
     if (ready) { /* the common case: starts the inspection before the host knows whether A and B are matrices, so that
                     it waits once */
         const lsp_spgemm_operands views = {*A, *B, false, false, NULL};
         LSP_TRY(spg_inspect(plan, &views));
     } else {
-        LSP_TRY(start_check(ctx, A, &report->check[0]));
+        LSP_TRY(spg_start_check(ctx, A, &report->check[0]));
     }
     LSP_TRY(ready ? lsp_cuda_read_note(ctx, &here, sizeof here) : lsp_cuda_read(ctx, &here, report, sizeof here));
     LSP_TRY(read_checks(plan, A, B, same, &here));

@@ -77,7 +77,7 @@ __device__ inline ull inspect_rows(const spg_job &job, uint32_t begin, uint32_t 
         for (int mask = 1; mask < lanes; mask *= 2) {
             p += __shfl_xor_sync(~0u, p, mask);
         }
-        const ull own = __shfl_sync(~0u, p, (lane - first) << log_lanes & (WARP - 1));
+        const ull own = __shfl_sync(~0u, p, (int)((uint32_t)(lane - first) << log_lanes) & (WARP - 1));
         products = lane >= first && lane < first + together ? own : products;
     }
     return products;

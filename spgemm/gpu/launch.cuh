@@ -18,6 +18,9 @@ static inline int64_t chip_sms(lsp_ctx *ctx) { return lsp_cuda_get_chip(ctx)->sm
 
 /* ---- functions that one launcher calls in another ---- */
 
+/* Starts the check of a matrix. *check is all zero. Does not wait. */
+lsp_status spg_start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check);
+
 /* Starts the kernel that fills spg_facts and counts the short rows. Does not wait. */
 lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands);
 

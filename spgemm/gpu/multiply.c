@@ -130,6 +130,7 @@ static void release(lsp_spgemm_plan *plan) {
 }
 
 static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + sizeof(lsp_spgemm_gpu),
+                                        .at_once = lsp_spgemm_gpu_one_pass,
                                         .inspect = lsp_spgemm_gpu_inspect,
                                         .take_operands = lsp_spgemm_gpu_take_operands,
                                         .typed_operands = true,

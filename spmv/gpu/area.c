@@ -1,4 +1,5 @@
 /* The work area of products on a GPU: the list of pieces and their sums; and the job as kernels see it. */
+#include "core/answers.h"
 #include "core/cuda.h"
 #include "core/semiring.h"
 #include "gpu.h"
@@ -8,10 +9,14 @@ void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job) {
     const lsp_spmv_vectors *v = &given->vectors;
     const lsp_semiring semiring = given->options.semiring;
     const bool by_columns = given->options.by_columns;
+    const int64_t x_row = by_columns ? 1 : v->x_stride, item = (int64_t)lsp_type_bytes(given->options.type);
+    const bool narrow = A->col_type == LSP_I32 && x_row <= UINT32_MAX / item;
     *job = (spmv_job){.rows = A->rows,
                       .cols = A->cols,
                       .nnz = A->nnz,
                       .cols_narrow = (uint32_t)lsp_min(A->cols, (int64_t)1 << 31),
+                      .x_step = (uint32_t)(narrow ? x_row * item : 0),
+                      .careful = !narrow || A->cols == 0,
                       .rowptr = A->rowptr,
                       .col = A->col,
                       .val = A->val,
@@ -28,7 +33,7 @@ void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job) {
                       .x = v->x,
                       .y = v->y,
                       .vectors = given->options.vectors,
-                      .x_row = by_columns ? 1 : v->x_stride,
+                      .x_row = x_row,
                       .x_vector = by_columns ? v->x_stride : 1,
                       .y_row = by_columns ? 1 : v->y_stride,
                       .y_vector = by_columns ? v->y_stride : 1,
@@ -48,41 +53,59 @@ static spmv_area area_in(char *memory, int64_t pieces) {
     return area;
 }
 
-static lsp_status area_of_ctx(lsp_ctx *ctx, int64_t pieces, spmv_area *area) {
+/* A matrix that a call has asked about. */
+typedef struct asked {
+    const void *rowptr;
+    int64_t rows, nnz, vectors, shape;
+    unsigned long long ticket;
+} asked;
+
+/* What the context keeps: the area, and the last matrices. Answers lie in pinned memory, where kernels write them. */
+typedef struct kept {
+    spmv_area area;
+    asked last[LSP_CUDA_ANSWERS];
+    unsigned long long tickets;
+} kept;
+
+static lsp_status kept_of(lsp_ctx *ctx, kept **k) {
     lsp_status status = LSP_OK;
-    spmv_area *kept = ctx->tables[LSP_TABLE_SPMV];
+    *k = ctx->tables[LSP_TABLE_SPMV];
+    if (*k == NULL) {
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof **k, (void **)k));
+        **k = (kept){0};
+        ctx->tables[LSP_TABLE_SPMV] = *k;
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_area *area) {
+    lsp_status status = LSP_OK;
+    kept *k;
     void *memory = NULL;
     int64_t capacity;
-    if (kept != NULL && kept->capacity >= pieces) {
-        *area = *kept;
+    if (parts != NULL) {
+        *area = *(const spmv_area *)parts;
+        return LSP_OK;
+    }
+    LSP_TRY(kept_of(ctx, &k));
+    if (k->area.capacity >= pieces) {
+        *area = k->area;
         return LSP_OK;
     }
     LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph, and the context has no room for a matrix of this "
                 "size: multiply by it once before, or use a plan");
-    if (kept == NULL) {
-        LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *kept, (void **)&kept));
-        *kept = (spmv_area){0};
-        ctx->tables[LSP_TABLE_SPMV] = kept;
-    }
-    capacity = lsp_max(pieces, 2 * kept->capacity);
+    capacity = lsp_max(pieces, 2 * k->area.capacity);
     status = lsp_alloc(ctx, LSP_CUDA, bytes_of(capacity), 1, &memory);
     if (status == LSP_ERR_MEMORY) {
         capacity = pieces;
         status = lsp_alloc(ctx, LSP_CUDA, bytes_of(capacity), 1, &memory);
     }
     LSP_TRY(status);
-    *kept = *area = area_in(memory, capacity);
+    k->area = *area = area_in(memory, capacity);
 done:
     return status;
-}
-
-lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_area *area) {
-    if (parts != NULL) {
-        *area = *(const spmv_area *)parts;
-        return LSP_OK;
-    }
-    return area_of_ctx(ctx, pieces, area);
 }
 
 lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces) {
@@ -93,4 +116,35 @@ lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces) {
     *(spmv_area *)plan->parts = area_in(memory, pieces);
 done:
     return status;
+}
+
+/* ---- what was found before ---- */
+
+static bool is_same(const asked *a, const asked *b) {
+    return a->rowptr == b->rowptr && a->rows == b->rows && a->nnz == b->nnz && a->vectors == b->vectors &&
+           a->shape == b->shape;
+}
+
+/* A kernel that has not run yet may write the answer of another matrix to the same place: tickets tell them apart. */
+void lsp_spmv_recall(lsp_ctx *ctx, const lsp_spmv_job *given, int64_t shape, spmv_memory *memory) {
+    const lsp_csr *A = &given->A;
+    kept *k = ctx->tables[LSP_TABLE_SPMV];
+    asked now = {
+        .rowptr = A->rowptr, .rows = A->rows, .nnz = A->nnz, .vectors = given->options.vectors, .shape = shape};
+    const uint64_t sum = (uintptr_t)now.rowptr / 64 + (uint64_t)(now.rows + 3 * now.nnz + 5 * now.vectors + shape);
+    const size_t at = (size_t)(sum * UINT64_C(0x9E3779B97F4A7C15) >> 32) % LSP_CUDA_ANSWERS;
+    volatile unsigned long long *const here = lsp_cuda_answers(ctx, &memory->answer);
+    if (lsp_cuda_recording(ctx)) {
+        memory->answer = NULL;
+        return;
+    }
+    if (!is_same(&k->last[at], &now)) {
+        now.ticket = ++k->tickets;
+        k->last[at] = now;
+    }
+    const unsigned long long answer = here[at];
+    memory->answer += at;
+    memory->ticket = k->last[at].ticket;
+    memory->known = answer >> SPMV_FOUND_BITS == memory->ticket;
+    memory->found = memory->known ? (unsigned)answer & ((1u << SPMV_FOUND_BITS) - 1) : 0;
 }

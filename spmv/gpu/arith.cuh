@@ -16,18 +16,21 @@ struct spmv_one {};
 template <typename T, bool PLUS> struct spmv_sum { typedef T type; };
 template <typename T> struct spmv_sum<T, false> { typedef double type; };
 
-template <typename V> __device__ inline V spmv_value(const void *val, int64_t k) { return ((const V *)val)[k]; }
-template <> __device__ inline spmv_one spmv_value<spmv_one>(const void *, int64_t) { return {}; }
+/* Value of entry k. STREAM: caches need not keep it. */
+template <typename V, bool STREAM = false> __device__ inline V spmv_value(const void *val, int64_t k) {
+    if constexpr (std::is_same<V, spmv_one>::value) {
+        return {};
+    } else {
+        return STREAM ? __ldcs((const V *)val + k) : ((const V *)val)[k];
+    }
+}
 
-/* The same, if it is wanted; as a stream that the caches need not keep. */
+/* The same, if it is wanted: see lsp_read_if. */
 template <typename V> __device__ inline void spmv_value_if(bool wanted, const void *val, int64_t k, V *v) {
-    lsp_read_if(wanted, (const V *)val + k, v);
+    if constexpr (!std::is_same<V, spmv_one>::value) {
+        lsp_read_if(wanted, (const V *)val + k, v);
+    }
 }
-template <> __device__ inline void spmv_value_if<spmv_one>(bool, const void *, int64_t, spmv_one *) {}
-template <typename V> __device__ inline void spmv_stream_if(bool wanted, const void *val, int64_t k, V *v) {
-    lsp_stream_if(wanted, (const V *)val + k, v);
-}
-template <> __device__ inline void spmv_stream_if<spmv_one>(bool, const void *, int64_t, spmv_one *) {}
 
 template <typename T, typename V> __device__ inline T spmv_factor(V value) { return (T)value; }
 template <> __device__ inline float spmv_factor<float, spmv_one>(spmv_one) { return 1; }
@@ -88,13 +91,41 @@ __device__ inline typename spmv_sum<T, PLUS>::type spmv_join_lanes(lsp_semiring 
     return sum;
 }
 
-/* Is it a column of the matrix? */
-__device__ inline bool spmv_has(const spmv_job &job, int32_t c) { return (uint32_t)c < job.cols_narrow; }
-__device__ inline bool spmv_has(const spmv_job &job, long long c) { return (uint64_t)c < (uint64_t)job.cols; }
+/* What a thread found wrong: a word as lsp_cuda_fault wants it. Reported at its end, because that word is on the host.
+ */
+struct spmv_faults {
+    long long what = 0;
+    __device__ inline void row(int64_t row) { what = (long long)row + 1; }
+    __device__ inline void entry(int64_t k) { what = -1 - (long long)k; }
+    __device__ inline void report(const spmv_job &job) const {
+        if (what != 0) {
+            *(volatile long long *)job.fault = what;
+        }
+    }
+};
 
-/* Where x has column c. The place of a column outside, which is never read, may wrap around. */
-__device__ inline int64_t spmv_x_at(const spmv_job &job, int64_t c) {
-    return (int64_t)((uint64_t)c * (uint64_t)job.x_row);
+/* ---- columns ---- */
+
+/* Columns may be outside the matrix. Kernels read x at the nearest column that exists, keep the largest column as a
+ * number without sign (`top`), and look at it once, after the last entry. If it is outside, which is rare, they
+ * multiply their entries again with a look at each one: outside entries are left out, and one of them is reported. */
+__device__ inline unsigned spmv_inside(const spmv_job &job, int32_t c, unsigned *top) {
+    *top = max(*top, (unsigned)c);
+    return min((unsigned)c, job.cols_narrow - 1);
+}
+template <typename T> __device__ inline const T *spmv_x_at(const spmv_job &job, const T *x, unsigned c) {
+    return (const T *)((const char *)x + (uint64_t)c * job.x_step);
+}
+__device__ inline bool spmv_is_outside(const spmv_job &job, unsigned top) { return top >= job.cols_narrow; }
+
+/* Column of entry k, with a look at it; -1: outside, which is reported. */
+__device__ inline int64_t spmv_careful_col(const spmv_job &job, int64_t k, spmv_faults *faults) {
+    const int64_t c = job.wide_col ? ((const int64_t *)job.col)[k] : (int64_t)((const int32_t *)job.col)[k];
+    if (c >= 0 && c < job.cols) {
+        return c;
+    }
+    faults->entry(k);
+    return -1;
 }
 
 /* ---- the ends of a row ---- */
@@ -153,33 +184,24 @@ __device__ inline bool spmv_is_malformed(const spmv_job &job, int begin, int end
     return begin < 0 || end < begin || end > (int)job.nnz;
 }
 
-/* What a thread found wrong: a word as lsp_cuda_fault wants it. Reported at its end, because that word is on the host.
- */
-struct spmv_faults {
-    long long what = 0;
-    __device__ inline void row(int64_t row) { what = (long long)row + 1; }
-    __device__ inline void entry(int64_t k) { what = -1 - (long long)k; }
-    __device__ inline void report(const spmv_job &job) const {
-        if (what != 0) {
-            *(volatile long long *)job.fault = what;
-        }
-    }
-};
-
 /* The new value of *y, an element of a row whose sum is complete. is_empty: the row has no entries. */
 template <typename T, bool PLUS>
-__device__ inline void spmv_write(const spmv_job &job, T *y, typename spmv_sum<T, PLUS>::type sum, bool is_empty) {
+__device__ inline T spmv_result(const spmv_job &job, const T *y, typename spmv_sum<T, PLUS>::type sum, bool is_empty) {
     const T beta = job.beta_at ? __ldg((const T *)job.beta_at) : (T)job.beta;
     if constexpr (PLUS) {
         const T alpha = job.alpha_at ? __ldg((const T *)job.alpha_at) : (T)job.alpha;
         const T scaled = alpha * (is_empty ? (T)0 : sum);
-        *y = beta == 0 ? scaled : fma(beta, *y, scaled);
+        return beta == 0 ? scaled : fma(beta, *y, scaled);
     } else {
         const T old = beta == 0 ? 0 : *y;
         sum = beta == 0 ? sum : spmv_join_other(job.semiring, sum, (double)old);
         /* any y but 0 counts as 1. Chosen here and not before the join, which would cost registers */
-        *y = (T)(job.semiring == LSP_OR_AND && old != 0 ? 1 : sum);
+        return (T)(job.semiring == LSP_OR_AND && old != 0 ? 1 : sum);
     }
+}
+template <typename T, bool PLUS>
+__device__ inline void spmv_write(const spmv_job &job, T *y, typename spmv_sum<T, PLUS>::type sum, bool is_empty) {
+    *y = spmv_result<T, PLUS>(job, y, sum, is_empty);
 }
 template <typename T, bool PLUS>
 __device__ inline void spmv_finish(const spmv_job &job, int64_t row, int64_t vector,

@@ -31,14 +31,30 @@ extern "C" int64_t lsp_spmv_equal_pieces(const lsp_spmv_job *given) {
 }
 
 extern "C" lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
-                                            const spmv_area *area) {
+                                            const spmv_area *area, const spmv_memory *memory) {
     bool beside = true;
     const int64_t blocks = lsp_blocks_for(ctx, area->capacity, 1, SM_BLOCKS);
     pieces_launch l = {};
     l.job = *job;
     l.area = *area;
     l.pieces = -1;
+    l.answer = memory->known ? NULL : memory->answer;
+    l.ticket = memory->ticket;
     return SPMV_BY_TYPES(given, start_types, (ctx, &l, blocks, &beside));
+}
+
+extern "C" lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
+                                           const spmv_area *area) {
+    lsp_status status = LSP_OK;
+    bool beside = false;
+    pieces_launch l = {};
+    l.job = *job;
+    l.area = *area;
+    l.pieces = lsp_spmv_equal_pieces(given);
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_cut, lsp_ceil_div(job->rows, PIECE_NT), PIECE_NT, 0, l));
+    LSP_TRY(SPMV_BY_TYPES(given, start_types, (ctx, &l, l.pieces, &beside)));
+done:
+    return status;
 }
 
 /* ---- engine ---- */
@@ -49,17 +65,11 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     lsp_status status = LSP_OK;
-    bool beside = false;
-    rows_launch cut = {};
-    pieces_launch l = {};
-    lsp_spmv_gpu_job(ctx, given, &l.job);
-    l.pieces = cut.pieces = lsp_spmv_equal_pieces(given);
-    LSP_TRY(lsp_spmv_area_for(ctx, parts, l.pieces, &l.area));
-    cut.job = l.job;
-    cut.area = l.area;
-    LSP_TRY(
-        LSP_LAUNCH_BESIDE(ctx, &beside, kernel_cut, lsp_ceil_div(l.pieces, PIECE_WARPS * CUT_EACH), PIECE_NT, 0, cut));
-    LSP_TRY(SPMV_BY_TYPES(given, start_types, (ctx, &l, lsp_min(l.pieces, INT32_MAX), &beside)));
+    spmv_job job;
+    spmv_area area = {};
+    lsp_spmv_gpu_job(ctx, given, &job);
+    LSP_TRY(lsp_spmv_area_for(ctx, parts, lsp_spmv_equal_pieces(given), &area));
+    LSP_TRY(lsp_spmv_equal_start(ctx, given, &job, &area));
 done:
     return status;
 }

@@ -66,9 +66,7 @@ static lsp_status run_vectors(lsp_ctx *ctx, const lsp_spmv_job *given, const gat
     lsp_status status = LSP_OK;
     const int64_t item = (int64_t)lsp_type_bytes(given->options.type);
     spmv_job job;
-    spmv_shape shape;
     lsp_spmv_gpu_job(ctx, given, &job);
-    lsp_spmv_plain_shape(given, &shape);
     for (int64_t vector = 0; vector < given->options.vectors; vector++) {
         spmv_job one = job;
         const char *const x = (const char *)job.x + vector * job.x_vector * item;
@@ -80,7 +78,7 @@ static lsp_status run_vectors(lsp_ctx *ctx, const lsp_spmv_job *given, const gat
         one.gathered = true;
         one.col = given->planned ? NULL : job.col;
         one.vectors = 1;
-        LSP_TRY(lsp_spmv_rows_start(ctx, given, &one, &shape, NULL, false));
+        LSP_TRY(lsp_spmv_lanes_start(ctx, given, &one));
     }
 done:
     return status;

@@ -9,22 +9,29 @@
 enum { PIECE_NT = 256, PIECE_VT = SPMV_PIECE / PIECE_NT, PIECE_WARPS = PIECE_NT / WARP };
 enum { PIECE_SM_BLOCKS = 4 }; /* blocks per multiprocessor that registers allow */
 enum { PIECE_CARVEOUT = 30 }; /* percent of an SM's memory that is shared: random reads of x want L1 more than blocks */
-enum { PIECE_AHEAD = 8 };     /* entries that a thread loads before it multiplies the first */
 
 struct pieces_launch {
     spmv_job job;
     spmv_area area;
-    int64_t pieces; /* -1: as many as are listed */
+    int64_t pieces;                     /* -1: as many as are listed */
+    unsigned long long *answer, ticket; /* of spmv_memory; NULL: nobody asks */
 };
 
 __device__ inline int64_t pieces_count(const pieces_launch &l) {
     return l.pieces >= 0 ? l.pieces : min((int64_t)__ldcg(&l.area.state->pieces), l.area.capacity);
 }
 
-static __global__ void __launch_bounds__(PIECE_NT) kernel_cut(rows_launch l) {
+/* A thread a row. */
+static __global__ void __launch_bounds__(PIECE_NT) kernel_cut(pieces_launch l) {
+    const int64_t row = (int64_t)blockIdx.x * PIECE_NT + threadIdx.x;
     spmv_faults faults;
     lsp_let_next_begin();
-    cut_matrix(l.job, l.area, l.pieces, &faults);
+    if (row < l.job.rows) {
+        const int64_t rows[2] = {row, row + 1};
+        int64_t at[2];
+        spmv_rowptrs(l.job, rows, at);
+        cut_row(l.job, l.area, l.pieces, row, at[0], at[1], &faults);
+    }
     faults.report(l.job);
 }
 
@@ -35,48 +42,27 @@ __device__ inline int piece_at(int i) { return i + i / PIECE_VT; }
 template <typename S> struct piece_shared {
     S sum[SPMV_PIECE + PIECE_NT];
     S warp_sum[PIECE_WARPS];
-    bool warp_marked[PIECE_WARPS];      /* a row begins in the warp's entries */
-    unsigned begins[SPMV_PIECE / WARP]; /* a bit for each entry: a row begins there */
+    bool warp_marked[PIECE_WARPS];               /* a row begins in the warp's entries */
+    alignas(4) unsigned char begins[SPMV_PIECE]; /* 1: a row begins at this entry */
 };
 
-/* The products of the piece to shared memory; AHEAD entries of a thread are loaded before the first is multiplied. */
-template <typename V, typename T, bool PLUS, int AHEAD, typename C>
-__device__ inline void piece_multiply(const spmv_job &job, const spmv_piece &piece, const C *col, const T *x,
-                                      typename spmv_sum<T, PLUS>::type *sums, spmv_faults *faults) {
-    typedef typename spmv_sum<T, PLUS>::type S;
-    const S nothing = (S)spmv_nothing<PLUS>(job);
-#pragma unroll 1
-    for (int base = (int)threadIdx.x; base < SPMV_PIECE; base += AHEAD * PIECE_NT) {
-        C c[AHEAD];
-        V v[AHEAD] = {};
-        T from[AHEAD] = {};
-#pragma unroll
-        for (int r = 0; r < AHEAD; r++) {
-            c[r] = -1;
-            lsp_stream_if(base + r * PIECE_NT < piece.entries, col + piece.begin + base + r * PIECE_NT, &c[r]);
-        }
-#pragma unroll
-        for (int r = 0; r < AHEAD; r++) {
-            const bool there = base + r * PIECE_NT < piece.entries, good = spmv_has(job, c[r]);
-            lsp_read_if(good, x + spmv_x_at(job, c[r]), &from[r]);
-            spmv_stream_if<V>(there, (const V *)job.val + piece.begin + base, r * PIECE_NT, &v[r]);
-            if (there && !good) {
-                faults->entry(piece.begin + base + r * PIECE_NT);
-            }
-        }
-#pragma unroll
-        for (int r = 0; r < AHEAD; r++) {
-            sums[piece_at(base + r * PIECE_NT)] =
-                spmv_has(job, c[r]) ? spmv_add<V, T, PLUS>(job.semiring, nothing, v[r], from[r]) : nothing;
-        }
-    }
+/* A piece as a block sees it: if row pointers are malformed, which is reported elsewhere, it may be anything, and is
+ * cut to what exists. */
+struct piece_view {
+    int64_t begin, row;
+    int entries, rows;
+};
+__device__ inline piece_view piece_view_of(const spmv_job &job, const spmv_piece &p) {
+    const int64_t begin = spmv_clamp(p.begin, 0, job.nnz), row = spmv_clamp(p.row, 0, job.rows);
+    return {begin, row, (int)(spmv_clamp(p.end, begin, min(begin + SPMV_PIECE, job.nnz)) - begin),
+            (int)(spmv_clamp(p.last, row, min(row + 16 * SPMV_PIECE, job.rows)) - row)};
 }
 
 /* A row of the piece, counted from the piece's first entry. */
 struct piece_row {
     int begin, end; /* end 0: it is empty; beyond the piece's entries: it goes on in the next piece */
 };
-__device__ inline piece_row piece_row_at(const spmv_job &job, const spmv_piece &piece, int r, spmv_faults *faults) {
+__device__ inline piece_row piece_row_at(const spmv_job &job, const piece_view &piece, int r, spmv_faults *faults) {
     const int64_t rows[2] = {piece.row + r, piece.row + r + 1};
     int64_t at[2];
     spmv_rowptrs(job, rows, at);
@@ -89,16 +75,66 @@ __device__ inline piece_row piece_row_at(const spmv_job &job, const spmv_piece &
     return at[0] == at[1] ? piece_row{(int)begin, 0} : piece_row{(int)begin, (int)end};
 }
 
-/* Marks the first entries of the piece's rows. Returns this thread's first row. */
-__device__ inline piece_row piece_mark(const spmv_job &job, const spmv_piece &piece, unsigned *begins,
-                                       spmv_faults *faults) {
+/* A thread's part of the marks, four at a time. */
+template <typename S> __device__ inline unsigned *piece_marks(piece_shared<S> &shared) {
+    static_assert(PIECE_VT % 4 == 0, "marks are read by words");
+    return (unsigned *)shared.begins + threadIdx.x * (PIECE_VT / 4);
+}
+
+/* Marks the first entry of a row. */
+__device__ inline void piece_mark(const piece_view &piece, const piece_row &row, unsigned char *begins) {
+    if (row.end > 0 && row.begin < piece.entries) {
+        begins[row.begin] = 1;
+    }
+}
+
+/* The products of the piece to shared memory, and marks of its rows. All entries of a thread are loaded before the
+ * first is multiplied. Returns this thread's first row. */
+template <typename V, typename T, bool PLUS, typename S>
+__device__ inline piece_row piece_multiply(const spmv_job &job, const piece_view &piece, const T *x,
+                                           piece_shared<S> &shared, spmv_faults *faults) {
+    const S nothing = (S)spmv_nothing<PLUS>(job);
+    const int last = piece.entries - 1, tid = (int)threadIdx.x;
     piece_row mine = {0, 0};
-    for (int r = (int)threadIdx.x; r < piece.rows; r += PIECE_NT) {
-        const piece_row row = piece_row_at(job, piece, r, faults);
-        if (row.end > 0 && row.begin < piece.entries) {
-            atomicOr(&begins[row.begin / WARP], 1u << row.begin % WARP);
+    unsigned top = 0;
+    if (!job.careful && piece.entries > 0) {
+        int32_t c[PIECE_VT];
+        V v[PIECE_VT];
+        T from[PIECE_VT];
+#pragma unroll
+        for (int i = 0; i < PIECE_VT; i++) {
+            const int k = min(tid + i * PIECE_NT, last);
+            c[i] = __ldcs((const int32_t *)job.col + piece.begin + k);
+            v[i] = spmv_value<V, true>((const V *)job.val + piece.begin, k);
         }
-        mine = r == (int)threadIdx.x ? row : mine;
+        if (tid < piece.rows) {
+            mine = piece_row_at(job, piece, tid, faults);
+        }
+#pragma unroll
+        for (int i = 0; i < PIECE_VT; i++) {
+            from[i] = *spmv_x_at(job, x, spmv_inside(job, c[i], &top));
+        }
+        piece_mark(piece, mine, shared.begins);
+#pragma unroll
+        for (int i = 0; i < PIECE_VT; i++) {
+            const int k = tid + i * PIECE_NT;
+            shared.sum[piece_at(k)] = k <= last ? spmv_add<V, T, PLUS>(job.semiring, nothing, v[i], from[i]) : nothing;
+        }
+    } else if (tid < piece.rows) {
+        mine = piece_row_at(job, piece, tid, faults);
+        piece_mark(piece, mine, shared.begins);
+    }
+    if (job.careful || spmv_is_outside(job, top)) {
+        for (int k = tid; k < SPMV_PIECE; k += PIECE_NT) {
+            const int64_t c = k <= last ? spmv_careful_col(job, piece.begin + k, faults) : -1;
+            shared.sum[piece_at(k)] =
+                c < 0 ? nothing
+                      : spmv_add<V, T, PLUS>(job.semiring, nothing, spmv_value<V>((const V *)job.val + piece.begin, k),
+                                             x[c * job.x_row]);
+        }
+    }
+    for (int r = tid + PIECE_NT; r < piece.rows; r += PIECE_NT) {
+        piece_mark(piece, piece_row_at(job, piece, r, faults), shared.begins);
     }
     return mine;
 }
@@ -107,15 +143,23 @@ __device__ inline piece_row piece_mark(const spmv_job &job, const spmv_piece &pi
 template <typename T, bool PLUS, typename S>
 __device__ inline void piece_scan(const spmv_job &job, piece_shared<S> &shared) {
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP, first = (int)threadIdx.x * PIECE_VT;
-    const unsigned marks = shared.begins[first / WARP] >> first % WARP & ((1u << PIECE_VT) - 1);
+    unsigned marks[PIECE_VT / 4];
     S sum[PIECE_VT];
+    int own = PIECE_VT; /* entries before this thread's first mark */
+#pragma unroll
+    for (int i = 0; i < PIECE_VT / 4; i++) {
+        marks[i] = piece_marks(shared)[i];
+        piece_marks(shared)[i] = 0; /* for the next piece */
+    }
 #pragma unroll
     for (int i = 0; i < PIECE_VT; i++) {
         const S one = shared.sum[piece_at(first + i)];
-        sum[i] = i == 0 || (marks >> i & 1) != 0 ? one : spmv_join<T, PLUS>(job.semiring, sum[i > 0 ? i - 1 : 0], one);
+        const bool begins = (marks[i / 4] >> i % 4 * 8 & 1) != 0;
+        own = begins && own == PIECE_VT ? i : own;
+        sum[i] = i == 0 || begins ? one : spmv_join<T, PLUS>(job.semiring, sum[i > 0 ? i - 1 : 0], one);
     }
     /* the warp: sums of threads, since the last mark */
-    const unsigned marked = __ballot_sync(~0u, marks != 0);
+    const unsigned marked = __ballot_sync(~0u, own < PIECE_VT);
     const unsigned before = marked & ((2u << lane) - 1); /* up to this lane */
     const int since = before != 0 ? WARP - 1 - __clz((int)before) : -1;
     S whole = sum[PIECE_VT - 1];
@@ -142,10 +186,6 @@ __device__ inline void piece_scan(const spmv_job &job, piece_shared<S> &shared) 
             }
         }
     }
-    if (threadIdx.x < SPMV_PIECE / WARP) { /* for the next piece */
-        shared.begins[threadIdx.x] = 0;
-    }
-    const int own = marks != 0 ? __ffs((int)marks) - 1 : PIECE_VT;
 #pragma unroll
     for (int i = 0; i < PIECE_VT; i++) {
         shared.sum[piece_at(first + i)] = i < own ? spmv_join<T, PLUS>(job.semiring, carry, sum[i]) : sum[i];
@@ -154,7 +194,7 @@ __device__ inline void piece_scan(const spmv_job &job, piece_shared<S> &shared) 
 
 /* The piece's rows read their sums. `mine`: this thread's first row. */
 template <typename T, bool PLUS, typename S>
-__device__ inline void piece_finish(const spmv_job &job, const spmv_area &area, int64_t p, const spmv_piece &piece,
+__device__ inline void piece_finish(const spmv_job &job, const spmv_area &area, int64_t p, const piece_view &piece,
                                     const piece_row &mine, int64_t vector, const S *sums, spmv_faults *faults) {
     for (int r = (int)threadIdx.x; r < piece.rows; r += PIECE_NT) {
         const piece_row row = r == (int)threadIdx.x ? mine : piece_row_at(job, piece, r, faults);
@@ -179,28 +219,15 @@ static __global__ void __launch_bounds__(PIECE_NT, PIECE_SM_BLOCKS) kernel_piece
     const T *const x = (const T *)job.x + vector * job.x_vector;
     spmv_faults faults;
     lsp_let_next_begin();
-    lsp_wait_for_previous();
-    const int64_t pieces = pieces_count(l);
-    int64_t p = blockIdx.x;
-    spmv_piece next = {};
-    if (p < pieces) {
-        next = l.area.list[p];
-    }
-    if (threadIdx.x < SPMV_PIECE / WARP) {
-        shared.begins[threadIdx.x] = 0;
+    for (int i = 0; i < PIECE_VT / 4; i++) {
+        piece_marks(shared)[i] = 0;
     }
     __syncthreads();
-    for (; p < pieces; p += gridDim.x) {
-        const spmv_piece piece = next;
-        if (p + gridDim.x < pieces) {
-            next = l.area.list[p + gridDim.x];
-        }
-        const piece_row mine = piece_mark(job, piece, shared.begins, &faults);
-        if (job.wide_col) {
-            piece_multiply<V, T, PLUS, 1>(job, piece, (const long long *)job.col, x, shared.sum, &faults);
-        } else {
-            piece_multiply<V, T, PLUS, PIECE_AHEAD>(job, piece, (const int32_t *)job.col, x, shared.sum, &faults);
-        }
+    lsp_wait_for_previous();
+    const int64_t pieces = pieces_count(l);
+    for (int64_t p = blockIdx.x; p < pieces; p += gridDim.x) {
+        const piece_view piece = piece_view_of(job, l.area.list[p]);
+        const piece_row mine = piece_multiply<V, T, PLUS, S>(job, piece, x, shared, &faults);
         __syncthreads();
         piece_scan<T, PLUS, S>(job, shared);
         __syncthreads();
@@ -214,7 +241,7 @@ static __global__ void __launch_bounds__(PIECE_NT, PIECE_SM_BLOCKS) kernel_piece
 
 /* ---- rows over borders ---- */
 
-enum { CARRY_NT = 256, CARRY_ALONE = 16 }; /* pieces that one thread adds */
+enum { CARRY_NT = 256, CARRY_ALONE = 64 }; /* pieces that one thread adds */
 
 /* The sum of the heads p .. p+count-1, by all threads: each adds a run of them, then the runs are added in order. */
 template <typename T, bool PLUS, typename S>
@@ -247,11 +274,17 @@ static __global__ void __launch_bounds__(CARRY_NT) kernel_carries(pieces_launch 
     lsp_let_next_begin();
     lsp_wait_for_previous();
     const int64_t pieces = pieces_count(l);
+    if (l.answer != NULL && blockIdx.x == 0 && threadIdx.x == 0) {
+        const unsigned found = __ldcg(&l.area.state->found);
+        const bool listed = pieces > 0 && (found & SPMV_SKEWED) == 0;
+        *(volatile unsigned long long *)l.answer =
+            l.ticket << SPMV_FOUND_BITS | found | (listed ? (unsigned)SPMV_LISTED : 0);
+    }
     for (int64_t base = (int64_t)blockIdx.x * CARRY_NT; base < pieces; base += (int64_t)gridDim.x * CARRY_NT) {
         const int64_t p = base + threadIdx.x;
         int64_t count = 0, row = 0;
         if (p < pieces) {
-            const spmv_piece piece = l.area.list[p];
+            const piece_view piece = piece_view_of(job, l.area.list[p]);
             row = piece.row + piece.rows - 1;
             const int64_t end = piece.begin + piece.entries, from = piece.rows > 0 ? spmv_rowptr(job, row) : 0;
             const int64_t to = piece.rows > 0 ? spmv_rowptr(job, row + 1) : 0;

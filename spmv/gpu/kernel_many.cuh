@@ -6,83 +6,78 @@
 
 #include "kernel_rows.cuh"
 
-enum { MANY_AHEAD = 4, MANY_NT = 128, MANY_SM_BLOCKS = 8 };
+enum { MANY_AHEAD = 4, MANY_NT = 128, MANY_SM_BLOCKS = 12 };
 
 struct many_launch {
     rows_launch rows; /* lanes: threads of a row; room 0: no bulk copies */
     int64_t parts;    /* of a row of X */
+    bool y_in_parts;  /* rows of Y consist of whole parts, too */
 };
 
 /* E elements that are moved together. */
 template <typename T, int E> struct alignas(sizeof(T) * E) many_part { T at[E]; };
-template <typename T, int E> __device__ inline void many_read(bool wanted, const T *from, many_part<T, E> *part) {
-    if constexpr (E == 1) {
-        lsp_read_if(wanted, from, &part->at[0]);
-    } else {
-        uint4 bits;
-        static_assert(sizeof bits == sizeof *part, "a part is 16 bytes");
-        memcpy(&bits, part, sizeof bits);
-        lsp_read_if(wanted, (const uint4 *)from, &bits);
-        memcpy(part, &bits, sizeof bits);
-    }
-}
 
-/* Adds the entries from .. to-1 of a row. `col` and `val` begin at the entry `origin`. */
-template <typename V, typename T, int E, typename C>
-__device__ inline void many_add(const spmv_job &job, const C *col, const void *val, int64_t origin, int64_t from,
-                                int64_t to, const T *x, many_part<T, E> *sum, spmv_faults *faults) {
-#pragma unroll 1
-    for (int64_t k = from; k < to; k += MANY_AHEAD) {
-        const int left = (int)min(to - k, (int64_t)MANY_AHEAD);
-        many_part<T, E> part[MANY_AHEAD] = {};
-        bool good[MANY_AHEAD];
-#pragma unroll
-        for (int r = 0; r < MANY_AHEAD; r++) {
-            const C c = r < left ? col[k - origin + r] : -1;
-            good[r] = spmv_has(job, c);
-            many_read<T, E>(good[r], x + spmv_x_at(job, c), &part[r]);
-            if (!good[r] && r < left) {
-                faults->entry(k + r);
-            }
-        }
-#pragma unroll
-        for (int r = 0; r < MANY_AHEAD; r++) {
-            if (good[r]) {
-                const V value = spmv_value<V>(val, k - origin + r);
-#pragma unroll
-                for (int e = 0; e < E; e++) {
-                    sum->at[e] = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum->at[e], value, part[r].at[e]);
-                }
-            }
-        }
-    }
-}
-
-/* One part of one row for each thread: entries begin .. end-1 belong to the block's rows, mine .. ends-1 to this one.
- */
 template <typename V, typename T, int E>
-__device__ inline void many_sum(const rows_launch &l, char *shared, int64_t begin, int64_t end, int64_t mine,
-                                int64_t ends, const T *x, many_part<T, E> *sum, unsigned *phase, spmv_faults *faults) {
-    const spmv_job &job = l.job;
-    if (l.room == 0) {
-        if (job.wide_col) {
-            many_add<V, T, E>(job, (const long long *)job.col, job.val, 0, mine, ends, x, sum, faults);
-        } else {
-            many_add<V, T, E>(job, (const int32_t *)job.col, job.val, 0, mine, ends, x, sum, faults);
+__device__ inline void many_add(many_part<T, E> *sum, V value, const many_part<T, E> &part) {
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+        sum->at[e] = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum->at[e], value, part.at[e]);
+    }
+}
+
+/* The sum of the entries at .. end-1, a row's, counted from the first one of `col` and `val`. */
+template <typename V, typename T, int E>
+__device__ inline many_part<T, E> many_sum(const spmv_job &job, const int32_t *col, const void *val, int64_t at,
+                                           int64_t end, const T *x, many_part<T, E> sum, unsigned *top) {
+    typedef many_part<T, E> part;
+#pragma unroll 1
+    for (; at + (MANY_AHEAD - 1) < end; at += MANY_AHEAD) {
+        part from[MANY_AHEAD];
+#pragma unroll
+        for (int r = 0; r < MANY_AHEAD; r++) {
+            from[r] = *(const part *)spmv_x_at(job, x, spmv_inside(job, col[at + r], top));
         }
+#pragma unroll
+        for (int r = 0; r < MANY_AHEAD; r++) {
+            many_add<V, T, E>(&sum, spmv_value<V>(val, at + r), from[r]);
+        }
+    }
+#pragma unroll 1
+    for (; at < end; at++) {
+        many_add<V, T, E>(&sum, spmv_value<V>(val, at),
+                          *(const part *)spmv_x_at(job, x, spmv_inside(job, col[at], top)));
+    }
+    return sum;
+}
+
+/* The same sum with a look at each column. */
+template <typename V, typename T, int E>
+__device__ inline many_part<T, E> many_careful(const spmv_job &job, int64_t k, int64_t end, const T *x,
+                                               many_part<T, E> sum, spmv_faults *faults) {
+#pragma unroll 1
+    for (; k < end; k++) {
+        const int64_t c = spmv_careful_col(job, k, faults);
+        if (c >= 0) {
+            many_add<V, T, E>(&sum, spmv_value<V>(job.val, k), *(const many_part<T, E> *)(x + c * job.x_row));
+        }
+    }
+    return sum;
+}
+
+/* Writes a part of a row of Y; `at_once`: in 16 bytes. */
+template <typename T, int E>
+__device__ inline void many_write(const spmv_job &job, T *y, many_part<T, E> sum, bool is_empty, bool at_once) {
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+        sum.at[e] = spmv_result<T, true>(job, y + e * job.y_vector, sum.at[e], is_empty);
+    }
+    if (at_once) {
+        *(many_part<T, E> *)y = sum;
         return;
     }
-    lsp_arrivals *const arrivals = (lsp_arrivals *)shared;
-    for (int64_t chunk = begin; chunk < end;) {
-        const tile_room<V, int64_t> room = tile_in<V, int64_t>(shared, l.room, chunk);
-        const int64_t next = min(room.origin + l.room - 4, end);
-        tile_start<V, int64_t>(job, room, chunk, next, arrivals);
-        __syncthreads();
-        lsp_bulk_wait(arrivals, (*phase)++);
-        many_add<V, T, E>(job, room.col, room.val, room.origin, max(mine, chunk), min(ends, next), x, sum, faults);
-        chunk = next;
-        lsp_bulk_reuse();
-        __syncthreads();
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+        y[e * job.y_vector] = sum.at[e];
     }
 }
 
@@ -91,40 +86,49 @@ static __global__ void __launch_bounds__(MANY_NT, MANY_SM_BLOCKS) kernel_many(ma
     LSP_DYNAMIC_SHARED(shared);
     const rows_launch &l = m.rows;
     const spmv_job &job = l.job;
+    const int64_t first = (int64_t)blockIdx.x * l.tile_rows, last = min(first + l.tile_rows, job.rows);
+    const int64_t row = min(first + (int)threadIdx.x / l.lanes, last); /* the last threads may have none */
+    const int64_t rows[4] = {first, last, row, min(row + 1, last)};
     spmv_faults faults;
-    unsigned phase = 0;
     lsp_let_next_begin();
     if (threadIdx.x == 0 && l.room > 0) {
         lsp_bulk_begin((lsp_arrivals *)shared);
     }
-    for (int64_t tile = blockIdx.x; tile < l.tiles; tile += gridDim.x) {
-        const int64_t first = tile * l.tile_rows, last = min(first + l.tile_rows, job.rows);
-        const int64_t begin = spmv_clamp(spmv_rowptr(job, first), 0, job.nnz);
-        const int64_t end = spmv_clamp(spmv_rowptr(job, last), begin, job.nnz);
-        if (l.area.state && end - begin > l.heavy) {
-            list_pieces(job, l.area, first, last, begin, end, &faults);
-            continue;
-        }
-        const int64_t row = min(first + (int)threadIdx.x / l.lanes, last); /* the last threads may have none */
-        const int64_t from = spmv_rowptr(job, row), to = spmv_rowptr(job, min(row + 1, last));
-        const bool malformed = row < last && spmv_is_malformed(job, from, to);
-        const int64_t mine = spmv_clamp(from, begin, end), ends = malformed ? mine : spmv_clamp(to, mine, end);
-        for (int64_t part = (int)threadIdx.x % l.lanes; part - (int)threadIdx.x % l.lanes < m.parts; part += l.lanes) {
-            many_part<T, E> sum;
+    int64_t at[4];
+    spmv_rowptrs(job, rows, at);
+    const int64_t begin = spmv_clamp(at[0], 0, job.nnz), end = spmv_clamp(at[1], begin, job.nnz);
+    if (l.area.state && end - begin > l.heavy) {
+        list_pieces(job, l.area, first, last, begin, end, &faults);
+        faults.report(job);
+        return;
+    }
+    const bool malformed = row < last && spmv_is_malformed(job, at[2], at[3]);
+    const int64_t mine = spmv_clamp(at[2], begin, end), ends = malformed ? mine : spmv_clamp(at[3], mine, end);
+    const tile_room<V> room = tile_in<V>(shared, l.room, begin);
+    const bool fits = l.room > 0 && end - room.origin <= l.room;
+    if (malformed) {
+        faults.row(row);
+    }
+    if (fits) {
+        tile_load<V>(job, room, begin, end, (lsp_arrivals *)shared, 0);
+    }
+    for (int64_t part = (int)threadIdx.x % l.lanes; row < last && part < m.parts; part += l.lanes) {
+        const T *const x = (const T *)job.x + part * E * job.x_vector;
+        many_part<T, E> nothing, sum;
+        unsigned top = 0;
 #pragma unroll
-            for (int e = 0; e < E; e++) {
-                sum.at[e] = (T)-0.0;
-            }
-            const T *const x = (const T *)job.x + part * E * job.x_vector;
-            many_sum<V, T, E>(l, shared, begin, end, mine, part < m.parts ? ends : mine, x, &sum, &phase, &faults);
-#pragma unroll
-            for (int e = 0; e < E && row < last && part < m.parts; e++) {
-                spmv_finish<T, true>(job, row, part * E + e, sum.at[e], mine == ends);
-            }
+        for (int e = 0; e < E; e++) {
+            nothing.at[e] = (T)-0.0;
         }
-        if (malformed) {
-            faults.row(row);
+        if (fits) {
+            sum = many_sum<V, T, E>(job, room.col, room.val, mine - room.origin, ends - room.origin, x, nothing, &top);
+        } else if (!job.careful) {
+            sum = many_sum<V, T, E>(job, (const int32_t *)job.col, job.val, mine, ends, x, nothing, &top);
         }
+        if (job.careful || spmv_is_outside(job, top)) {
+            sum = many_careful<V, T, E>(job, mine, ends, x, nothing, &faults);
+        }
+        many_write<T, E>(job, (T *)job.y + row * job.y_row + part * E * job.y_vector, sum, mine == ends, m.y_in_parts);
     }
     faults.report(job);
 }

@@ -10,43 +10,58 @@
 #include "core/bulk.cuh"
 #include "list.cuh"
 
-enum { LANES_SM_BLOCKS = 5, DENSE_SM_BLOCKS = 5 }; /* blocks per multiprocessor that registers allow */
-enum { DENSE_AHEAD = 5 };                          /* entries that a lane loads before it adds the first */
+enum { LANES_SM_BLOCKS = 5 }; /* blocks per multiprocessor that registers allow */
 
 /* ---- lanes read entries where they are ---- */
 
 /* The sum of this lane's share of the entries begin .. end-1: entry begin, begin + lanes, ... AHEAD of them are loaded
  * before the first is added. */
-template <typename V, typename T, bool PLUS, int AHEAD, typename C>
-__device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job, const C *col, int64_t begin,
-                                                             int64_t end, int lanes, const T *x, spmv_faults *faults) {
-    typedef typename spmv_sum<T, PLUS>::type S;
-    S sum = (S)spmv_nothing<PLUS>(job);
+template <typename V, typename T, bool PLUS, int AHEAD>
+__device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job, int64_t begin, int64_t end, int lanes,
+                                                             const T *x, unsigned *top) {
+    typename spmv_sum<T, PLUS>::type sum = (typename spmv_sum<T, PLUS>::type)spmv_nothing<PLUS>(job);
+    const int32_t *const col = (const int32_t *)job.col;
 #pragma unroll 1
     for (int64_t k = begin; k < end; k += AHEAD * lanes) {
         const int left = (int)min(end - k, (int64_t)(AHEAD * WARP));
-        C c[AHEAD];
+        int32_t c[AHEAD] = {};
         V v[AHEAD] = {};
         T from[AHEAD] = {};
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
-            c[r] = col || r * lanes >= left ? -1 : 0;
-            lsp_read_if(col && r * lanes < left, col + k + r * lanes, &c[r]);
-            spmv_value_if<V>(r * lanes < left, job.val, k + r * lanes, &v[r]);
-        }
-#pragma unroll
-        for (int r = 0; r < AHEAD; r++) {
-            const bool good = spmv_has(job, c[r]);
-            lsp_read_if(good, x + (job.gathered ? k + r * lanes : spmv_x_at(job, c[r])), &from[r]);
-            if (!good && r * lanes < left) {
-                faults->entry(k + r * lanes);
+            if (r * lanes < left) {
+                c[r] = col ? col[k + r * lanes] : 0;
+                v[r] = spmv_value<V>(job.val, k + r * lanes);
             }
         }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
-            if (spmv_has(job, c[r])) {
+            if (r * lanes < left) {
+                const unsigned inside = spmv_inside(job, c[r], top);
+                from[r] = *(job.gathered ? x + k + r * lanes : spmv_x_at(job, x, inside));
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < AHEAD; r++) {
+            if (r * lanes < left) {
                 sum = spmv_add<V, T, PLUS>(job.semiring, sum, v[r], from[r]);
             }
+        }
+    }
+    return sum;
+}
+
+/* The same sum, in the same order, with a look at each column. */
+template <typename V, typename T, bool PLUS>
+__device__ inline typename spmv_sum<T, PLUS>::type careful_sum(const spmv_job &job, int64_t begin, int64_t end,
+                                                               int lanes, const T *x, spmv_faults *faults) {
+    typename spmv_sum<T, PLUS>::type sum = (typename spmv_sum<T, PLUS>::type)spmv_nothing<PLUS>(job);
+#pragma unroll 1
+    for (int64_t k = begin; k < end; k += lanes) {
+        const int64_t c = job.col == NULL ? 0 : spmv_careful_col(job, k, faults);
+        if (c >= 0) {
+            const T from = x[job.gathered ? k : c * job.x_row];
+            sum = spmv_add<V, T, PLUS>(job.semiring, sum, spmv_value<V>(job.val, k), from);
         }
     }
     return sum;
@@ -56,11 +71,10 @@ __device__ inline typename spmv_sum<T, PLUS>::type lanes_sum(const spmv_job &job
  * tell which one was first. */
 template <typename V, typename T>
 __device__ inline double first_zero(const spmv_job &job, int64_t begin, int64_t end, const T *x, double sum) {
+    spmv_faults reported;
     for (int64_t k = begin; k < end; k++) {
-        const int64_t c = job.col == NULL ? 0
-                          : job.wide_col  ? ((const long long *)job.col)[k]
-                                          : (int64_t)((const int32_t *)job.col)[k];
-        if ((uint64_t)c < (uint64_t)job.cols) {
+        const int64_t c = job.col == NULL ? 0 : spmv_careful_col(job, k, &reported);
+        if (c >= 0) {
             const T from = x[job.gathered ? k : c * job.x_row];
             const T one = spmv_product<T>(job.semiring, spmv_factor<T, V>(spmv_value<V>(job.val, k)), from);
             if (one == 0) {
@@ -79,11 +93,13 @@ __device__ inline void lanes_row(const spmv_job &job, int64_t row, int64_t begin
     const int lane = (int)threadIdx.x & (lanes - 1);
     for (int64_t vector = 0; vector < job.vectors; vector++) {
         const T *const x = (const T *)job.x + vector * job.x_vector;
-        S sum;
-        if (job.wide_col) {
-            sum = lanes_sum<V, T, PLUS, 1>(job, (const long long *)job.col, begin + lane, end, lanes, x, faults);
-        } else {
-            sum = lanes_sum<V, T, PLUS, ROWS_AHEAD>(job, (const int32_t *)job.col, begin + lane, end, lanes, x, faults);
+        S sum = 0;
+        unsigned top = 0;
+        if (!job.careful) {
+            sum = lanes_sum<V, T, PLUS, ROWS_AHEAD>(job, begin + lane, end, lanes, x, &top);
+        }
+        if (job.careful || spmv_is_outside(job, top)) {
+            sum = careful_sum<V, T, PLUS>(job, begin + lane, end, lanes, x, faults);
         }
         sum = spmv_join_lanes<T, PLUS>(job.semiring, sum, lanes);
         if (lane == 0 && writes) {
@@ -98,31 +114,31 @@ __device__ inline void lanes_row(const spmv_job &job, int64_t row, int64_t begin
 /* A row that has too many entries for its lanes goes to the list. */
 template <typename V, typename T, bool PLUS>
 static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes(rows_launch l) {
-    const int slots = LANES_NT >> l.lane_bits;
+    const int64_t row = (int64_t)blockIdx.x * (LANES_NT >> l.lane_bits) + ((int)threadIdx.x >> l.lane_bits);
+    const int64_t there = min(row, l.job.rows - 1), rows[2] = {there, there + 1};
     spmv_faults faults;
     lsp_let_next_begin();
     lsp_wait_for_previous();
-    for (int64_t base = (int64_t)blockIdx.x * slots; base < l.job.rows; base += (int64_t)gridDim.x * slots) {
-        const int64_t row = base + ((int)threadIdx.x >> l.lane_bits), there = min(row, l.job.rows - 1);
-        const unsigned skewed = rows_gate(l);
-        const int64_t rows[2] = {there, there + 1};
-        int64_t at[2];
-        spmv_rowptrs(l.job, rows, at);
-        if (skewed) {
-            cut_matrix(l.job, l.area, l.pieces, &faults);
-            break;
+    const bool skewed = rows_skewed(l);
+    int64_t at[2];
+    spmv_rowptrs(l.job, rows, at);
+    if (skewed) {
+        if (row == there && (threadIdx.x & (unsigned)(l.lanes - 1)) == 0) {
+            cut_row(l.job, l.area, l.pieces, row, at[0], at[1], &faults);
+            faults.report(l.job);
         }
-        if (spmv_is_malformed(l.job, at[0], at[1])) {
-            faults.row(there);
-            at[0] = at[1] = 0;
-        }
-        const bool listed = l.area.state && at[1] - at[0] > l.heavy;
-        if (listed && row == there) {
-            list_row(l.area, row, at[0], at[1], l.lanes, &faults);
-        }
-        at[1] = listed || row > there ? at[0] : at[1];
-        lanes_row<V, T, PLUS>(l.job, row, at[0], at[1], l.lanes, row == there && !listed, &faults);
+        return;
     }
+    if (spmv_is_malformed(l.job, at[0], at[1])) {
+        faults.row(there);
+        at[0] = at[1] = 0;
+    }
+    const bool listed = l.area.state && at[1] - at[0] > l.heavy;
+    if (listed && row == there) {
+        list_row(l.area, row, at[0], at[1], l.lanes, &faults);
+    }
+    at[1] = listed || row > there ? at[0] : at[1];
+    lanes_row<V, T, PLUS>(l.job, row, at[0], at[1], l.lanes, row == there && !listed, &faults);
     faults.report(l.job);
 }
 
@@ -130,20 +146,22 @@ static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes
 
 /* LSP_PLUS_TIMES, one vector, x and y without strides, int32 columns, less than 2^31 entries. */
 template <typename V, typename T, int LANES>
-static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense(rows_launch l) {
+static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_dense(rows_launch l) {
     const spmv_job &job = l.job;
     const int row = (int)(blockIdx.x * (LANES_NT / LANES) + threadIdx.x / LANES), there = min(row, (int)job.rows - 1);
+    const int rows[2] = {there, there + 1};
     const T *const x = (const T *)job.x;
     spmv_faults faults;
     lsp_let_next_begin();
     lsp_wait_for_previous();
-    const unsigned skewed = rows_gate(l);
-    const int rows[2] = {there, there + 1};
+    const bool skewed = rows_skewed(l);
     int at[2];
     spmv_rowptrs(job, rows, at);
     if (skewed) {
-        cut_matrix(job, l.area, l.pieces, &faults);
-        faults.report(job);
+        if (row == there && threadIdx.x % LANES == 0) {
+            cut_row(job, l.area, l.pieces, row, at[0], at[1], &faults);
+            faults.report(job);
+        }
         return;
     }
     if (spmv_is_malformed(job, at[0], at[1])) {
@@ -157,36 +175,32 @@ static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense
         at[1] = at[0];
     }
     T sum = (T)-0.0;
-    int bad = -1;
+    unsigned top = 0;
 #pragma unroll 1
-    for (int k = at[0] + (int)threadIdx.x % LANES; k < at[1]; k += DENSE_AHEAD * LANES) {
-        const int32_t *const col = (const int32_t *)job.col + k;
-        int32_t c[DENSE_AHEAD];
-        V v[DENSE_AHEAD] = {};
-        T from[DENSE_AHEAD] = {};
+    for (int k = at[0] + (int)threadIdx.x % LANES; k < at[1]; k += ROWS_AHEAD * LANES) {
+        int32_t c[ROWS_AHEAD] = {};
+        V v[ROWS_AHEAD] = {};
+        T from[ROWS_AHEAD] = {};
 #pragma unroll
-        for (int r = 0; r < DENSE_AHEAD; r++) {
-            c[r] = -1;
-            lsp_read_if(r * LANES < at[1] - k, col + r * LANES, &c[r]);
+        for (int r = 0; r < ROWS_AHEAD; r++) {
+            lsp_read_if(r * LANES < at[1] - k, (const int32_t *)job.col + k + r * LANES, &c[r]);
             spmv_value_if<V>(r * LANES < at[1] - k, (const V *)job.val + k, r * LANES, &v[r]);
         }
 #pragma unroll
-        for (int r = 0; r < DENSE_AHEAD; r++) {
-            const bool good = spmv_has(job, c[r]);
-            lsp_read_if(good, x + c[r], &from[r]);
-            bad = !good && r * LANES < at[1] - k ? k + r * LANES : bad;
+        for (int r = 0; r < ROWS_AHEAD; r++) {
+            lsp_read_if(r * LANES < at[1] - k, x + spmv_inside(job, c[r], &top), &from[r]);
         }
 #pragma unroll
-        for (int r = 0; r < DENSE_AHEAD; r++) {
-            if (spmv_has(job, c[r])) {
+        for (int r = 0; r < ROWS_AHEAD; r++) {
+            if (r * LANES < at[1] - k) {
                 sum = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum, v[r], from[r]);
             }
         }
     }
-    sum = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum, LANES);
-    if (bad >= 0) {
-        faults.entry(bad);
+    if (spmv_is_outside(job, top)) {
+        sum = careful_sum<V, T, true>(job, at[0] + (int)threadIdx.x % LANES, at[1], LANES, x, &faults);
     }
+    sum = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum, LANES);
     if (threadIdx.x % LANES == 0 && row == there && !listed) {
         spmv_write<T, true>(job, (T *)job.y + row, sum, at[0] == at[1]);
     }
@@ -195,20 +209,26 @@ static __global__ void __launch_bounds__(LANES_NT, DENSE_SM_BLOCKS) kernel_dense
 
 /* ---- bulk copies ---- */
 
-enum { TILES_NT = 128, TILES_SM_BLOCKS = 12 }; /* threads at most; blocks that registers allow */
-enum { TILES_AHEAD = 6 };                      /* entries that a lane loads before it adds the first */
+/* Threads of a block, blocks per multiprocessor that registers allow, entries that a lane loads before it adds the
+ * first. */
+template <int LANES> struct tiles_block {
+    enum { NT = LANES == 1 ? 256 : 128, SM_BLOCKS = 2048 / NT, AHEAD = 5 };
+};
+template <> struct tiles_block<2> {
+    enum { NT = 64, SM_BLOCKS = 24, AHEAD = 6 };
+};
 
-/* A part of the entries in shared memory. Bulk copies move 16 bytes, so up to 3 entries more lie before and after it.
- * K: int, or int64_t for matrices of 2^31 entries and more. */
-template <typename V, typename K> struct tile_room {
+/* Entries of a tile in shared memory. Bulk copies move 16 bytes, so up to 3 entries more lie before and after it. */
+template <typename V> struct tile_room {
     const V *val;
     const int32_t *col;
-    K origin; /* the entry that col[0] and val[0] are */
+    int64_t origin; /* the entry that col[0] and val[0] are */
 };
 
 /* Shared memory: arrivals, columns, values; `room` is a multiple of 4. */
-template <typename V, typename K> __device__ inline tile_room<V, K> tile_in(char *shared, int room, K begin) {
-    return {(const V *)(shared + 16 + room * (int)sizeof(int32_t)), (const int32_t *)(shared + 16), begin & ~(K)3};
+template <typename V> __device__ inline tile_room<V> tile_in(char *shared, int room, int64_t begin) {
+    return {(const V *)(shared + 16 + room * (int)sizeof(int32_t)), (const int32_t *)(shared + 16),
+            begin & ~(int64_t)3};
 }
 
 /* Of a value, and with its column. */
@@ -217,12 +237,12 @@ template <typename V> __host__ __device__ inline unsigned value_bytes() {
 }
 template <typename V> static inline size_t tile_entry_bytes() { return sizeof(int32_t) + value_bytes<V>(); }
 
-/* Starts the copies of the entries begin .. end-1: thread 0 the bulk, and others the last ones, for which a bulk copy
- * would read beyond the arrays. The caller's barrier follows. */
-template <typename V, typename K>
-__device__ inline void tile_start(const spmv_job &job, const tile_room<V, K> &room, K begin, K end,
-                                  lsp_arrivals *arrivals) {
-    const K whole = min((end + 3) & ~(K)3, (K)job.nnz & ~(K)3), rest = whole + (int)threadIdx.x;
+/* Brings the entries begin .. end-1: thread 0 starts bulk copies, and others copy the last entries, for which a bulk
+ * copy would read beyond the arrays. All threads of the block call it, after lsp_bulk_begin; phase: 0, 1, ... */
+template <typename V>
+__device__ inline void tile_load(const spmv_job &job, const tile_room<V> &room, int64_t begin, int64_t end,
+                                 lsp_arrivals *arrivals, unsigned phase) {
+    const int64_t whole = min((end + 3) & ~(int64_t)3, job.nnz & ~(int64_t)3), rest = whole + (int)threadIdx.x;
     const int32_t *const col = (const int32_t *)job.col;
     const V *const val = (const V *)job.val;
     if (threadIdx.x == 0) {
@@ -241,29 +261,27 @@ __device__ inline void tile_start(const spmv_job &job, const tile_room<V, K> &ro
             ((V *)room.val)[rest - room.origin] = val[rest];
         }
     }
+    __syncthreads();
+    lsp_bulk_wait(arrivals, phase);
 }
 
-/* Adds this lane's share of a row: entries at, at + LANES, ... below `end`, counted from the origin. *bad: one whose
- * column is outside. */
+/* Adds this lane's share of a row: entries at, at + LANES, ... below `end`, counted from the origin. */
 template <typename V, typename T, int LANES>
-__device__ inline T tile_sum(const spmv_job &job, const tile_room<V, int> &room, int at, int end, T sum, int *bad) {
-    enum { AHEAD = LANES <= 2 ? TILES_AHEAD : TILES_AHEAD + 1 }; /* so that a usual row is loaded at once */
+__device__ inline T tile_sum(const spmv_job &job, const tile_room<V> &room, int at, int end, T sum, unsigned *top) {
+    enum { AHEAD = tiles_block<LANES>::AHEAD };
     const T *const x = (const T *)job.x;
 #pragma unroll 1
     for (; at < end; at += AHEAD * LANES) {
         T from[AHEAD] = {};
-        bool good[AHEAD];
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
-            const bool there = r * LANES < end - at;
-            const int32_t c = there ? room.col[at + r * LANES] : -1;
-            good[r] = spmv_has(job, c);
-            lsp_read_if(good[r], x + c, &from[r]);
-            *bad = there && !good[r] ? at + r * LANES : *bad;
+            if (r * LANES < end - at) {
+                from[r] = __ldg(x + spmv_inside(job, room.col[at + r * LANES], top));
+            }
         }
 #pragma unroll
         for (int r = 0; r < AHEAD; r++) {
-            if (good[r]) {
+            if (r * LANES < end - at) {
                 sum = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum, spmv_value<V>(room.val, at + r * LANES), from[r]);
             }
         }
@@ -271,81 +289,70 @@ __device__ inline T tile_sum(const spmv_job &job, const tile_room<V, int> &room,
     return sum;
 }
 
-/* Sums the rows of a tile, entries begin .. end-1; those that do not fit in shared memory at once come in chunks. The
- * thread's row is `row`, if that is below `last`, with the pointers from and to. */
-template <typename V, typename T, int LANES>
-__device__ inline void tile_rows(const rows_launch &l, char *shared, int row, int last, int from, int to, int begin,
-                                 int end, unsigned *phase, spmv_faults *faults) {
-    const spmv_job &job = l.job;
-    lsp_arrivals *const arrivals = (lsp_arrivals *)shared;
-    const bool malformed = row < last && spmv_is_malformed(job, from, to);
-    const int mine = spmv_clamp_narrow(from, begin, end), ends = malformed ? mine : spmv_clamp_narrow(to, mine, end);
-    int lane_at = mine + (int)threadIdx.x % LANES; /* this lane's next entry */
-    T sum = (T)-0.0;
-    for (int chunk = begin;;) {
-        const tile_room<V, int> room = tile_in<V, int>(shared, l.room, chunk);
-        const int next = min(room.origin + l.room - 4, end);
-        int bad = -1;
-        tile_start<V, int>(job, room, chunk, next, arrivals);
-        __syncthreads();
-        lsp_bulk_wait(arrivals, (*phase)++);
-        const int at = lane_at - room.origin, stop = min(ends, next) - room.origin;
-        sum = tile_sum<V, T, LANES>(job, room, at, stop, sum, &bad);
-        if (bad >= 0) {
-            faults->entry(room.origin + bad);
-        }
-        chunk = next;
-        if (chunk >= end) {
-            break;
-        }
-        lane_at += at < stop ? (stop - at + LANES - 1) / LANES * LANES : 0;
-        lsp_bulk_reuse();
-        __syncthreads();
-    }
-    sum = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum, LANES);
-    if (malformed) {
-        faults->row(row);
-    }
-    if (threadIdx.x % LANES == 0 && row < last) {
-        spmv_write<T, true>(job, (T *)job.y + row, sum, mine == ends);
-    }
-}
-
-/* As kernel_dense, in blocks of tile_rows * LANES threads. */
-template <typename V, typename T, int LANES>
-static __global__ void __launch_bounds__(TILES_NT, TILES_SM_BLOCKS) kernel_tiles(rows_launch l) {
+/* As kernel_dense. A block has one tile. LISTS: it may be skewed or have heavy tiles. Without that the kernel is short,
+ * which matters: so are its blocks. */
+template <typename V, typename T, int LANES, bool LISTS>
+static __global__ void __launch_bounds__(tiles_block<LANES>::NT, tiles_block<LANES>::SM_BLOCKS)
+    kernel_tiles(rows_launch l) {
     LSP_DYNAMIC_SHARED(shared);
-    const int tiles = (int)l.tiles, nnz = (int)l.job.nnz;
+    const spmv_job &job = l.job;
+    const int first = (int)blockIdx.x * (tiles_block<LANES>::NT / LANES);
+    const int last = min(first + tiles_block<LANES>::NT / LANES, (int)job.rows);
+    const int row = min(first + (int)threadIdx.x / LANES, last), rows[4] = {first, last, row, min(row + 1, last)};
     spmv_faults faults;
-    unsigned phase = 0;
     lsp_let_next_begin();
     lsp_wait_for_previous();
     if (threadIdx.x == 0) { /* the thread that starts the copies */
         lsp_bulk_begin((lsp_arrivals *)shared);
     }
-    for (int tile = (int)blockIdx.x; tile < tiles; tile += (int)gridDim.x) {
-        const int first = tile * l.tile_rows, last = min(first + l.tile_rows, (int)l.job.rows);
-        const int row = min(first + (int)threadIdx.x / LANES, last);
-        const unsigned skewed = rows_gate(l);
-        const int rows[4] = {first, last, row, min(row + 1, last)};
-        int at[4];
-        spmv_rowptrs(l.job, rows, at);
-        if (skewed) {
-            cut_matrix(l.job, l.area, l.pieces, &faults);
+    const bool skewed = LISTS && rows_skewed(l);
+    int at[4];
+    spmv_rowptrs(job, rows, at);
+    if (skewed) {
+        if (row < last && threadIdx.x % LANES == 0) {
+            cut_row(job, l.area, l.pieces, row, at[2], at[3], &faults);
+            faults.report(job);
+        }
+        return;
+    }
+    const int begin = spmv_clamp_narrow(at[0], 0, (int)job.nnz), end = spmv_clamp_narrow(at[1], begin, (int)job.nnz);
+    if (LISTS && end - begin > (int)l.heavy) {
+        list_pieces(job, l.area, first, last, begin, end, &faults);
+        faults.report(job);
+        return;
+    }
+    const bool malformed = row < last && spmv_is_malformed(job, at[2], at[3]);
+    const int mine = spmv_clamp_narrow(at[2], begin, end),
+              ends = malformed ? mine : spmv_clamp_narrow(at[3], mine, end);
+    const int lane_at = mine + (int)threadIdx.x % LANES; /* this lane's first entry */
+    unsigned top = 0, phase = 0;
+    T sum = (T)-0.0;
+    int next_at = lane_at;
+    for (int chunk = begin;;) { /* entries that do not fit in shared memory at once come in chunks */
+        const tile_room<V> room = tile_in<V>(shared, l.room, chunk);
+        const int origin = (int)room.origin, next = min(origin + l.room - 4, end);
+        tile_load<V>(job, room, chunk, next, (lsp_arrivals *)shared, phase++);
+        const int from = next_at - origin, stop = min(ends, next) - origin;
+        sum = tile_sum<V, T, LANES>(job, room, from, stop, sum, &top);
+        chunk = next;
+        if (chunk >= end) {
             break;
         }
-        const int begin = spmv_clamp_narrow(at[0], 0, nnz), end = spmv_clamp_narrow(at[1], begin, nnz);
-        if (l.area.state && end - begin > (int)l.heavy) {
-            list_pieces(l.job, l.area, first, last, begin, end, &faults);
-            continue;
-        }
-        tile_rows<V, T, LANES>(l, shared, row, last, at[2], at[3], begin, end, &phase, &faults);
-        if (tile + (int)gridDim.x < tiles) {
-            lsp_bulk_reuse();
-            __syncthreads();
-        }
+        next_at += from < stop ? (stop - from + LANES - 1) / LANES * LANES : 0;
+        lsp_bulk_reuse();
+        __syncthreads();
     }
-    faults.report(l.job);
+    if (spmv_is_outside(job, top)) {
+        sum = careful_sum<V, T, true>(job, lane_at, ends, LANES, (const T *)job.x, &faults);
+    }
+    sum = spmv_join_lanes<T, true>(LSP_PLUS_TIMES, sum, LANES);
+    if (malformed) {
+        faults.row(row);
+    }
+    if (threadIdx.x % LANES == 0 && row < last) {
+        spmv_write<T, true>(job, (T *)job.y + row, sum, mine == ends);
+    }
+    faults.report(job);
 }
 
 #endif

@@ -2,17 +2,18 @@
 #include "core/cuda.h"
 #include "gpu.h"
 
-/* Do bulk copies pay? Otherwise lanes read entries where they are. ms on an H200 by bulk copies / by lanes: f64 of mean
- * 5 .337 / .419, 8 .352 / .370, 27 .246 / .241; f32 of mean 5 .324 / .414, 8 .285 / .258, 78 .071 / .083 (2026-11-24).
- */
-static bool bulk_pays(lsp_type type, double mean) {
-    return type == LSP_F32 ? mean <= 6 || (mean > 12 && mean <= 160) : mean <= 12;
+/* Do bulk copies pay? Otherwise lanes read entries where they are. ms on an H100 by bulk copies / by lanes: f64 of mean
+ * 8 .487 / .532, 27 .250 / .277, 78 .120 / .117; f32 of mean 8 .327 / .304; f32 values and f64 vectors of mean 78
+ * .088 / .116 (2026-11-26). */
+static bool bulk_pays(const lsp_spmv_job *given) {
+    const double mean = lsp_spmv_mean(given), most = given->A.val_type == LSP_F64 ? 40 : 160;
+    return mean <= most && !(given->options.type == LSP_F32 && mean > 6 && mean <= 12);
 }
 
 static const struct {
     double mean;
-    int lanes, tile_rows;
-} bulk_shapes[] = {{6, 1, 64}, {12, 2, 32}, {1e300, 4, 32}};
+    int lanes, tile_rows; /* tile_rows: of tiles_block in kernel_rows.cuh */
+} bulk_shapes[] = {{6, 1, 256}, {12, 2, 32}, {40, 4, 32}, {1e300, 8, 16}};
 static const double heavy_times = 4; /* a tile with this many times the mean goes to the list */
 
 /* A fifth of the mean: each lane then loads its part of a row at once. */
@@ -47,17 +48,13 @@ bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given) {
 }
 
 void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape) {
-    const double mean = lsp_spmv_mean(given);
-    *shape = (spmv_shape){0};
-    shape->lanes = plain_lanes(mean);
-    shape->tile_rows = LANES_NT / shape->lanes;
-    shape->heavy = SPMV_PIECE;
+    const int lanes = plain_lanes(lsp_spmv_mean(given));
+    *shape = (spmv_shape){.lanes = lanes, .tile_rows = LANES_NT / lanes, .heavy = SPMV_PIECE};
 }
 
 void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape) {
     lsp_spmv_plain_shape(given, shape);
-    if (lsp_spmv_takes_bulk(ctx, given) && given->options.vectors == 1 &&
-        bulk_pays(given->options.type, lsp_spmv_mean(given))) {
+    if (lsp_spmv_takes_bulk(ctx, given) && given->options.vectors == 1 && bulk_pays(given)) {
         shape_bulk(given, shape);
     }
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by the tests of the tools; CLI is spgemm-cli or cg-bench. ctest sets CLI HELPER FAKE SOURCE WORK in the
+# Sourced by the tests of the tools; CLI is one of them. ctest sets CLI HELPER FAKE SOURCE WORK in the
 # environment. A test runs in an empty folder. Each `expect` is a case, the assertions after it belong to that case, and
 # `finish` fails if any case failed.
 set -u

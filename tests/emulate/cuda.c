@@ -1,4 +1,5 @@
 /* core/cuda.h for the emulated GPU: its memory is host memory, and every launch and copy ends before it returns. */
+#include "core/answers.h"
 #include "core/cuda.h"
 #include "emulate.h"
 
@@ -14,11 +15,15 @@ static lsp_cuda_chip chip = {.compute = 90,
                              .shared_block_bytes = EMU_SHARED_BYTES,
                              .l2_bytes = EMU_L2_BYTES};
 
-/* ctx->cuda points to the fault word; the note and the stages follow it. */
+/* ctx->cuda points to the fault word; the note, the answers and the stages follow it. */
+enum { answer_bytes = LSP_CUDA_ANSWERS * sizeof(unsigned long long) };
 static const size_t state_bytes =
-    sizeof(long long) + LSP_CUDA_NOTE_BYTES + (size_t)LSP_CUDA_STAGES * LSP_CUDA_STAGE_BYTES;
+    sizeof(long long) + LSP_CUDA_NOTE_BYTES + answer_bytes + (size_t)LSP_CUDA_STAGES * LSP_CUDA_STAGE_BYTES;
 long long *lsp_cuda_fault(lsp_ctx *ctx) { return ctx->cuda; }
 void *lsp_cuda_note(lsp_ctx *ctx) { return lsp_cuda_fault(ctx) + 1; }
+volatile unsigned long long *lsp_cuda_answers(lsp_ctx *ctx, unsigned long long **there) {
+    return *there = (unsigned long long *)((char *)lsp_cuda_note(ctx) + LSP_CUDA_NOTE_BYTES);
+}
 
 int lsp_cuda_count(void) { return 1; }
 void *lsp_cuda_stream(lsp_ctx *ctx) {
@@ -57,7 +62,7 @@ lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     LSP_REQUIRE(ctx->options.ordinal == 0, LSP_ERR_DEVICE, "there is no GPU %d: one is emulated", ctx->options.ordinal);
     ctx->cuda = allocator->alloc(allocator->user, state_bytes, LSP_HOST);
     LSP_REQUIRE(ctx->cuda, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more", state_bytes);
-    *lsp_cuda_fault(ctx) = 0;
+    memset(ctx->cuda, 0, sizeof(long long) + LSP_CUDA_NOTE_BYTES + answer_bytes);
 done:
     return status;
 }
@@ -126,7 +131,7 @@ done:
 
 /* A fetch copies at once, and overwrites what the last fetch left in the stage. */
 static char *stage_of(lsp_ctx *ctx, int stage) {
-    return (char *)lsp_cuda_note(ctx) + LSP_CUDA_NOTE_BYTES + (ptrdiff_t)stage * LSP_CUDA_STAGE_BYTES;
+    return (char *)lsp_cuda_note(ctx) + LSP_CUDA_NOTE_BYTES + answer_bytes + (ptrdiff_t)stage * LSP_CUDA_STAGE_BYTES;
 }
 lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes) {
     return lsp_cuda_copy(ctx, stage_of(ctx, stage) + at, LSP_HOST, from, LSP_CUDA, bytes);

@@ -157,6 +157,73 @@ Test(device_spmv, two_calls_give_the_same_bits) {
     lsp_ctx_destroy(ctx);
 }
 
+/* Every type and index width, arrays that begin anywhere, wrong columns in any place: left out and reported, in the
+ * call that asks about the matrix and in those that remember. */
+Test(device_spmv, columns_outside_are_left_out_by_every_kernel) {
+    static const lsp_type types[][2] = {
+        {LSP_F64, LSP_F64}, {LSP_F32, LSP_F32}, {LSP_F32, LSP_F64}, {LSP_NONE, LSP_F64}, {LSP_NONE, LSP_F32}};
+    static const char *const means[] = {"poisson2d:60", "er:2000:8", "stencil27:9",  "fem3:6",
+                                        "rmat:10:16",   "er:40:300", "row:300:20000"};
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    for (int i = 0; i < (LSP_EMULATED ? 35 : 140); i++) {
+        request r = usual;
+        r.matrix = means[i % 7];
+        r.val_type = types[i % 5][0], r.type = types[i % 5][1];
+        r.vectors = i % 3 == 2 ? 4 : 1, r.beta = i % 2;
+        r.wide_rowptr = i / 7 % 2, r.wide_col = i % 11 == 10;
+        r.method = i / 5 % 4 == 3 ? LSP_SPMV_EQUAL : i / 5 % 4 == 2 ? LSP_SPMV_ROWS : LSP_SPMV_AUTO;
+        r.seed = (uint64_t)i;
+        spmv_case c = make_case(ctx, &r);
+        const int64_t wrong[] = {-1, c.A.cols, INT32_MIN, INT32_MAX}, item = r.wide_col ? 8 : 4;
+        const int64_t at[] = {i * 7919 % c.A.nnz, c.A.nnz - 1 - i % 3};
+        for (int w = 0; w < 2; w++) {
+            lsp_index_set(c.host.col, c.host.col_type, at[w], wrong[(i + w) % 4]);
+        }
+        must(ctx, lsp_cuda_copy(ctx, c.A.col, LSP_CUDA, c.host.col, LSP_HOST, item * c.A.nnz));
+        for (int call = 0; call < 3; call++) {
+            char position[2][64];
+            must(ctx, multiply_so(ctx, &r, &c));
+            cr_assert_eq(lsp_ctx_sync(ctx), LSP_ERR_ARGUMENT, "%s", describe(&r).text);
+            for (int w = 0; w < 2; w++) {
+                snprintf(position[w], sizeof position[w], "position %lld of", (long long)at[w]);
+            }
+            cr_assert(strstr(lsp_last_error(ctx), position[0]) || strstr(lsp_last_error(ctx), position[1]), "%s: %s",
+                      describe(&r).text, lsp_last_error(ctx));
+            plain_spmv(&r, &c.host, &c.x, &c.y);
+            must_equal(ctx, &r, &c);
+        }
+        free_case(ctx, &c);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* Other row pointers and columns at the same addresses: what the context remembers is stale, the product is right. */
+Test(device_spmv, what_is_remembered_never_changes_the_product) {
+    static const char *const first[] = {"row:2000:16000", "er:2000:9"};
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    for (int i = 0; i < 8; i++) {
+        request r = usual;
+        r.vectors = i / 4 ? 4 : 1, r.method = i / 2 % 2 ? LSP_SPMV_ROWS : LSP_SPMV_AUTO;
+        r.matrix = first[i % 2];
+        spmv_case c = make_case(ctx, &r);
+        for (int call = 0; call < 2; call++) {
+            must_run(ctx, &r, multiply_so(ctx, &r, &c));
+            plain_spmv(&r, &c.host, &c.x, &c.y);
+            must_equal(ctx, &r, &c);
+        }
+        int32_t *const rowptr = c.host.rowptr; /* all entries but one a row move to the first row, or are spread */
+        for (int64_t row = 1; row < c.host.rows; row++) {
+            rowptr[row] = i % 2 ? (int32_t)(c.host.nnz - c.host.rows + row) : (int32_t)(row * c.host.nnz / c.host.rows);
+        }
+        must(ctx, lsp_cuda_copy(ctx, c.A.rowptr, LSP_CUDA, rowptr, LSP_HOST, 4 * (c.host.rows + 1)));
+        must_run(ctx, &r, multiply_so(ctx, &r, &c));
+        plain_spmv(&r, &c.host, &c.x, &c.y);
+        must_equal(ctx, &r, &c);
+        free_case(ctx, &c);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 #if LSP_HAVE_CUDA && !LSP_EMULATED
 #define must_cuda(call) cr_assert((call) == cudaSuccess, "%s", #call)
 

@@ -1,5 +1,6 @@
 /* The arguments of two-body statistics: what is refused and with which sentence; the choice; budgets and allocations
  * that fail. */
+#include "../failing.h"
 #include "cases.h"
 
 Test(two_body_calls, malformed_arguments_are_refused_and_nothing_is_written) {
@@ -29,7 +30,7 @@ Test(two_body_calls, malformed_arguments_are_refused_and_nothing_is_written) {
     REFUSED("multiple of 4", q.at[1] = (const char *)q.at[1] + 2);
     REFUSED("must be alike", q = b.points);
     REFUSED("must be alike", q.dimensions = 2);
-    REFUSED("3 is no method", options.method = (lsp_pair_method)3);
+    REFUSED("4 is no method", options.method = (lsp_pair_method)4);
     REFUSED("reserved", options.reserved[3] = 1);
     REFUSED("side 1 of the periodic box is 0", options.box[0] = 1);
     REFUSED("side 0 of the periodic box is nan", options.box[0] = NAN);
@@ -62,8 +63,7 @@ Test(two_body_calls, malformed_arguments_are_refused_and_nothing_is_written) {
     lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_calls, coordinates_that_are_not_finite_are_refused_with_their_point) {
-    lsp_ctx *ctx = test_ctx(2);
+TEST_ON_BOTH(two_body_calls, coordinates_that_are_not_finite_are_refused_with_their_point) {
     const double radius = 0.1;
     for (int wide = 0; wide < 2; wide++) {
         for (int kind = 0; kind < 3; kind++) {
@@ -79,24 +79,25 @@ Test(two_body_calls, coordinates_that_are_not_finite_are_refused_with_their_poin
             free(b.memory);
         }
     }
-    lsp_ctx_destroy(ctx);
 }
 
 Test(two_body_calls, the_choice_is_told) {
     lsp_ctx *ctx = test_ctx(1);
     cloud a = make_cloud(UNIFORM, 20000, 3, LSP_F32, 1);
-    const double small = 0.01, large = 2;
+    const double small = 0.01, middle = 0.4, large = 2;
     uint64_t count;
     lsp_pair_info info;
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &small, 1, &count, &info));
     cr_assert(info.method == LSP_PAIR_GRID && info.cells > 1000 && info.tested < 3000000 &&
               strstr(info.reason, "grid"));
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &large, 1, &count, &info));
-    cr_assert(info.method == LSP_PAIR_ALL && info.cells == 0 && info.tested == 19999 * 10000);
-    cr_assert(count == 19999 * 10000);
+    cr_assert(info.method == LSP_PAIR_BOXES && info.tested == 0 && count == 19999 * 10000);
+    must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &middle, 1, &count, &info));
+    cr_assert(info.method == LSP_PAIR_BOXES && info.tested < 19999 * 5000 && strstr(info.reason, "boxes"));
     const lsp_pair_options all = {.method = LSP_PAIR_ALL};
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, &all, &small, 1, &count, &info));
-    cr_assert(info.method == LSP_PAIR_ALL && strstr(info.reason, "asked for it"));
+    cr_assert(info.method == LSP_PAIR_ALL && info.cells == 0 && info.tested == 19999 * 10000 &&
+              strstr(info.reason, "asked for it"));
     free(a.memory);
     lsp_ctx_destroy(ctx);
 }
@@ -119,7 +120,7 @@ static lsp_status call_it(lsp_ctx *ctx, void *data) {
 
 Test(two_body_calls, a_failing_allocation_leaves_everything_as_it_was) {
     cloud a = make_cloud(UNIFORM, 3000, 3, LSP_F32, 1);
-    for (int method = 1; method <= LSP_PAIR_GRID; method++) {
+    for (int method = 1; method <= LSP_PAIR_BOXES; method++) {
         for (int bins = 0; bins < 2; bins++) {
             call c = {&a, {.method = (lsp_pair_method)method}, bins};
             test_failing_memory(2, call_it, &c);
@@ -140,16 +141,79 @@ Test(two_body_calls, a_budget_that_is_too_small_is_told) {
     lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_calls, a_context_of_a_gpu_is_refused_on_the_gpu) {
+Test(two_body_calls, the_choice_is_told_on_the_gpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    cloud a = make_cloud(UNIFORM, 30, 3, LSP_F64, 1);
+    const int64_t n = reduced(3000, 20000);
+    cloud a = make_cloud(UNIFORM, n, 3, LSP_F32, 1);
+    const lsp_pair_options all = {.method = LSP_PAIR_ALL}, grid = {.method = LSP_PAIR_GRID};
+    const double radius = 0.05, large = 2;
+    uint64_t counts[2];
+    lsp_pair_info info;
+    must(ctx, lsp_pair_count(ctx, &a.points, NULL, &grid, &radius, 1, &counts[0], &info));
+    cr_assert(info.method == LSP_PAIR_GRID && info.cells > 100 && info.tested < n * n / 20);
+    cr_assert(strstr(info.reason, "asked for it"));
+    must(ctx, lsp_pair_count(ctx, &a.points, NULL, &all, &radius, 1, &counts[1], &info));
+    cr_assert(info.method == LSP_PAIR_ALL && info.cells == 0 && info.tested == n * (n - 1) / 2);
+    cr_assert(counts[0] == counts[1]);
+    must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &large, 1, &counts[0], &info));
+    cr_assert(info.method == LSP_PAIR_ALL && strstr(info.reason, "few points"));
+    const lsp_pair_options boxes = {.method = LSP_PAIR_BOXES};
+    lsp_csr C = {.rows = 77};
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "no method boxes",
+              lsp_pair_count(ctx, &a.points, NULL, &boxes, &radius, 1, &counts[0], &info));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only", lsp_nearest(ctx, &a.points, NULL, NULL, 3, NULL, &C, NULL));
+    cr_assert(C.rows == 77);
+    free(a.memory);
+    lsp_ctx_destroy(ctx);
+}
+
+/* What each verb makes without memory: a sentence, and nothing else. */
+Test(two_body_calls, failing_allocations_leave_everything_as_it_was_on_the_gpu) {
+    cloud a = make_cloud(UNIFORM, 300, 3, LSP_F32, 1);
+    lsp_ctx_destroy(test_gpu_ctx_or_skip());
+    for (int form = 0; form < 6; form++) {
+        lsp_status status = LSP_ERR_MEMORY;
+        for (long fail_at = 0; status != LSP_OK; fail_at++) {
+            cr_assert(fail_at < 1000);
+            test_memory memory = {.fail_at = fail_at};
+            const lsp_allocator allocator = {failing_alloc, failing_free, &memory};
+            lsp_ctx *ctx = NULL;
+            char error[256] = "";
+            status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, error,
+                                    sizeof error);
+            if (status == LSP_OK) {
+                call c = {&a, {.method = form % 2 ? LSP_PAIR_GRID : LSP_PAIR_ALL}, form / 2 == 1};
+                lsp_csr C = {.rows = 77};
+                if (form / 2 < 2) {
+                    status = call_it(ctx, &c);
+                } else {
+                    status = lsp_radius_join(ctx, &a.points, NULL, &c.options, 0.1, NULL, &C, NULL);
+                    cr_assert(status == LSP_OK || (C.rows == 77 && C.rowptr == NULL));
+                    status = status == LSP_OK ? lsp_csr_free(ctx, &C) : status;
+                }
+                cr_assert(status == LSP_OK || lsp_last_error(ctx)[0] != 0);
+            }
+            lsp_ctx_destroy(ctx);
+            cr_assert(memory.outstanding == 0, "form %d, allocation %ld: %ld pieces are left", form, fail_at,
+                      memory.outstanding);
+            cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY);
+        }
+    }
+    free(a.memory);
+}
+
+Test(two_body_calls, a_budget_that_is_too_small_is_told_on_the_gpu) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    cloud a = make_cloud(UNIFORM, 3000, 3, LSP_F64, 1);
     const double radius = 0.1;
     uint64_t count = 9;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only",
-              lsp_pair_count(ctx, &a.points, NULL, NULL, &radius, 1, &count, NULL));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only",
-              lsp_pair_histogram(ctx, &a.points, NULL, NULL, radius, 1, &count, NULL));
-    cr_assert(count == 9);
+    lsp_csr C = {.rows = 77};
+    must(ctx, lsp_ctx_set_max_bytes(ctx, 50000));
+    must_fail(ctx, LSP_ERR_MEMORY, "budget", lsp_pair_count(ctx, &a.points, NULL, NULL, &radius, 1, &count, NULL));
+    must_fail(ctx, LSP_ERR_MEMORY, "budget", lsp_pair_histogram(ctx, &a.points, NULL, NULL, radius, 1, &count, NULL));
+    must(ctx, lsp_ctx_set_max_bytes(ctx, 2000000));
+    must_fail(ctx, LSP_ERR_MEMORY, "are available", lsp_radius_join(ctx, &a.points, NULL, NULL, 2, NULL, &C, NULL));
+    cr_assert(count == 9 && C.rows == 77);
     free(a.memory);
     lsp_ctx_destroy(ctx);
 }

@@ -3,7 +3,21 @@
 #define LSP_TESTS_TWO_BODY_CASES_H
 
 #include "../support.h"
+#include "core/cuda.h"
 #include "two_body/two_body.h"
+
+/* For TEST_ON_BOTH. */
+static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
+    lsp_ctx *ctx = test_ctx(2);
+    test(ctx);
+    lsp_ctx_destroy(ctx);
+}
+static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    test(ctx);
+    lsp_ctx_destroy(ctx);
+}
+static inline bool is_on_the_gpu(const lsp_ctx *ctx) { return ctx->options.device == LSP_CUDA; }
 
 /* Under sanitizers: fewer points and patterns. ref.c looks at all pairs. */
 static inline int64_t reduced(int64_t few, int64_t many) { return getenv("LSP_TEST_REDUCED") != NULL ? few : many; }
@@ -15,6 +29,7 @@ static const char *const pattern_names[] = {"uniform", "blobs", "lattice", "dupl
 typedef struct cloud {
     lsp_points points;
     void *memory;
+    size_t bytes;
 } cloud;
 
 static inline double test_unit(uint64_t *state) { return (double)(test_random(state) >> 11) * 0x1p-53; }
@@ -44,7 +59,8 @@ static inline cloud make_cloud(int pattern, int64_t n, int dimensions, lsp_type 
     cloud c = {.points = {.n = n, .dimensions = dimensions, .type = type, .stride = 2}};
     uint64_t state = seed * 77 + 5;
     const size_t bytes = lsp_type_bytes(type), row = 2 * bytes * (size_t)(n + 1);
-    c.memory = calloc((size_t)dimensions, row);
+    c.bytes = (size_t)dimensions * row;
+    c.memory = calloc(1, c.bytes);
     for (int k = 0; k < dimensions; k++) {
         c.points.at[k] = (char *)c.memory + (size_t)k * row;
     }
@@ -70,6 +86,26 @@ static inline void set_coordinate(cloud *c, int64_t i, int k, double x) {
     }
 }
 
+/* The points where they are or, with `there`, copied to the GPU: lsp_free frees at[0]. */
+static inline lsp_points points_at(lsp_ctx *ctx, const cloud *c, bool there) {
+    lsp_points p = c->points;
+    void *memory = NULL;
+    if (there) {
+        must(ctx, lsp_alloc(ctx, LSP_CUDA, (int64_t)c->bytes, 1, &memory));
+        must(ctx, lsp_cuda_copy(ctx, memory, LSP_CUDA, c->memory, LSP_HOST, (int64_t)c->bytes));
+        for (int k = 0; k < p.dimensions; k++) {
+            p.at[k] = (char *)memory + ((const char *)c->points.at[k] - (const char *)c->memory);
+        }
+        p.where = LSP_CUDA;
+    }
+    return p;
+}
+static inline void drop_points(lsp_ctx *ctx, const lsp_points *p) {
+    if (p->where == LSP_CUDA) {
+        lsp_free(ctx, (void *)(uintptr_t)p->at[0]);
+    }
+}
+
 /* Open space, and boxes that are a cube, a brick, tilted. Coordinates outside 0 .. 1 appear in the smaller boxes. */
 enum { SPACES = 4 };
 static inline lsp_pair_options space_of(int space, int dimensions) {
@@ -92,9 +128,10 @@ static inline lsp_pair_job job_of(lsp_ctx *ctx, const cloud *a, const cloud *b, 
     return job;
 }
 
-/* Every instruction set of this machine. */
+/* Every instruction set of this machine; on a GPU once. */
 #define FOR_EACH_ISA(ctx)                                                                                              \
-    for (int isa_ = (int)(ctx)->isa, best_ = isa_; isa_ >= 0 || ((ctx)->isa = (lsp_isa)best_, false); isa_--)          \
+    for (int best_ = (int)(ctx)->isa, isa_ = is_on_the_gpu(ctx) ? 0 : best_;                                           \
+         isa_ >= 0 || ((ctx)->isa = (lsp_isa)best_, false); isa_--)                                                    \
         if ((ctx)->isa = (lsp_isa)isa_, true)
 
 #endif

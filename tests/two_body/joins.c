@@ -1,4 +1,6 @@
-/* The radius join equals the specification, entry by entry and bit by bit, and is a matrix with sorted rows. */
+/* The radius join and the nearest points equal the specification, entry by entry and bit by bit, and are matrices with
+ * sorted rows. */
+#include "../there.h"
 #include "cases.h"
 
 typedef struct answer {
@@ -9,6 +11,12 @@ typedef struct answer {
 } answer;
 
 enum { MOST_ANSWERS = 6 }; /* two methods by three instruction sets */
+
+/* What is asked for: the points within a radius, or, if it is 0 or more, the k nearest. */
+typedef struct wanted {
+    double radius;
+    int64_t k;
+} wanted;
 typedef struct answers {
     int count;
     int64_t n; /* entries of the specification so far */
@@ -35,24 +43,43 @@ static void take(void *data, int64_t i, int64_t j, double value) {
 }
 
 /* By a method and by the grid, with every instruction set. */
-static void must_join(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_options options, double radius,
+static void must_join(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_options options, wanted what,
                       const lsp_join_options *join, const char *name) {
-    const lsp_pair_method methods[] = {options.method, LSP_PAIR_GRID};
+    const lsp_pair_method methods[] = {options.method, what.k < 0 ? LSP_PAIR_GRID : LSP_PAIR_BOXES};
     const lsp_pair_job job = job_of(ctx, a, b, &options);
     answers all = {0};
+    if (what.k >= 0 && is_on_the_gpu(ctx)) {
+        return; /* the nearest points are found on the CPU only */
+    }
     FOR_EACH_ISA(ctx) {
         for (int m = 0; m < 2; m++) {
             answer *ours = &all.each[all.count++];
             *ours = (answer){.method = methods[m], .isa = ctx->isa, .wrong = -1};
             options.method = methods[m];
             lsp_csr *C = &ours->C;
-            must(ctx, lsp_radius_join(ctx, &a->points, b ? &b->points : NULL, &options, radius, join, C, NULL));
+            const bool there = is_on_the_gpu(ctx) && m == 1;
+            const lsp_points p = points_at(ctx, a, there), q = points_at(ctx, b ? b : a, there);
+            must(ctx, what.k < 0 ? lsp_radius_join(ctx, &p, b ? &q : NULL, &options, what.radius, join, C, NULL)
+                                 : lsp_nearest(ctx, &p, b ? &q : NULL, &options, what.k, join, C, NULL));
+            cr_assert(C->where == p.where);
+            if (there) {
+                lsp_csr here = moved(ctx, C, LSP_HOST);
+                must(ctx, lsp_csr_free(ctx, C));
+                *C = here;
+                drop_points(ctx, &p);
+                drop_points(ctx, &q);
+            }
             must(ctx, lsp_csr_check(ctx, C, LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE));
             cr_assert(C->rows == a->points.n && C->cols == (b ? b : a)->points.n);
             cr_assert(C->val_type == (join->values == LSP_JOIN_PATTERN ? LSP_NONE : a->points.type));
         }
     }
-    lsp_radius_join_ref(&job, lsp_distance_limit(&job.metric, job.type, radius), join, take, &all);
+    if (what.k < 0) {
+        lsp_radius_join_ref(&job, lsp_distance_limit(&job.metric, job.type, what.radius), join, take, &all);
+    } else {
+        const int64_t partners = lsp_max(job.sets[1].n - (job.self && !join->self_pairs), 0);
+        must(ctx, lsp_nearest_ref(ctx, &job, lsp_min(what.k, partners), join, take, &all));
+    }
     for (int k = 0; k < all.count; k++) {
         answer *ours = &all.each[k];
         cr_assert(
@@ -72,54 +99,62 @@ static void try_points(lsp_ctx *ctx, int pattern, int64_t n, int dimensions, lsp
     for (int form = 0; form < 8; form++) {
         const lsp_join_options join = {.values = (lsp_join_values)(form % 3), .self_pairs = form & 1, .half = form & 2};
         options.method = (lsp_pair_method)(form % 2);
-        must_join(ctx, &a, NULL, options, radius, &join, pattern_names[pattern]);
+        must_join(ctx, &a, NULL, options, (wanted){radius, -1}, &join, pattern_names[pattern]);
         if (form < 3) {
-            must_join(ctx, &a, &b, options, radius, &(lsp_join_options){.values = join.values}, pattern_names[pattern]);
+            const lsp_join_options values = {.values = join.values};
+            must_join(ctx, &a, &b, options, (wanted){radius, -1}, &values, pattern_names[pattern]);
+            must_join(ctx, &a, &b, options, (wanted){.k = 1 + form * 20}, &values, pattern_names[pattern]);
+        }
+        if (!join.half) {
+            must_join(ctx, &a, NULL, options, (wanted){.k = form * form}, &join, pattern_names[pattern]);
         }
     }
     free(a.memory);
     free(b.memory);
 }
 
-Test(two_body_joins, equal_the_specification_in_every_space) {
-    lsp_ctx *ctx = test_ctx(2);
+TEST_ON_BOTH(two_body_joins, equal_the_specification_in_every_space) {
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
         for (int dimensions = 1; dimensions <= 3; dimensions++) {
             for (int space = 0; space < SPACES; space++) {
+                if (is_on_the_gpu(ctx) && (pattern + dimensions + space) % (int)reduced(4, 1) != 0) {
+                    continue; /* an emulated GPU is slow */
+                }
                 try_points(ctx, pattern, reduced(80, 150), dimensions, LSP_F32, space, 0.142857142857);
                 try_points(ctx, pattern, reduced(60, 120), dimensions, LSP_F64, space, 0.08);
             }
         }
     }
-    lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_joins, equal_the_specification_in_many_dimensions) {
-    lsp_ctx *ctx = test_ctx(3);
+TEST_ON_BOTH(two_body_joins, equal_the_specification_in_many_dimensions) {
     for (int dimensions = 4; dimensions <= LSP_MOST_DIMENSIONS; dimensions++) {
         try_points(ctx, UNIFORM, 100, dimensions, LSP_F32, dimensions % 3, 0.35);
         try_points(ctx, LATTICE, 100, dimensions, LSP_F64, dimensions % 3, 0.35);
     }
-    lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_joins, small_sets_and_full_cells) {
+static void try_sizes(lsp_ctx *ctx, bool large) {
     static const int64_t sizes[] = {0, 1, 2, 3, 8, 17, 63, 64, 65, 1500};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const int64_t n = is_on_the_gpu(ctx) && sizes[s] > 1000 ? reduced(300, sizes[s]) : sizes[s];
+        if (n <= 100 || large) {
+            try_points(ctx, (int)s % PATTERNS, n, 3, s % 2 ? LSP_F64 : LSP_F32, 0, 0.05);
+            try_points(ctx, DUPLICATES, n, 2, s % 2 ? LSP_F32 : LSP_F64, 1, 0);
+        }
+    }
+}
+Test(two_body_joins, small_sets_and_full_cells) {
     for (int threads = 1; threads <= 4; threads++) {
         lsp_ctx *ctx = test_ctx(threads);
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-            if (sizes[s] > 100 && threads != 3) {
-                continue;
-            }
-            try_points(ctx, (int)s % PATTERNS, sizes[s], 3, s % 2 ? LSP_F64 : LSP_F32, 0, 0.05);
-            try_points(ctx, DUPLICATES, sizes[s], 2, s % 2 ? LSP_F32 : LSP_F64, 1, 0);
-        }
+        try_sizes(ctx, threads == 3);
         lsp_ctx_destroy(ctx);
     }
 }
+static void small_sets(lsp_ctx *ctx) { try_sizes(ctx, true); }
+Test(two_body_joins, small_sets_and_full_cells_on_the_gpu) { on_the_gpu(small_sets); }
 
-Test(two_body_joins, malformed_arguments_are_refused) {
-    lsp_ctx *ctx = test_ctx(1);
+TEST_ON_BOTH(two_body_joins, malformed_arguments_are_refused) {
     cloud a = make_cloud(UNIFORM, 20, 3, LSP_F32, 1);
     lsp_csr C = {.rows = 77};
     cr_assert(lsp_radius_join(NULL, &a.points, NULL, NULL, 1, NULL, &C, NULL) == LSP_ERR_ARGUMENT);
@@ -136,22 +171,35 @@ Test(two_body_joins, malformed_arguments_are_refused) {
         lsp_radius_join(ctx, &a.points, NULL, NULL, 1, &(lsp_join_options){.values = (lsp_join_values)3}, &C, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "reserved",
               lsp_radius_join(ctx, &a.points, NULL, NULL, 1, &(lsp_join_options){.reserved = {1}}, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "no method boxes",
+              lsp_radius_join(ctx, &a.points, NULL, &(lsp_pair_options){.method = LSP_PAIR_BOXES}, 1, NULL, &C, NULL));
+    cr_assert(lsp_nearest(NULL, &a.points, NULL, NULL, 1, NULL, &C, NULL) == LSP_ERR_ARGUMENT);
+    must_fail(ctx, LSP_ERR_ARGUMENT, "place for the matrix",
+              lsp_nearest(ctx, &a.points, NULL, NULL, 1, NULL, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "-1 nearest", lsp_nearest(ctx, &a.points, NULL, NULL, -1, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "no method grid",
+              lsp_nearest(ctx, &a.points, NULL, &(lsp_pair_options){.method = LSP_PAIR_GRID}, 1, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "from both sides",
+              lsp_nearest(ctx, &a.points, NULL, NULL, 1, &(lsp_join_options){.half = true}, &C, NULL));
     set_coordinate(&a, 11, 2, NAN);
+    must_fail(ctx, is_on_the_gpu(ctx) ? LSP_ERR_UNSUPPORTED : LSP_ERR_ARGUMENT,
+              is_on_the_gpu(ctx) ? "CPU only" : "point 11", lsp_nearest(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "point 11", lsp_radius_join(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
     cr_assert(C.rows == 77 && C.rowptr == NULL);
     free(a.memory);
-    lsp_ctx_destroy(ctx);
 }
 
 typedef struct call {
     const cloud *a;
     lsp_pair_options options;
+    int64_t k; /* nearest points; below 0: a join */
 } call;
 
 static lsp_status call_it(lsp_ctx *ctx, void *data) {
     const call *c = data;
     lsp_csr C = {.rows = 77};
-    const lsp_status status = lsp_radius_join(ctx, &c->a->points, NULL, &c->options, 0.1, NULL, &C, NULL);
+    const lsp_status status = c->k < 0 ? lsp_radius_join(ctx, &c->a->points, NULL, &c->options, 0.1, NULL, &C, NULL)
+                                       : lsp_nearest(ctx, &c->a->points, NULL, &c->options, c->k, NULL, &C, NULL);
     cr_assert(status == LSP_OK || (C.rows == 77 && C.rowptr == NULL));
     return status == LSP_OK ? lsp_csr_free(ctx, &C) : status;
 }
@@ -159,8 +207,10 @@ static lsp_status call_it(lsp_ctx *ctx, void *data) {
 Test(two_body_joins, a_failing_allocation_leaves_everything_as_it_was) {
     cloud a = make_cloud(UNIFORM, 2000, 3, LSP_F32, 1);
     for (int method = 1; method <= LSP_PAIR_GRID; method++) {
-        call c = {&a, {.method = (lsp_pair_method)method}};
+        call c = {&a, {.method = (lsp_pair_method)method}, -1};
         test_failing_memory(2, call_it, &c);
+        call near = {&a, {.method = method == LSP_PAIR_GRID ? LSP_PAIR_BOXES : (lsp_pair_method)method}, 5};
+        test_failing_memory(2, call_it, &near);
     }
     free(a.memory);
 }
@@ -174,15 +224,8 @@ Test(two_body_joins, a_budget_that_is_too_small_is_told) {
     cr_assert(C.rows == 77);
     must(ctx, lsp_radius_join(ctx, &a.points, NULL, NULL, 0.05, NULL, &C, NULL));
     must(ctx, lsp_csr_free(ctx, &C));
-    free(a.memory);
-    lsp_ctx_destroy(ctx);
-}
-
-Test(two_body_joins, a_context_of_a_gpu_is_refused_on_the_gpu) {
-    lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    cloud a = make_cloud(UNIFORM, 30, 3, LSP_F64, 1);
-    lsp_csr C = {.rows = 77};
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only", lsp_radius_join(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
+    C.rows = 77;
+    must_fail(ctx, LSP_ERR_MEMORY, "the budget is", lsp_nearest(ctx, &a.points, NULL, NULL, 2999, NULL, &C, NULL));
     cr_assert(C.rows == 77);
     free(a.memory);
     lsp_ctx_destroy(ctx);

@@ -5,9 +5,10 @@
 #include "two_body/job.h"
 
 enum {
-    LSP_PAIR_PAD = 64,         /* items that may be read behind the end of an array of places */
-    LSP_PAIR_QUERIES = 512,    /* most queries of a tile, */
-    LSP_PAIR_CANDIDATES = 2048 /* and most candidates: counts of a tile fit 32 bits */
+    LSP_PAIR_PAD = 64,          /* items that may be read behind the end of an array of places */
+    LSP_PAIR_QUERIES = 512,     /* most queries of a tile, */
+    LSP_PAIR_CANDIDATES = 2048, /* and most candidates: counts of a tile fit 32 bits */
+    LSP_LEAF = 64               /* most points of a box that is not cut any more */
 };
 
 /* A set of points. place[k] is coordinate k; in a grid they lie in the order of cells. */
@@ -25,15 +26,59 @@ typedef struct lsp_pair_tile {
     bool twice; /* both are the same points: each pair is met twice, and each point meets itself */
 } lsp_pair_tile;
 
+/* All places from middle - half to middle + half; 0 in dimensions that there are not. */
+typedef struct lsp_box {
+    double middle[LSP_MOST_DIMENSIONS], half[LSP_MOST_DIMENSIONS];
+} lsp_box;
+
+/* How far boxes are apart. */
+typedef struct lsp_yard {
+    double side, per_side, half_side; /* of the periodic box, in places; else 0, 0, infinity */
+    double near[LSP_MOST_DIMENSIONS], far[LSP_MOST_DIMENSIONS]; /* factors of differences */
+    double least, most, tiny;                                   /* factors of sums of squares; a margin */
+} lsp_yard;
+
+/* Points in the order of a tree of boxes. Node 1 is the root, 2v and 2v + 1 are the halves of node v, and the nodes
+ * from `leaves` up have no halves. */
+typedef struct lsp_tree {
+    lsp_cloud cloud;
+    int64_t leaves; /* a power of two */
+    lsp_box *boxes; /* of the nodes */
+} lsp_tree;
+
+/* The points of a node. */
+static inline int64_t lsp_node_begin(const lsp_tree *tree, int64_t node) {
+    const int level = lsp_bits((uint64_t)node) - 1;
+    return (tree->cloud.n * (node - ((int64_t)1 << level))) >> level;
+}
+static inline int64_t lsp_node_end(const lsp_tree *tree, int64_t node) {
+    const int level = lsp_bits((uint64_t)node) - 1;
+    return (tree->cloud.n * (node + 1 - ((int64_t)1 << level))) >> level;
+}
+
 /* points.c: both sets as places, in their order, or, if the job has a grid, by cells. Scratch of the call. */
 lsp_status lsp_clouds_load(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud clouds[2]);
+/* points.c: makes `ordered` the same points in the order of its numbers, `ordered->id`. */
+lsp_status lsp_cloud_reorder(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, lsp_cloud *ordered);
+/* tree.c: a tree with at most `leaf_points` in a leaf. Scratch of the call. */
+lsp_status lsp_tree_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, int64_t leaf_points,
+                         lsp_tree *tree);
+lsp_yard lsp_yard_of(const lsp_pair_job *job);
+/* tree.c: the box of one point, the i-th in the order of the tree. */
+lsp_box lsp_tree_point(const lsp_pair_job *job, const lsp_tree *tree, int64_t i);
 /* Calls run(data, first, last) for runs of cells, whose points can be within the radius of points of the cell. */
 void lsp_cells_in_reach(const lsp_pair_job *job, int64_t cell, void (*run)(void *data, int64_t first, int64_t last),
                         void *data);
 
 /* Calls do_tile(data, thread, tile) until each pair that can be within the job's radius was in one tile. */
 typedef void (*lsp_tile_fn)(void *data, int thread, const lsp_pair_tile *tile);
-lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_tile, void *data);
+/* Counts `pairs`, whose d2 lie between low and high, at once if these two tell all about them; else returns false.
+ * `twice`: as in a tile. */
+typedef bool (*lsp_settle_fn)(void *data, int thread, int64_t pairs, bool twice, double low, double high);
+lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_tile, lsp_settle_fn settle, void *data);
+/* boxes.c: the walk of LSP_PAIR_BOXES. */
+lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud clouds[2], lsp_tile_fn do_tile,
+                          lsp_settle_fn settle, void *data);
 static inline int lsp_pair_threads(const lsp_ctx *ctx) { return ctx->options.threads; }
 
 /* ---- kernels: compiled once for each instruction set ---- */
@@ -55,6 +100,12 @@ typedef struct lsp_pair_kernels {
      * their values, up to LSP_PAIR_PAD more of each, and returns how many they are. */
     int64_t (*hits)(const lsp_metric *m, const lsp_pair_tile *tile, int64_t i, int64_t begin, int64_t end, double limit,
                     const int32_t *id, lsp_join_values values, int32_t *col, void *val);
+    /* sums[i] += the terms of all candidates for query i, times their weights: 2^(d2 * scale) if
+     * `gaussian`, else 1 + d2 * scale above 0. The scale is negative. */
+    void (*density)(const lsp_metric *m, const lsp_pair_tile *tile, double scale, bool gaussian, const void *weights,
+                    double *sums);
+    /* d2 of any two points of boxes a and b lies between *low and *high. */
+    void (*apart)(const lsp_yard *yard, const lsp_box *a, const lsp_box *b, double *low, double *high);
     /* Copies n items of 4 or 8 bytes; reads and writes up to LSP_PAIR_PAD items more. */
     void (*copy)(void *to, const void *from, int64_t n, size_t bytes);
 } lsp_pair_kernels;
@@ -64,7 +115,9 @@ const lsp_pair_kernels *lsp_pair_kernels_avx2(int wide);
 const lsp_pair_kernels *lsp_pair_kernels_avx512(int wide);
 const lsp_pair_kernels *lsp_pair_kernels_of(const lsp_ctx *ctx, lsp_type type);
 
-/* join.c */
+/* join.c, nearest.c, density.c */
 lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
+lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
+lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
 
 #endif

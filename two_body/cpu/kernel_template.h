@@ -200,5 +200,105 @@ static int64_t NAME(hits)(const lsp_metric *m, const lsp_pair_tile *tile, int64_
     BY_SPACE(NAME(hits_space), tile, i, begin, end, limit, id, values, col, val, &count);
     return count;
 }
+
+/* ---- densities ---- */
+
+#if REAL_BITS == 32
+#define EXPONENT_ONE                                                                                                   \
+    12583039. /* 1.5 * 2^23 + 127: added, it rounds to a whole number whose last bits are an exponent */
+#define LEAST_EXPONENT (-127.)
+#define TERMS 8
+#else
+#define EXPONENT_ONE 6755399441056767. /* 1.5 * 2^52 + 1023 */
+#define LEAST_EXPONENT (-1023.)
+#define TERMS 14
+#endif
+
+/* 2 to the power of x <= 0, to the last digits; 0 where that is not a normal number. The whole part of x becomes the
+ * exponent, the rest, at most 1/2, goes through the series. */
+ALWAYS NUMBER NAME(power_of_two)(NUMBER x) {
+    static const double series[] = {1, /* ln(2)^k / k! */
+                                    0.6931471805599453,
+                                    0.2402265069591007,
+                                    0.05550410866482158,
+                                    0.009618129107628477,
+                                    0.0013333558146428443,
+                                    1.5403530393381609e-4,
+                                    1.5252733804059841e-5,
+                                    1.3215486790144309e-6,
+                                    1.0178086009239699e-7,
+                                    7.054911620801123e-9,
+                                    4.4455382718708114e-10,
+                                    2.5678435993488206e-11,
+                                    1.3691488853904128e-12};
+    const NUMBER kept = MAX(x, VALUE(LEAST_EXPONENT)), whole = ADD(kept, VALUE(EXPONENT_ONE));
+    const NUMBER rest = ADD(kept, MUL(ADD(whole, VALUE(-EXPONENT_ONE)), VALUE(-1)));
+    NUMBER sum = VALUE(series[TERMS - 1]);
+    UNROLLED for (int k = TERMS - 2; k >= 0; k--) { sum = FMA(sum, rest, VALUE(series[k])); }
+    return MUL(sum, AS_EXPONENT(whole));
+}
+
+/* Adds the terms of one vector of candidates to the sums of `rows` queries. */
+ALWAYS void NAME(add_terms)(const lsp_metric *m, lsp_space_kind kind, int dimensions,
+                            const PLACE query[][LSP_MOST_DIMENSIONS], int rows, const lsp_pair_tile *tile, int64_t j,
+                            NUMBER scale, bool gaussian, const void *weights, NUMBER *sums) {
+    PLACE candidate[LSP_MOST_DIMENSIONS];
+    const NUMBER weight = LOAD_NUMBERS(weights, j);
+    NAME(load_candidates)(tile, dimensions, j, candidate);
+    UNROLLED for (int r = 0; r < rows; r++) {
+        const NUMBER d2 = NAME(distance)(m, kind, dimensions, query[r], candidate);
+        const NUMBER term = gaussian ? NAME(power_of_two)(MUL(d2, scale)) : MAX(FMA(d2, scale, VALUE(1)), VALUE(0));
+        sums[r] = FMA(term, weight, sums[r]);
+    }
+}
+
+ALWAYS void NAME(density_rows)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
+                               int64_t i, int rows, double scale, bool gaussian, const void *weights, double *sums) {
+    PLACE query[QUERIES][LSP_MOST_DIMENSIONS];
+    NUMBER sum[QUERIES], rest[QUERIES];
+    REAL lane[LANES];
+    NAME(load_queries)(tile, dimensions, i, rows, query);
+    UNROLLED for (int r = 0; r < rows; r++) { sum[r] = rest[r] = VALUE(0); }
+    int64_t j = 0;
+    for (; j + LANES <= tile->candidates; j += LANES) {
+        NAME(add_terms)(m, kind, dimensions, query, rows, tile, j, VALUE(scale), gaussian, weights, sum);
+    }
+    if (j < tile->candidates) {
+        NAME(add_terms)(m, kind, dimensions, query, rows, tile, j, VALUE(scale), gaussian, weights, rest);
+    }
+    UNROLLED for (int r = 0; r < rows; r++) {
+        memcpy(lane, &sum[r], sizeof lane);
+        for (int l = 0; l < LANES; l++) {
+            sums[i + r] += (double)lane[l];
+        }
+        memcpy(lane, &rest[r], sizeof lane);
+        for (int64_t l = 0; l < tile->candidates - j; l++) {
+            sums[i + r] += (double)lane[l];
+        }
+    }
+}
+
+ALWAYS void NAME(density_space)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
+                                double scale, bool gaussian, const void *weights, double *sums) {
+    int64_t i = 0;
+    for (; i + QUERIES <= tile->queries; i += QUERIES) {
+        NAME(density_rows)(m, kind, dimensions, tile, i, QUERIES, scale, gaussian, weights, sums);
+    }
+    for (; i < tile->queries; i++) {
+        NAME(density_rows)(m, kind, dimensions, tile, i, 1, scale, gaussian, weights, sums);
+    }
+}
+
+static void NAME(density)(const lsp_metric *m, const lsp_pair_tile *tile, double scale, bool gaussian,
+                          const void *weights, double *sums) {
+    if (gaussian) {
+        BY_SPACE(NAME(density_space), tile, scale, true, weights, sums);
+    } else {
+        BY_SPACE(NAME(density_space), tile, scale, false, weights, sums);
+    }
+}
+#undef EXPONENT_ONE
+#undef LEAST_EXPONENT
+#undef TERMS
 #undef QUERIES
 #undef BY_SPACE

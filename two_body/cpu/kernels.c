@@ -136,8 +136,29 @@ static void copy(void *to, const void *from, int64_t n, size_t bytes) {
     }
 }
 
+/* Loops over all dimensions of an lsp_box, so that vectors do them whole. */
+static void apart(const lsp_yard *yard, const lsp_box *a, const lsp_box *b, double *low, double *high) {
+    const double rounding = 1e-15;
+    double near[LSP_MOST_DIMENSIONS], far[LSP_MOST_DIMENSIONS];
+    for (int k = 0; k < LSP_MOST_DIMENSIONS; k++) {
+        const double difference = a->middle[k] - b->middle[k], half = a->half[k] + b->half[k];
+        const double away = fabs(difference - yard->side * rint(difference * yard->per_side));
+        const double least = away * (1 - rounding) - half * (1 + rounding), most = away + half;
+        near[k] = (least > 0 ? least : 0) * yard->near[k];
+        far[k] = (most < yard->half_side ? most : yard->half_side) * yard->far[k];
+        near[k] *= near[k], far[k] *= far[k];
+    }
+    for (int step = LSP_MOST_DIMENSIONS / 2; step > 0; step /= 2) {
+        for (int k = 0; k < step; k++) {
+            near[k] += near[k + step], far[k] += far[k + step];
+        }
+    }
+    *low = near[0] * yard->least - yard->tiny;
+    *high = far[0] * yard->most + yard->tiny;
+}
+
 const lsp_pair_kernels *LSP_ISA_NAME(lsp_pair_kernels)(int wide) {
-    static const lsp_pair_kernels kernels[2] = {{count_f32, histogram_f32, hits_f32, copy},
-                                                {count_f64, histogram_f64, hits_f64, copy}};
+    static const lsp_pair_kernels kernels[2] = {{count_f32, histogram_f32, hits_f32, density_f32, apart, copy},
+                                                {count_f64, histogram_f64, hits_f64, density_f64, apart, copy}};
     return &kernels[wide];
 }

@@ -16,6 +16,10 @@
 #undef BOTH
 #undef NO_TALLY
 #undef ROOT
+#undef ADD
+#undef MAX
+#undef AS_EXPONENT
+#undef LOAD_NUMBERS
 #undef LANES_OF
 #undef TALLY_UP
 #undef TALLY
@@ -48,6 +52,10 @@
 #define LANES_OF(m) (m)
 #define NO_TALLY() _mm512_setzero_si512()
 #define TALLY_UP(t, m) _mm512_mask_add_epi32((t), (m), (t), _mm512_set1_epi32(1))
+#define ADD(x, y) _mm512_add_ps((x), (y))
+#define MAX(x, y) _mm512_max_ps((x), (y))
+#define AS_EXPONENT(x) _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 23))
+#define LOAD_NUMBERS(p, i) _mm512_loadu_ps((const float *)(p) + (i))
 #elif defined(__AVX512F__)
 #define LANES 8
 #define NUMBER __m512d
@@ -68,6 +76,10 @@
 #define LANES_OF(m) (m)
 #define NO_TALLY() _mm512_setzero_si512()
 #define TALLY_UP(t, m) _mm512_mask_add_epi64((t), (m), (t), _mm512_set1_epi64(1))
+#define ADD(x, y) _mm512_add_pd((x), (y))
+#define MAX(x, y) _mm512_max_pd((x), (y))
+#define AS_EXPONENT(x) _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_castpd_si512(x), 52))
+#define LOAD_NUMBERS(p, i) _mm512_loadu_pd((const double *)(p) + (i))
 static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_roundscale_pd(d, 8)); }
 #elif defined(__AVX2__) && REAL_BITS == 32
 #define LANES 8
@@ -89,6 +101,10 @@ static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_rou
 #define LANES_OF(m) _mm256_movemask_ps(_mm256_castsi256_ps(m))
 #define NO_TALLY() _mm256_setzero_si256()
 #define TALLY_UP(t, m) _mm256_sub_epi32((t), (m))
+#define ADD(x, y) _mm256_add_ps((x), (y))
+#define MAX(x, y) _mm256_max_ps((x), (y))
+#define AS_EXPONENT(x) _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x), 23))
+#define LOAD_NUMBERS(p, i) _mm256_loadu_ps((const float *)(p) + (i))
 #elif defined(__AVX2__)
 #define LANES 4
 #define NUMBER __m256d
@@ -109,6 +125,10 @@ static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_rou
 #define LANES_OF(m) _mm256_movemask_pd(_mm256_castsi256_pd(m))
 #define NO_TALLY() _mm256_setzero_si256()
 #define TALLY_UP(t, m) _mm256_sub_epi64((t), (m))
+#define ADD(x, y) _mm256_add_pd((x), (y))
+#define MAX(x, y) _mm256_max_pd((x), (y))
+#define AS_EXPONENT(x) _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(x), 52))
+#define LOAD_NUMBERS(p, i) _mm256_loadu_pd((const double *)(p) + (i))
 static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_round_pd(d, 8)); }
 #else
 #define LANES 1
@@ -123,6 +143,9 @@ static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_rou
 #define LANES_OF(m) (m)
 #define NO_TALLY() 0
 #define TALLY_UP(t, m) ((t) + (m))
+#define ADD(x, y) ((x) + (y))
+#define MAX(x, y) ((x) > (y) ? (x) : (y))
+#define LOAD_NUMBERS(p, i) (((const REAL *)(p))[i])
 #if REAL_BITS == 32
 #define PLACE uint32_t
 #define LOAD(p, i) (((const uint32_t *)(p))[i])
@@ -130,6 +153,12 @@ static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_rou
 #define NEAREST(x, y) ((float)(int32_t)((x) - (y)))
 #define FMA(x, y, z) fmaf((x), (y), (z))
 #define ROOT(x) sqrtf(x)
+#define AS_EXPONENT(x) as_exponent_32(x)
+static inline float as_exponent_32(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return lsp_float_of(bits << 23);
+}
 #else
 #define PLACE double
 #define LOAD(p, i) (((const double *)(p))[i])
@@ -137,6 +166,14 @@ static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_rou
 #define NEAREST(x, y) lsp_nearest_of((x) - (y))
 #define FMA(x, y, z) fma((x), (y), (z))
 #define ROOT(x) sqrt(x)
+#define AS_EXPONENT(x) as_exponent_64(x)
+static inline double as_exponent_64(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits <<= 52;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
 #endif
 #define SPREAD(p, i) LOAD(p, i)
 #endif

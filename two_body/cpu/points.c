@@ -35,8 +35,8 @@ lsp_status lsp_pair_inspect_cpu(lsp_ctx *ctx, lsp_pair_job *job) {
         job->low[k] = INFINITY, job->high[k] = -INFINITY;
         for (int s = 0; s < (job->self ? 1 : 2); s++) {
             const int64_t bad = find_extent(&job->sets[s], k, &job->low[k], &job->high[k]);
-            LSP_REQUIRE(bad < 0, LSP_ERR_ARGUMENT, "coordinate %d of point %lld of the set %s is %g", k, (long long)bad,
-                        s == 0 ? "a" : "b", coordinate(&job->sets[s], k, bad));
+            LSP_REQUIRE(bad < 0, LSP_ERR_ARGUMENT, LSP_PAIR_NOT_FINITE, k, (long long)bad, s == 0 ? "a" : "b",
+                        coordinate(&job->sets[s], k, bad));
         }
         if (job->low[k] > job->high[k]) { /* no points */
             job->low[k] = job->high[k] = 0;
@@ -65,21 +65,16 @@ static void set_place(const loading *l, int64_t i, int k, double x) {
     }
 }
 
-/* The cell in dimension k of place i: exact for fixed parts. */
+/* The cell in dimension k of place i. */
 static int64_t cell_of(const loading *l, int64_t i, int k) {
     const lsp_pair_job *job = l->job;
-    const int64_t cells = job->grid.cells[k];
+    const bool periodic = job->metric.kind != LSP_SPACE_OPEN;
     const void *place = l->cloud->place[k];
-    double part;
-    if (job->metric.kind != LSP_SPACE_OPEN && job->type == LSP_F32) {
-        return (int64_t)(((const uint32_t *)place)[i] * (uint64_t)cells >> 32);
-    } else if (job->metric.kind != LSP_SPACE_OPEN) {
-        part = ((const double *)place)[i] * (double)cells;
-    } else {
-        const double x = job->type == LSP_F32 ? (double)((const float *)place)[i] : ((const double *)place)[i];
-        part = cells > 1 ? (x - job->low[k]) * ((double)cells / (job->high[k] - job->low[k])) : 0;
+    if (periodic && job->type == LSP_F32) {
+        return lsp_cell_of_fixed(&job->grid, k, ((const uint32_t *)place)[i]);
     }
-    return lsp_min((int64_t)part, cells - 1);
+    const double x = job->type == LSP_F32 ? (double)((const float *)place)[i] : ((const double *)place)[i];
+    return lsp_cell_of_real(&job->grid, k, periodic, job->low[k], job->high[k], x);
 }
 
 static void load_share(void *data, int64_t begin, int64_t end) {
@@ -120,12 +115,26 @@ done:
     return status;
 }
 
+lsp_status lsp_cloud_reorder(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, lsp_cloud *ordered) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(make_places(ctx, job, ordered));
+    for (int k = 0; k < job->metric.dimensions; k++) {
+        for (int64_t i = 0; i < ordered->n && job->type == LSP_F32; i++) {
+            ((uint32_t *)ordered->place[k])[i] = ((const uint32_t *)loaded->place[k])[ordered->id[i]];
+        }
+        for (int64_t i = 0; i < ordered->n && job->type == LSP_F64; i++) {
+            ((double *)ordered->place[k])[i] = ((const double *)loaded->place[k])[ordered->id[i]];
+        }
+    }
+done:
+    return status;
+}
+
 /* Sorts by cell: the starts of the cells by counting, then each point to its place. */
 static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, const int32_t *cell, const lsp_cloud *loaded,
                                lsp_cloud *cloud) {
     lsp_status status = LSP_OK;
     const int64_t n = cloud->n, cells = job->grid.total;
-    LSP_TRY(make_places(ctx, job, cloud));
     LSP_TRY(LSP_SCRATCH(ctx, n + LSP_PAIR_PAD, &cloud->id));
     memset(cloud->id + n, 0, LSP_PAIR_PAD * sizeof *cloud->id);
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, cells + 2, &cloud->start));
@@ -140,14 +149,7 @@ static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, const int3
         const int32_t to = next[cell[i]]++;
         cloud->id[to] = (int32_t)i;
     }
-    for (int k = 0; k < job->metric.dimensions; k++) {
-        for (int64_t i = 0; i < n && job->type == LSP_F32; i++) {
-            ((uint32_t *)cloud->place[k])[i] = ((const uint32_t *)loaded->place[k])[cloud->id[i]];
-        }
-        for (int64_t i = 0; i < n && job->type == LSP_F64; i++) {
-            ((double *)cloud->place[k])[i] = ((const double *)loaded->place[k])[cloud->id[i]];
-        }
-    }
+    LSP_TRY(lsp_cloud_reorder(ctx, job, loaded, cloud));
 done:
     return status;
 }
@@ -183,28 +185,24 @@ done:
 
 /* ---- cells ---- */
 
-/* Cell `at` + `step` of a dimension, wrapped in a periodic box; -1: there is none. */
-static int64_t cell_beside(const lsp_pair_job *job, int k, int64_t at, int64_t step) {
-    const int64_t cells = job->grid.cells[k], to = at + step;
-    return to >= 0 && to < cells ? to : job->metric.kind == LSP_SPACE_OPEN ? -1 : to < 0 ? to + cells : to - cells;
-}
-
 void lsp_cells_in_reach(const lsp_pair_job *job, int64_t cell, void (*run)(void *data, int64_t first, int64_t last),
                         void *data) {
+    const bool periodic = job->metric.kind != LSP_SPACE_OPEN;
     const int64_t *cells = job->grid.cells, *reach = job->grid.reach;
     const int64_t line = cell / cells[0], first = cell % cells[0] - reach[0], last = cell % cells[0] + reach[0];
     for (int64_t sz = -reach[2]; sz <= reach[2]; sz++) {
         for (int64_t sy = -reach[1]; sy <= reach[1]; sy++) {
-            const int64_t z = cell_beside(job, 2, line / cells[1], sz), y = cell_beside(job, 1, line % cells[1], sy);
+            const int64_t z = lsp_cell_beside(&job->grid, 2, periodic, line / cells[1], sz);
+            const int64_t y = lsp_cell_beside(&job->grid, 1, periodic, line % cells[1], sy);
             const int64_t row = (z * cells[1] + y) * cells[0];
             if (z < 0 || y < 0) {
                 continue;
             }
             run(data, row + lsp_max(first, 0), row + lsp_min(last, cells[0] - 1));
-            if (job->metric.kind != LSP_SPACE_OPEN && first < 0) {
+            if (periodic && first < 0) {
                 run(data, row + first + cells[0], row + cells[0] - 1);
             }
-            if (job->metric.kind != LSP_SPACE_OPEN && last >= cells[0]) {
+            if (periodic && last >= cells[0]) {
                 run(data, row, row + last - cells[0]);
             }
         }

@@ -22,12 +22,26 @@ static void count_tile(void *data, int thread, const lsp_pair_tile *tile) {
     }
 }
 
+static bool settle_count(void *data, int thread, int64_t pairs, bool twice, double low, double high) {
+    const counting *c = data;
+    uint64_t *sums = c->sums + (thread * 2 + twice) * c->radii;
+    for (int64_t k = 0; k < c->radii; k++) {
+        if (low <= c->limits[k] && high > c->limits[k]) {
+            return false;
+        }
+    }
+    for (int64_t k = 0; k < c->radii; k++) {
+        sums[k] += high <= c->limits[k] ? (uint64_t)pairs : 0;
+    }
+    return true;
+}
+
 static lsp_status count(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     counting c = {job, lsp_pair_kernels_of(ctx, job->type), limits, radii, NULL};
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, lsp_pair_threads(ctx) * 2 * radii, &c.sums));
-    LSP_TRY(lsp_pair_walk(ctx, job, count_tile, &c));
+    LSP_TRY(lsp_pair_walk(ctx, job, count_tile, settle_count, &c));
     for (int64_t k = 0; k < radii; k++) {
         uint64_t once = 0, twice = 0;
         for (int64_t t = 0; t < lsp_pair_threads(ctx); t++) {
@@ -76,6 +90,17 @@ static void bin_tile(void *data, int thread, const lsp_pair_tile *tile) {
     b->kernels->histogram(&b->job->metric, tile, b->scale, (uint32_t)b->bins, b->copies, b->tables + number * b->items);
 }
 
+static bool settle_bin(void *data, int thread, int64_t pairs, bool twice, double low, double high) {
+    const binning *b = data;
+    const bool narrow = b->job->type == LSP_F32;
+    const double first = narrow ? lsp_bin_f32((float)low, (float)b->scale) : lsp_bin_f64(low, b->scale);
+    const double last = narrow ? lsp_bin_f32((float)high, (float)b->scale) : lsp_bin_f64(high, b->scale);
+    if (first == last && last < (double)b->bins) {
+        b->sums[(thread * 2 + twice) * b->bins + (int64_t)last] += (uint64_t)pairs;
+    }
+    return first == last || first >= (double)b->bins;
+}
+
 static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
@@ -87,7 +112,7 @@ static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, tables * b.items, &b.tables));
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, tables * bins, &b.sums));
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, tables, &b.waiting));
-    LSP_TRY(lsp_pair_walk(ctx, job, bin_tile, &b));
+    LSP_TRY(lsp_pair_walk(ctx, job, bin_tile, settle_bin, &b));
     for (int64_t t = 0; t < tables; t++) {
         empty_table(&b, t);
     }
@@ -105,5 +130,19 @@ done:
     return status;
 }
 
-const lsp_pair_device lsp_pair_cpu = {
-    .inspect = lsp_pair_inspect_cpu, .count = count, .histogram = histogram, .join = lsp_radius_join_cpu};
+/* Costs tuned 2026-11-26, AMD EPYC with AVX-512 (docs/measurements/two_body.md). Vectors of candidates are seldom full.
+ */
+const lsp_pair_device lsp_pair_cpu = {.inspect = lsp_pair_inspect_cpu,
+                                      .count = count,
+                                      .histogram = histogram,
+                                      .join = lsp_radius_join_cpu,
+                                      .nearest = lsp_nearest_cpu,
+                                      .density = lsp_kernel_density_cpu,
+                                      .boxes = true,
+                                      .costs = {.point = 100,
+                                                .run = 40,
+                                                .candidate = 1.6,
+                                                .cell_points = 6,
+                                                .box_point = 2000,
+                                                .box_pair = 1.6,
+                                                .leaf_points = 45}};

@@ -137,13 +137,17 @@ static void grid_of_part(void *data, int64_t part, int thread) {
 
 /* ---- both ---- */
 
-lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, void *data) {
+lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, lsp_settle_fn settle, void *data) {
     lsp_status status = LSP_OK;
     const int threads = lsp_pair_threads(ctx);
     const size_t mark = lsp_scratch_mark(ctx);
     walk w = {.job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .do_tile = do_one, .data = data};
     w.bytes = lsp_type_bytes(job->type);
     LSP_TRY(lsp_clouds_load(ctx, job, w.clouds));
+    if (job->info.method == LSP_PAIR_BOXES) {
+        LSP_TRY(lsp_boxes_walk(ctx, job, w.clouds, do_one, settle, data));
+        goto done;
+    }
     if (job->info.method == LSP_PAIR_ALL) {
         lsp_for_parts(ctx, lsp_ceil_div(w.clouds[0].n, LSP_PAIR_QUERIES), threads, all_of_part, &w);
     } else {

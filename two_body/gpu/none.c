@@ -1,4 +1,4 @@
-/* Two-body statistics on a GPU: none of the verbs is there yet, and the top refuses them. */
+/* Two-body statistics in a build without CUDA: contexts of a GPU cannot be made. */
 #include "two_body/job.h"
 
 const lsp_pair_device lsp_pair_cuda = {0};

@@ -1,0 +1,54 @@
+# Completion of two-body for bash.
+_two_body() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i
+    local options="--radius --range --bins --neighbours --bandwidth --kernel --squared --pattern --half --output --format
+        --element --name --box --no-box --generate --seed --method --precision --device --threads --max-memory --check
+        --svg --json --quiet --verbose --version --help"
+    COMPREPLY=()
+    # bash splits words at = and : (COMP_WORDBREAKS); the option is the last word before these
+    [[ $word == "=" ]] && word=
+    i=$((COMP_CWORD - 1))
+    while [[ $before == "=" || $before == ":" ]] && ((i > 0)); do
+        ((i--))
+        [[ $before == ":" ]] && return # nothing to offer within SPEC or cuda:N
+        before=${COMP_WORDS[i]}
+    done
+    [[ $word == ":" ]] && return
+    if ((COMP_CWORD == 1)) && [[ $word != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "count histogram gr join nearest density" -- "$word")
+        return
+    fi
+    case $before in
+    --kernel) mapfile -t COMPREPLY < <(compgen -W "gaussian epanechnikov" -- "$word") ;;
+    --format) mapfile -t COMPREPLY < <(compgen -W "xyz gro pdb csv npy" -- "$word") ;;
+    --method) mapfile -t COMPREPLY < <(compgen -W "auto all grid boxes" -- "$word") ;;
+    --precision) mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$word") ;;
+    --device) mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:" -- "$word") ;;
+    --generate)
+        mapfile -t COMPREPLY < <(compgen -W "uniform: blobs: lattice:" -- "$word")
+        compopt -o nospace 2>/dev/null
+        ;;
+    -r | --radius | --range | --bins | -k | --neighbours | --bandwidth | --element | --name | --box | --seed | \
+        --threads | --max-memory) ;;
+    *)
+        if [[ $word == -* && $before != -o && $before != --output && $before != --svg ]]; then
+            mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+        else
+            _two_body_files "$word" "$before"
+        fi
+        ;;
+    esac
+}
+
+# Offers folders and files: pictures after --svg, matrices and tables after -o, otherwise points.
+_two_body_files() {
+    local name wanted='\.(xyz|gro|pdb|csv|npy)(\.gz)?$'
+    [[ $2 == --svg ]] && wanted='\.svg$'
+    [[ $2 == -o || $2 == --output ]] && wanted='\.(mtx(\.gz)?|txt|dat)$'
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r name; do
+        [[ -d $name || $name =~ $wanted ]] && COMPREPLY+=("$name")
+    done < <(compgen -f -- "$1")
+}
+
+complete -F _two_body two-body

@@ -1,0 +1,117 @@
+/* Calls the library, by the verb. */
+#include "text.h"
+#include "two_body.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+double tb_at(const tb_set *set, int64_t point, int dimension) {
+    const int64_t at = point * set->points.dimensions + dimension;
+    return set->points.type == LSP_F32 ? (double)((const float *)set->values)[at] : ((const double *)set->values)[at];
+}
+
+const tb_set *tb_second(const tb_job *job) { return &job->sets[job->two]; }
+lsp_ctx *tb_ctx(const tb_job *job) { return job->run.gpu ? job->run.gpu : job->run.ctx; }
+
+int64_t tb_count_of(const tb_job *job) {
+    const tb_options *o = &job->options;
+    return o->verb == TB_COUNT ? o->radius_count : o->verb == TB_HISTOGRAM || o->verb == TB_GR ? o->bins : 0;
+}
+
+uint64_t tb_pairs(const tb_job *job) {
+    const uint64_t n = (uint64_t)job->sets[0].points.n, m = (uint64_t)job->sets[1].points.n;
+    return job->two ? n * m : n > 0 ? n * (n - 1) / 2 : 0;
+}
+
+double tb_density_at(const tb_job *job, int64_t i) {
+    return tb_type(&job->options) == LSP_F32 ? (double)((const float *)job->density)[i]
+                                             : ((const double *)job->density)[i];
+}
+
+lsp_join_values tb_values(const tb_options *o) {
+    return o->squared ? LSP_JOIN_SQUARED : o->pattern ? LSP_JOIN_PATTERN : LSP_JOIN_DISTANCE;
+}
+
+static int make_room(tb_job *job) {
+    const size_t counts = (size_t)tb_count_of(job), n = (size_t)job->sets[0].points.n;
+    if (counts > 0) {
+        job->counts = calloc(counts, sizeof *job->counts);
+        job->g = calloc(counts, sizeof *job->g);
+    }
+    if (job->options.verb == TB_DENSITY) {
+        job->density = calloc(n > 0 ? n : 1, sizeof(double));
+    }
+    const bool lacks = counts > 0 ? !job->counts || !job->g : job->options.verb == TB_DENSITY && !job->density;
+    return lacks ? cli_fail(CLI_MEMORY, "no memory for the result") : CLI_DONE;
+}
+
+static lsp_status call(tb_job *job, lsp_ctx *ctx) {
+    const tb_options *o = &job->options;
+    const lsp_points *a = &job->sets[0].points, *b = job->two ? &job->sets[1].points : NULL;
+    const lsp_join_options join = {.values = tb_values(o), .half = o->half};
+    const lsp_density_options density = {.kernel = o->kernel == 1 ? LSP_DENSITY_EPANECHNIKOV : LSP_DENSITY_GAUSSIAN};
+    lsp_pair_options how = {.method = o->method > 0 ? (lsp_pair_method)o->method : LSP_PAIR_AUTO};
+    if (job->cell.periodic) {
+        memcpy(how.box, job->cell.side, sizeof how.box);
+        memcpy(how.tilt, job->cell.tilt, sizeof how.tilt);
+    }
+    switch (o->verb) {
+    case TB_COUNT:
+        return lsp_pair_count(ctx, a, b, &how, o->radius, o->radius_count, job->counts, &job->info);
+    case TB_HISTOGRAM:
+    case TB_GR:
+        return lsp_pair_histogram(ctx, a, b, &how, o->range, o->bins, job->counts, &job->info);
+    case TB_JOIN:
+        return lsp_radius_join(ctx, a, b, &how, o->radius[0], &join, &job->C, &job->info);
+    case TB_NEAREST:
+        return lsp_nearest(ctx, a, b, &how, o->neighbours, &join, &job->C, &job->info);
+    default:
+        return lsp_kernel_density(ctx, a, b, &how, o->bandwidth, &density, job->density, &job->info);
+    }
+}
+
+/* A matrix that was made on a GPU comes to the host. */
+static lsp_status fetch(tb_job *job, lsp_ctx *ctx) {
+    lsp_csr back = {0};
+    if (!tb_makes_matrix(&job->options) || job->C.where == LSP_HOST) {
+        return LSP_OK;
+    }
+    const double begun = cli_now();
+    const lsp_status status = lsp_csr_copy(ctx, &job->C, &(lsp_csr_types){.place = LSP_PLACE_HOST}, &back);
+    if (status == LSP_OK) {
+        (void)lsp_csr_free(ctx, &job->C);
+        job->C = back;
+        job->run.copy_ms += cli_now() - begun;
+    }
+    return status;
+}
+
+int tb_compute(tb_job *job) {
+    static const char *const doing[] = {"counting", "counting", "counting", "joining", "searching", "summing"};
+    const tb_options *o = &job->options;
+    if (job->run.loader.begun && !cli_gpu_end(&job->run)) {
+        return cli_fail(CLI_DEVICE, "%s", job->run.loader.error);
+    }
+    if (o->verb == TB_GR && !(job->volume > 0) && tb_pairs(job) > 0) {
+        return cli_fail(CLI_INPUT, "%s: the points span no volume, which g(r) needs: give --box", job->sets[0].name);
+    }
+    CLI_STEP(make_room(job));
+    lsp_ctx *ctx = tb_ctx(job);
+    (void)lsp_ctx_get_info(ctx, &job->run.machine);
+    cli_progress_begin(&job->run.progress, doing[o->verb], job->sets[0].name);
+    lsp_status status = call(job, ctx);
+    job->compute_ms = cli_progress_end(&job->run.progress);
+    if (status == LSP_ERR_UNSUPPORTED) { /* by the GPU; or the method by the verb */
+        return cli_fail(job->run.gpu ? CLI_DEVICE : CLI_USAGE, "%s", lsp_last_error(ctx));
+    }
+    status = status == LSP_OK ? fetch(job, ctx) : status;
+    if (status == LSP_OK && o->verb == TB_GR && tb_pairs(job) > 0) {
+        status = lsp_radial_distribution(ctx, job->counts, o->bins, o->range, job->sets[0].points.dimensions,
+                                         (double)tb_pairs(job), job->volume, job->g);
+    }
+    lsp_ctx_info now;
+    if (lsp_ctx_get_info(ctx, &now) == LSP_OK) {
+        job->peak_bytes = job->run.gpu ? now.cuda_peak_bytes : now.host_peak_bytes;
+    }
+    return status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, ctx, status);
+}

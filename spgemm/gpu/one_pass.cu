@@ -1,0 +1,229 @@
+/* C = A*B on a GPU in one pass without a plan. Counting C's rows first would cost as much as making them, so C gets as
+ * much room as a sample of its rows says, and a sixteenth more. If that is too little, or a row has more entries than
+ * the sample's, or a matrix is malformed, the product is left to a plan, which makes or refuses it. */
+#include "one_pass.cuh"
+#include <stdio.h>
+
+/* Products of a row on average: fewer do not pay. */
+static const double LEAST = 1.25;
+
+enum { ROOM = 16 /* C gets this part more room than the sample says */ };
+
+/* May rows have few entries? Yes if they have few products, but more than one, or B has far fewer columns than rows, so
+ * that products meet in columns, as in a multigrid. Where this says no, no sample is taken. */
+static bool may_pay(const lsp_csr *A, const lsp_csr *B) {
+    enum { FEW = 12, MORE = 96, GATHERED = 4 };
+    const double products = (double)A->nnz / (double)A->rows * (double)B->nnz / (double)B->rows;
+    return (products >= LEAST && products <= FEW) || (products <= MORE && B->cols <= B->rows / GATHERED);
+}
+
+/* Can the kernels take the product as it is? */
+static bool suits(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+    const int64_t most = lsp_spgemm_most(ctx);
+    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+    const bool exact = type == LSP_F32 && lsp_semiring_counts(options->semiring); /* counts are made in LSP_F64 */
+    return !exact && type == lsp_wide_type(type) && options->method == LSP_SPGEMM_AUTO && !lsp_spgemm_masks(options) &&
+           !options->transpose_a && !options->transpose_b && A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 &&
+           B->rowptr_type == LSP_I32 && B->col_type == LSP_I32 && B->cols <= (int64_t)INT32_MAX + 1 &&
+           A->rows >= LSP_ONE_PASS_ROWS && A->rows < most && A->nnz > 0 && A->nnz <= most && B->nnz > 0 &&
+           B->nnz <= most && B->rows <= INT32_MAX && may_pay(A, B) && !lsp_cuda_recording(ctx);
+}
+
+/* The lists that hold the rows of C; most = 0 if one pass does not pay. The longest row of the sample must be no
+ * exception, or the lists must hold more: among the other rows there are longer ones then. Measured on an H100: lists
+ * of up to 12 columns pay, unless hardly any row has two products; longer ones where entries sum many products. */
+static one_pass_way choose_way(const one_pass_sample *sample) {
+    enum { OFTEN = 256, MORE = 2, SHORT = 12, OF_LONG = 48 };
+    uint64_t rows = 0;
+    int longest = 0;
+    for (int i = 0; i <= LSP_ONE_PASS_MOST + 1; i++) {
+        rows += sample->lengths[i];
+        longest = sample->lengths[i] > 0 ? i : longest;
+    }
+    const int most = (int)lsp_max(longest, 1) + (sample->lengths[longest] < rows / OFTEN ? MORE + longest / 8 : 0);
+    const double products = (double)sample->products / (double)rows;
+    const bool pays = most <= SHORT ? products >= LEAST : most <= LSP_ONE_PASS_MOST && products >= OF_LONG;
+    return {pays ? most : 0, products};
+}
+
+/* The entries of C by the sample, and some more. */
+static int64_t expected_entries(const one_pass_sample *sample, int64_t rows) {
+    int64_t sampled = 0, entries = 0;
+    for (int i = 0; i <= LSP_ONE_PASS_MOST + 1; i++) {
+        sampled += sample->lengths[i];
+        entries += sample->lengths[i] * (int64_t)i;
+    }
+    const int64_t expected = (int64_t)((double)entries / (double)sampled * (double)rows);
+    return expected + expected / ROOM + SAMPLE_NT;
+}
+
+/* Starts the count of some rows, and leaves it in the note. */
+static lsp_status start_sample(lsp_ctx *ctx, const spg_job *job, one_pass_report *report) {
+    lsp_status status = LSP_OK;
+    const int64_t blocks = lsp_min(lsp_ceil_div(job->A.rows, SAMPLE_NT * LSP_SAMPLED), LSP_SAMPLE_BLOCKS);
+    static_assert(sizeof(one_pass_sample) <= LSP_CUDA_NOTE_BYTES, "the last block leaves it there");
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_one_pass_sample, blocks, SAMPLE_NT, 0, *job, report,
+                       (one_pass_sample *)lsp_cuda_note(ctx)));
+    LSP_TRY(lsp_cuda_end_note(ctx));
+done:
+    return status;
+}
+
+/* Allocates C with room for plan->info.nnz entries. */
+static lsp_status create(lsp_spgemm_plan *plan, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    LSP_TRY(lsp_spgemm_shape(plan, C));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->col_type), &C->col));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->val_type), &C->val));
+done:
+    return status;
+}
+
+/* Replaces an array by a copy of its first `bytes` bytes. */
+static lsp_status cut(lsp_ctx *ctx, void **array, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    void *exact = NULL;
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &exact));
+    LSP_TRY(bytes > 0 ? lsp_cuda_copy(ctx, exact, LSP_CUDA, *array, LSP_CUDA, bytes) : LSP_OK);
+    lsp_free(ctx, *array);
+    *array = exact;
+    exact = NULL;
+done:
+    lsp_free(ctx, exact);
+    return status;
+}
+
+/* Takes C's room away if it has much more than it needs. */
+static lsp_status trim(lsp_ctx *ctx, lsp_csr *C, int64_t nnz) {
+    lsp_status status = LSP_OK;
+    const bool much = C->nnz - nnz > nnz / 8;
+    C->nnz = nnz;
+    LSP_TRY(much ? cut(ctx, &C->col, nnz * (int64_t)lsp_type_bytes(C->col_type)) : LSP_OK);
+    LSP_TRY(much && C->val ? cut(ctx, &C->val, nnz * (int64_t)lsp_type_bytes(C->val_type)) : LSP_OK);
+done:
+    return status;
+}
+
+/* Makes C, whose arrays are allocated, and waits for what was found of it. */
+static lsp_status make_rows(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const one_pass_job *to,
+                            one_pass_way way, const lsp_csr *C, one_pass_facts *found) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    spg_job job = job_of(plan, operands);
+    bool beside = true;
+    job.col = C->col;
+    job.val = C->val;
+    job.wide_col = C->col_type == LSP_I64;
+#define MAKE(V) one_pass_of<V>(ctx, &job, to, way)
+    LSP_TRY(plan->type == LSP_NONE                                              ? MAKE(no_value)
+            : is_minmax(plan) || plan->type == LSP_C64 || plan->type == LSP_I64 ? spg_one_pass_more(plan, &job, to, way)
+            : plan->type == LSP_F64                                             ? MAKE(double)
+                                                                                : MAKE(float));
+#undef MAKE
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_one_pass_tell, 1, ONE_PASS_SLOTS, 0,
+                              (const one_pass_report *)to->report, to->capacity, (one_pass_facts *)lsp_cuda_note(ctx)));
+    LSP_TRY(lsp_cuda_end_note(ctx));
+    LSP_TRY(lsp_cuda_read_note(ctx, found, sizeof *found));
+done:
+    return status;
+}
+
+static void describe(lsp_spgemm_plan *plan, const one_pass_facts *found, int length, int64_t scratch) {
+    const double rows = (double)plan->facts.rows;
+    plan->info = (lsp_spgemm_info){};
+    plan->info.method = LSP_SPGEMM_SORT;
+    plan->info.method_name = "sort";
+    plan->info.products = (int64_t)found->products;
+    plan->info.nnz_bound = (int64_t)found->nnz_bound;
+    plan->info.nnz = (int64_t)found->nnz;
+    plan->info.max_row_products = (int64_t)found->max_products;
+    plan->info.blocks = 1;
+    plan->info.scratch_bytes = scratch;
+    plan->info.bound_bytes = lsp_spgemm_matrix_bytes(plan->facts.rows, plan->facts.cols, plan->info.nnz_bound,
+                                                     &plan->options.types, plan->type);
+    snprintf(plan->info.reason, sizeof plan->info.reason,
+             "one pass on the GPU: %.1f products and %.1f entries a row; in the sample, rows have at most %d entries",
+             (double)found->products / rows, (double)found->nnz / rows, length);
+}
+
+/* Takes scratch, counts a sample of rows, and starts the check of B, which goes on while the host waits for the sample.
+ */
+static lsp_status look(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, one_pass_job *to, int64_t bytes,
+                       one_pass_sample *sample) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    const spg_job job = job_of(plan, operands);
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, (void **)&to->report));
+    LSP_TRY(clear(ctx, to->report, (size_t)bytes));
+    to->tiles = (ull *)(to->report + 1);
+    LSP_TRY(start_sample(ctx, &job, to->report));
+    LSP_TRY(spg_start_check(ctx, &operands->B, &to->report->check));
+    LSP_TRY(lsp_cuda_read_note(ctx, sample, sizeof *sample));
+done:
+    return status;
+}
+
+/* Makes C. Leaves it empty if lists or memory were too small. */
+static lsp_status make(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, one_pass_job *to, one_pass_way way,
+                       lsp_csr *C, one_pass_facts *found) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    lsp_spgemm_operands operands;
+    lsp_csr made = {};
+    LSP_TRY(lsp_spgemm_gpu_take_operands(plan, A, B, &operands));
+    LSP_TRY(create(plan, &made));
+    to->capacity = (ull)made.nnz;
+    to->rowptr = made.rowptr;
+    to->wide_rowptr = made.rowptr_type == LSP_I64;
+    LSP_TRY(make_rows(plan, &operands, to, way, &made, found));
+    if (found->failed == 0) {
+        LSP_TRY(trim(ctx, &made, (int64_t)found->nnz));
+        *C = made;
+        made = (lsp_csr){};
+    }
+done:
+    lsp_csr_free(ctx, &made);
+    return status;
+}
+
+extern "C" lsp_status lsp_spgemm_gpu_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                              const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info,
+                                              bool *done) {
+    lsp_status status = LSP_OK;
+    lsp_spgemm_plan plan = {}; /* on the stack: it carries the job to functions that serve plans too */
+    lsp_spgemm_gpu gpu = {};
+    const lsp_spgemm_operands views = {*A, *B, false, false, NULL};
+    one_pass_sample sample;
+    one_pass_facts found;
+    one_pass_job to = {};
+    one_pass_way way = {};
+    const size_t mark = lsp_scratch_mark(ctx);
+    const int64_t bytes = (int64_t)sizeof *to.report + lsp_ceil_div(A->rows, ONE_PASS_LEAST_NT) * (int64_t)sizeof(ull);
+    *done = false;
+    if (!suits(ctx, A, B, options)) {
+        return LSP_OK;
+    }
+    plan.ctx = ctx;
+    plan.options = *options;
+    plan.type = plan.val_type = lsp_spgemm_result_type(A, B, options);
+    plan.where = LSP_CUDA;
+    plan.gpu = &gpu;
+    plan.facts.rows = A->rows;
+    plan.facts.cols = B->cols;
+    LSP_TRY(look(&plan, &views, &to, bytes, &sample));
+    way = choose_way(&sample);
+    plan.info.nnz = expected_entries(&sample, A->rows);
+    if (way.most > 0 && (plan.info.nnz <= INT32_MAX || options->types.rowptr_type == LSP_I64)) {
+        LSP_TRY(make(&plan, A, B, &to, way, C, &found));
+        *done = C->rowptr != NULL;
+    }
+    if (*done) {
+        describe(&plan, &found, way.most, bytes);
+        *info = plan.info;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status == LSP_ERR_MEMORY ? LSP_OK : status; /* two passes need less */
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# The command line of two-body: help, version, completion, and every kind of mistake.
+# shellcheck disable=SC2154,SC2317
+. "$(dirname "$0")/lib.sh"
+manual=$SOURCE/cli/two-body.1 completion=$SOURCE/cli/two-body.bash
+# shellcheck source=/dev/null
+. "$completion"
+printf '0 0 0\n1 0 0\n' >a.csv
+
+# The tool must end with exit code 1 and one sentence, which contains each of the parts.
+refused() { # "part" ["part"] -- arguments...
+    local parts=()
+    while [ "$1" != -- ]; do
+        parts+=("$1")
+        shift
+    done
+    expect 1 cli "${@:2}"
+    for part in "${parts[@]}"; do told "$part"; done
+    is "$(wc -l <"$err")" 1
+    told "two-body: "
+    silent
+}
+
+# ---- help and version ----
+expect 0 cli --help
+calm
+cp "$out" help
+[ "$(wc -l <help)" -le 24 ] || wrong "the help does not fit 24 lines"
+[ "$(wc -L <help)" -le 80 ] || wrong "the help does not fit 80 columns"
+options=$(grep -oE -- '--[a-z-]+' help | sort -u)
+is "$(wc -l <<<"$options")" 28
+for option in $options --verbose; do
+    grep -qF -- "Fl Fl ${option#--}" "$manual" || wrong "$option is not in the manual"
+    grep -qF -- "$option" "$completion" || wrong "$option is not in the completion"
+done
+for name in count histogram gr join nearest density uniform blobs lattice xyz gro pdb csv npy all grid boxes; do
+    for where in help "$manual" "$completion"; do
+        grep -qw "$name" "$where" || wrong "$name is not in $where"
+    done
+done
+well_formed "$manual" "$completion"
+expect 0 cli -h
+same "$out" help
+expect 0 cli --version
+calm
+[[ $(cat "$out") =~ ^two-body\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || wrong "no version"
+
+# ---- misspelt words ----
+refused "the verb is count|histogram" "did you mean 'count'?" -- coutn a.csv
+refused "the verb is" -- frobnicate a.csv
+refused "nothing to do" --
+refused "unknown option '--radis'" "did you mean '--radius'?" -- count a.csv --radis 1
+refused "did you mean 'f32'?" -- count a.csv -r 1 --precision float
+refused "did you mean 'grid'?" -- count a.csv -r 1 --method gird
+refused "did you mean 'cuda'?" -- count a.csv -r 1 --device gpu
+
+# ---- missing and malformed values ----
+for option in --radius --range --bins --neighbours --bandwidth --kernel --output --format --element --name --box \
+    --generate --seed --method --precision --device --threads --max-memory --svg; do
+    refused "$option needs a value" -- count a.csv "$option"
+done
+for list in x '1,' ',1' '1,,2' -1 nan inf 0x1 1e999; do refused "--radius takes" -- count a.csv -r "$list"; done
+refused "--radius takes one number" -- join a.csv -r 1,2
+refused "--range takes a number above 0" -- gr a.csv --range 0
+refused "--bandwidth takes a number above 0" -- density a.csv --bandwidth 0
+refused "--bins takes a whole number from 1" -- gr a.csv --range 1 --bins 0
+refused "--neighbours takes a whole number from 1" -- nearest a.csv -k 0
+refused "--box takes" -- count a.csv -r 1 --box 1,x
+refused "--box has 2 numbers, but the points have 3 dimensions" -- count a.csv -r 1 --box 1,1
+refused "--box: side 2 is -1" -- count a.csv -r 1 --box 1,-1,1
+refused "half of that is the most" -- count a.csv -r 1 --box 1,1,1
+refused "--element takes one word or two" -- count a.csv -r 1 --element A,B,C
+refused "--name takes one word or two" -- count a.csv -r 1 --name A,
+for spec in quux uniform uniform:5 uniform:5:0 uniform:5:9 uniform:x:2 uniform:5:2:1 blobs:5:2 blobs:5:2:0 lattice:8: \
+    lattice:5:2:2:2; do
+    refused "--generate takes uniform:N:D" -- count -r 1 --generate $spec
+done
+refused "--generate lattice:10:3" -- count -r 1 --generate lattice:10:3
+
+# ---- options that contradict each other, or belong to another verb ----
+refused "no points" -- count -r 1
+refused "count needs --radius" -- count a.csv
+refused "join needs --radius" -- join a.csv
+refused "gr needs --range" -- gr a.csv
+refused "nearest needs --neighbours" -- nearest a.csv
+refused "density needs --bandwidth" -- density a.csv
+refused "--range does not belong to count" -- count a.csv -r 1 --range 1
+refused "--radius does not belong to gr" -- gr a.csv -r 1 --range 1
+refused "--svg does not belong to join" -- join a.csv -r 1 --svg x.svg
+refused "--half does not belong to nearest" -- nearest a.csv -k 1 --half
+refused "--kernel does not belong to count" -- count a.csv -r 1 --kernel gaussian
+refused "--generate and a file do not go together" -- count a.csv -r 1 --generate uniform:5:2
+refused "--seed needs --generate" -- count a.csv -r 1 --seed 2
+refused "--element and --name do not go together" -- count a.csv -r 1 --element A --name B
+refused "--box and --no-box do not go together" -- count a.csv -r 1 --box 1,1,1 --no-box
+refused "--squared and --pattern do not go together" -- join a.csv -r 1 --squared --pattern
+refused "--half and a second file do not go together" -- join a.csv a.csv -r 1 --half
+refused "--quiet and --verbose do not go together" -- count a.csv -r 1 -q -v
+refused "both sets cannot be '-'" -- count - - --format csv -r 1
+refused "one file too many" -- count a.csv a.csv a.csv -r 1
+refused "its name tells no format" -- count points.txt -r 1
+refused "the nearest points have no method grid" -- nearest a.csv -k 1 --method grid
+refused "are the same file" -- count a.csv -r 1 -o ./a.csv
+
+# ---- words that bash offers when the tab key is pressed ----
+touch b.xyz.gz c.pdb x.svg C.mtx notes
+mkdir folder
+: >"$err"
+offers "count" two-body c
+offers "--bandwidth --bins --box" two-body gr --b
+offers "all auto" two-body gr --method a
+offers "npy" two-body gr --format = n
+offers "blobs: lattice: uniform:" two-body count --generate ""
+offers "" two-body count --generate uniform : 5
+offers "" two-body count -r ""
+offers "a.csv b.xyz.gz c.pdb folder" two-body count ""
+offers "folder x.svg" two-body gr --svg ""
+offers "C.mtx folder" two-body join -o ""
+finish

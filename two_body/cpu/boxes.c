@@ -1,0 +1,85 @@
+/* Walks over pairs of boxes. A pair whose bounds tell everything about its points is settled at once; otherwise its
+ * halves are looked at, and in the end the points of two leaves. */
+#include "cpu.h"
+
+typedef struct walk {
+    const lsp_pair_job *job;
+    const lsp_pair_kernels *kernels;
+    lsp_yard yard;
+    lsp_tree trees[2]; /* the same for one set */
+    lsp_tile_fn do_tile;
+    lsp_settle_fn settle;
+    void *data;
+    size_t bytes;
+    int64_t part_nodes; /* nodes of the level of the first tree whose nodes are the parts */
+    int64_t tested;
+} walk;
+
+static void do_leaves(const walk *w, int thread, int64_t a, int64_t b, int64_t *tested) {
+    lsp_pair_tile tile = {.twice = w->job->self && a == b};
+    const int64_t i = lsp_node_begin(&w->trees[0], a), j = lsp_node_begin(&w->trees[1], b);
+    tile.queries = lsp_node_end(&w->trees[0], a) - i, tile.candidates = lsp_node_end(&w->trees[1], b) - j;
+    for (int k = 0; k < w->job->metric.dimensions; k++) {
+        tile.query[k] = (const char *)w->trees[0].cloud.place[k] + (size_t)i * w->bytes;
+        tile.candidate[k] = (const char *)w->trees[1].cloud.place[k] + (size_t)j * w->bytes;
+    }
+    w->do_tile(w->data, thread, &tile);
+    *tested += tile.twice ? tile.queries * (tile.queries - 1) / 2 : tile.queries * tile.candidates;
+}
+
+/* Pairs of nodes a and b, for one set of the same level and a <= b. */
+static void do_nodes(const walk *w, int thread, int64_t a, int64_t b, int64_t *tested) {
+    const lsp_tree *ta = &w->trees[0], *tb = &w->trees[1];
+    const bool own = w->job->self && a == b;
+    const int64_t na = lsp_node_end(ta, a) - lsp_node_begin(ta, a), nb = lsp_node_end(tb, b) - lsp_node_begin(tb, b);
+    double low, high;
+    w->kernels->apart(&w->yard, &ta->boxes[a], &tb->boxes[b], &low, &high);
+    if (w->settle(w->data, thread, na * nb, own, low, high)) {
+        return;
+    }
+    const bool leaf_a = a >= ta->leaves, leaf_b = b >= tb->leaves;
+    if (leaf_a && leaf_b) {
+        do_leaves(w, thread, a, b, tested);
+        return;
+    }
+    for (int64_t x = leaf_a ? a : 2 * a; x <= (leaf_a ? a : 2 * a + 1); x++) {
+        for (int64_t y = leaf_b ? b : own ? x : 2 * b; y <= (leaf_b ? b : 2 * b + 1); y++) {
+            do_nodes(w, thread, x, y, tested);
+        }
+    }
+}
+
+static void part(void *data, int64_t number, int thread) {
+    walk *w = data;
+    const int64_t a = w->part_nodes + number;
+    int64_t tested = 0;
+    if (w->job->self) {
+        for (int64_t b = a; b < 2 * w->part_nodes; b++) {
+            do_nodes(w, thread, a, b, &tested);
+        }
+    } else {
+        do_nodes(w, thread, a, 1, &tested);
+    }
+    __atomic_fetch_add(&w->tested, tested, __ATOMIC_RELAXED);
+}
+
+lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud clouds[2], lsp_tile_fn do_tile,
+                          lsp_settle_fn settle, void *data) {
+    lsp_status status = LSP_OK;
+    walk w = {.job = job, .do_tile = do_tile, .settle = settle, .data = data, .bytes = lsp_type_bytes(job->type)};
+    w.kernels = lsp_pair_kernels_of(ctx, job->type);
+    w.yard = lsp_yard_of(job);
+    LSP_TRY(lsp_tree_grow(ctx, job, &clouds[0], LSP_LEAF, &w.trees[0]));
+    w.trees[1] = w.trees[0];
+    if (!job->self) {
+        LSP_TRY(lsp_tree_grow(ctx, job, &clouds[1], LSP_LEAF, &w.trees[1]));
+    }
+    w.part_nodes = lsp_min(w.trees[0].leaves, 64);
+    if (clouds[0].n > 0 && clouds[1].n > 0) {
+        lsp_for_parts(ctx, w.part_nodes, lsp_pair_threads(ctx), part, &w);
+    }
+    job->info.tested = w.tested;
+    job->info.cells = w.trees[0].leaves;
+done:
+    return status;
+}

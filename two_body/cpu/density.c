@@ -1,0 +1,125 @@
+/* Kernel densities on the CPU: a leaf of queries against all candidates, or against those of boxes in reach. Sums are
+ * made in an order that the number of threads does not change. */
+#include "cpu.h"
+
+typedef struct summing {
+    const lsp_pair_job *job;
+    const lsp_density_work *work;
+    const lsp_pair_kernels *kernels;
+    lsp_yard yard;
+    lsp_tree trees[2];   /* of queries, of candidates */
+    const char *weights; /* in the order of the candidates */
+    double factor;
+    void *density;
+    size_t bytes;
+    int64_t tested;
+} summing;
+
+/* Adds the terms of the candidates of a node, if they are in reach. */
+static void visit(const summing *s, lsp_pair_tile *tile, int64_t group, int64_t node, double *sums, int64_t *tested) {
+    const lsp_tree *tree = &s->trees[1];
+    double low, high;
+    s->kernels->apart(&s->yard, &s->trees[0].boxes[group], &tree->boxes[node], &low, &high);
+    if (low > s->work->limit) {
+        return;
+    }
+    if (node < tree->leaves) {
+        visit(s, tile, group, 2 * node, sums, tested);
+        visit(s, tile, group, 2 * node + 1, sums, tested);
+        return;
+    }
+    const int64_t end = lsp_node_end(tree, node);
+    for (int64_t begin = lsp_node_begin(tree, node); begin < end; begin += LSP_PAIR_CANDIDATES) {
+        for (int k = 0; k < s->job->metric.dimensions; k++) {
+            tile->candidate[k] = (const char *)tree->cloud.place[k] + (size_t)begin * s->bytes;
+        }
+        tile->candidates = lsp_min(LSP_PAIR_CANDIDATES, end - begin);
+        s->kernels->density(&s->job->metric, tile, s->work->scale, s->work->gaussian,
+                            s->weights + (size_t)begin * s->bytes, sums);
+        *tested += tile->queries * tile->candidates;
+    }
+}
+
+static void do_group(void *data, int64_t part, int thread) {
+    summing *s = data;
+    const lsp_tree *queries = &s->trees[0];
+    const int64_t group = queries->leaves + part, first = lsp_node_begin(queries, group);
+    lsp_pair_tile tile = {.queries = lsp_node_end(queries, group) - first};
+    double sums[LSP_LEAF] = {0};
+    int64_t tested = 0;
+    (void)thread;
+    for (int k = 0; k < s->job->metric.dimensions; k++) {
+        tile.query[k] = (const char *)queries->cloud.place[k] + (size_t)first * s->bytes;
+    }
+    if (s->trees[1].cloud.n > 0) {
+        visit(s, &tile, group, 1, sums, &tested);
+    }
+    for (int64_t q = 0; q < tile.queries; q++) {
+        const int64_t to = queries->cloud.id[first + q];
+        if (s->job->type == LSP_F32) {
+            ((float *)s->density)[to] = (float)(sums[q] * s->factor);
+        } else {
+            ((double *)s->density)[to] = sums[q] * s->factor;
+        }
+    }
+    __atomic_fetch_add(&s->tested, tested, __ATOMIC_RELAXED);
+}
+
+static void set_weight(const summing *s, char *weights, int64_t i, double w) {
+    if (s->job->type == LSP_F32) {
+        ((float *)(void *)weights)[i] = (float)w;
+    } else {
+        ((double *)(void *)weights)[i] = w;
+    }
+}
+
+/* Brings the weights into the order of the candidates, and their sum into the factor. */
+static lsp_status order_weights(lsp_ctx *ctx, summing *s) {
+    lsp_status status = LSP_OK;
+    const lsp_cloud *cloud = &s->trees[1].cloud;
+    const void *from = s->work->weights;
+    double total = 0;
+    char *weights;
+    LSP_TRY(lsp_scratch_bytes(ctx, cloud->n + LSP_PAIR_PAD, s->bytes, true, (void **)&weights));
+    for (int64_t i = 0; i < cloud->n; i++) {
+        const int64_t id = cloud->id[i];
+        const double w = from == NULL    ? 1
+                         : s->bytes == 4 ? (double)((const float *)from)[id]
+                                         : ((const double *)from)[id];
+        LSP_REQUIRE(w >= 0 && w <= 1e30, LSP_ERR_ARGUMENT, "weight %lld is %g: it must be from 0 to 1e30",
+                    (long long)id, w);
+        set_weight(s, weights, i, w);
+        total += w;
+    }
+    LSP_REQUIRE(total > 0 || cloud->n == 0, LSP_ERR_ARGUMENT, "the %lld weights have the sum 0", (long long)cloud->n);
+    s->weights = weights;
+    s->factor *= (double)cloud->n / total;
+done:
+    return status;
+}
+
+lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const bool all = job->info.method == LSP_PAIR_ALL;
+    summing s = {.job = job, .work = work, .density = density, .factor = work->factor};
+    lsp_cloud clouds[2];
+    s.kernels = lsp_pair_kernels_of(ctx, job->type);
+    s.yard = lsp_yard_of(job);
+    s.bytes = lsp_type_bytes(job->type);
+    LSP_TRY(lsp_clouds_load(ctx, job, clouds));
+    LSP_TRY(lsp_tree_grow(ctx, job, &clouds[0], LSP_LEAF, &s.trees[0]));
+    s.trees[1] = s.trees[0];
+    if (!job->self || all) {
+        LSP_TRY(lsp_tree_grow(ctx, job, &clouds[1], all ? INT64_MAX : LSP_LEAF, &s.trees[1]));
+    }
+    LSP_TRY(order_weights(ctx, &s));
+    if (job->sets[0].n > 0) {
+        lsp_for_parts(ctx, s.trees[0].leaves, lsp_pair_threads(ctx), do_group, &s);
+    }
+    job->info.tested = s.tested;
+    job->info.cells = all ? 0 : s.trees[1].leaves;
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,223 @@
+/* The nearest points on the CPU. A leaf of queries goes through the tree of candidates, near boxes first; each query
+ * keeps a heap of the nearest so far, and boxes beyond its worst are passed over. */
+#include "cpu.h"
+#include "segsort/segsort.h"
+
+/* A point found: nearer ones come first, of equal ones that with the lower number. */
+typedef struct found {
+    double d2;
+    int32_t id;
+} found;
+
+typedef struct desk {
+    found *heap; /* of each query k items, the worst first */
+    int64_t count[LSP_LEAF];
+    lsp_box point[LSP_LEAF]; /* of each query */
+    double worst[LSP_LEAF];  /* d2 beyond which no point is wanted */
+    double most;             /* the largest of them */
+    int32_t *col;
+    void *val;
+    uint64_t *words, *spare;
+    int64_t tested;
+} desk;
+
+typedef struct seeking {
+    const lsp_pair_job *job;
+    lsp_yard yard;
+    lsp_metric plain; /* the metric with a unit of 1: squared distances as they are */
+    const lsp_join_options *options;
+    const lsp_pair_kernels *kernels;
+    lsp_word_sort sort;
+    lsp_tree trees[2]; /* of queries, of candidates */
+    int64_t k;
+    desk *desks;
+    lsp_csr *C;
+} seeking;
+
+/* ---- a heap ---- */
+
+static inline bool is_worse(found x, found y) { return x.d2 > y.d2 || (x.d2 == y.d2 && x.id > y.id); }
+
+static void sink(found *heap, int64_t n, found item) {
+    int64_t at = 0;
+    for (int64_t below = 1; below < n; below = 2 * at + 1) {
+        below += below + 1 < n && is_worse(heap[below + 1], heap[below]);
+        if (!is_worse(heap[below], item)) {
+            break;
+        }
+        heap[at] = heap[below];
+        at = below;
+    }
+    heap[at] = item;
+}
+
+static void rise(found *heap, int64_t n, found item) {
+    int64_t at = n;
+    for (; at > 0 && is_worse(item, heap[(at - 1) / 2]); at = (at - 1) / 2) {
+        heap[at] = heap[(at - 1) / 2];
+    }
+    heap[at] = item;
+}
+
+/* ---- candidates ---- */
+
+static inline double value_at(const seeking *s, const void *val, int64_t i) {
+    return s->job->type == LSP_F32 ? (double)((const float *)val)[i] : ((const double *)val)[i];
+}
+
+/* Takes what candidates begin .. end-1 have for query q of the tile, which is point `own` of one set. */
+static void take(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t q, int64_t begin, int64_t end,
+                 int32_t own) {
+    found *heap = d->heap + q * s->k;
+    const int64_t hits = s->kernels->hits(&s->plain, tile, q, begin, end, d->worst[q], s->trees[1].cloud.id,
+                                          LSP_JOIN_SQUARED, d->col, d->val);
+    for (int64_t h = 0; h < hits; h++) {
+        const found item = {value_at(s, d->val, h), d->col[h]};
+        if (item.id == own) {
+            continue;
+        }
+        if (d->count[q] < s->k) {
+            rise(heap, d->count[q]++, item);
+        } else if (is_worse(heap[0], item)) {
+            sink(heap, s->k, item);
+        }
+    }
+    d->tested += end - begin;
+    d->worst[q] = d->count[q] < s->k ? INFINITY : heap[0].d2;
+}
+
+static void do_leaf(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t first, int64_t node) {
+    const lsp_tree *tree = &s->trees[1];
+    const bool skip = s->job->self && !s->options->self_pairs;
+    const int64_t end = lsp_node_end(tree, node);
+    d->most = 0;
+    for (int64_t q = 0; q < tile->queries; q++) {
+        double low, high;
+        s->kernels->apart(&s->yard, &d->point[q], &tree->boxes[node], &low, &high);
+        for (int64_t begin = lsp_node_begin(tree, node); begin < end && low <= d->worst[q];
+             begin += LSP_PAIR_CANDIDATES) {
+            take(s, d, tile, q, begin, lsp_min(begin + LSP_PAIR_CANDIDATES, end),
+                 skip ? s->trees[0].cloud.id[first + q] : -1);
+        }
+        d->most = fmax(d->most, d->worst[q]);
+    }
+}
+
+/* Looks at all candidates of a node that is at least `low` away. */
+static void visit(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t first, int64_t group, int64_t node,
+                  double low) {
+    if (low > d->most) {
+        return;
+    }
+    if (node >= s->trees[1].leaves) {
+        do_leaf(s, d, tile, first, node);
+        return;
+    }
+    double lows[2], high;
+    for (int half = 0; half < 2; half++) {
+        s->kernels->apart(&s->yard, &s->trees[0].boxes[group], &s->trees[1].boxes[2 * node + half], &lows[half], &high);
+    }
+    const int near = lows[1] < lows[0];
+    visit(s, d, tile, first, group, 2 * node + near, lows[near]);
+    visit(s, d, tile, first, group, 2 * node + 1 - near, lows[1 - near]);
+}
+
+/* ---- rows ---- */
+
+static void write_row(const seeking *s, desk *d, int64_t q, int64_t row) {
+    const found *heap = d->heap + q * s->k;
+    const int64_t start = row * s->k;
+    for (int64_t i = 0; i < s->k; i++) {
+        d->words[i] = (uint64_t)(uint32_t)heap[i].id << 32 | (uint64_t)i;
+    }
+    const uint64_t *words = s->sort(d->words, d->spare, s->k, 32, 32 + lsp_bits((uint64_t)s->trees[1].cloud.n));
+    for (int64_t i = 0; i < s->k; i++) {
+        const found *item = &heap[(uint32_t)words[i]];
+        ((int32_t *)s->C->col)[start + i] = item->id;
+        if (s->options->values == LSP_JOIN_PATTERN) {
+            continue;
+        }
+        if (s->job->type == LSP_F32) {
+            ((float *)s->C->val)[start + i] =
+                lsp_join_value_f32((float)item->d2, s->options->values, (float)s->job->metric.unit);
+        } else {
+            ((double *)s->C->val)[start + i] = lsp_join_value_f64(item->d2, s->options->values, s->job->metric.unit);
+        }
+    }
+}
+
+static void do_group(void *data, int64_t part, int thread) {
+    const seeking *s = data;
+    desk *d = &s->desks[thread];
+    const size_t bytes = lsp_type_bytes(s->job->type);
+    const int64_t group = s->trees[0].leaves + part, first = lsp_node_begin(&s->trees[0], group);
+    lsp_pair_tile tile = {.queries = lsp_node_end(&s->trees[0], group) - first};
+    for (int k = 0; k < s->job->metric.dimensions; k++) {
+        tile.query[k] = (const char *)s->trees[0].cloud.place[k] + (size_t)first * bytes;
+        tile.candidate[k] = s->trees[1].cloud.place[k];
+    }
+    for (int64_t q = 0; q < tile.queries; q++) {
+        d->count[q] = 0;
+        d->worst[q] = INFINITY;
+        d->point[q] = lsp_tree_point(s->job, &s->trees[0], first + q);
+    }
+    d->most = INFINITY;
+    visit(s, d, &tile, first, group, 1, 0);
+    for (int64_t q = 0; q < tile.queries; q++) {
+        write_row(s, d, q, s->trees[0].cloud.id[first + q]);
+    }
+}
+
+static lsp_status make_desks(lsp_ctx *ctx, seeking *s) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, lsp_pair_threads(ctx), &s->desks));
+    for (int t = 0; t < lsp_pair_threads(ctx); t++) {
+        desk *d = &s->desks[t];
+        LSP_TRY(LSP_SCRATCH(ctx, LSP_LEAF * s->k, &d->heap));
+        LSP_TRY(LSP_SCRATCH(ctx, LSP_PAIR_CANDIDATES + LSP_PAIR_PAD, &d->col));
+        LSP_TRY(
+            lsp_scratch_bytes(ctx, LSP_PAIR_CANDIDATES + LSP_PAIR_PAD, lsp_type_bytes(s->job->type), false, &d->val));
+        LSP_TRY(LSP_SCRATCH(ctx, s->k + LSP_WORD_PAD, &d->words));
+        LSP_TRY(LSP_SCRATCH(ctx, s->k + LSP_WORD_PAD, &d->spare));
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const int64_t rows = job->sets[0].n, cols = job->sets[1].n;
+    const bool pattern = options->values == LSP_JOIN_PATTERN, all = job->info.method == LSP_PAIR_ALL;
+    seeking s = {.job = job, .plain = job->metric, .options = options, .k = k, .C = C};
+    lsp_cloud clouds[2];
+    int64_t *rowptr;
+    s.plain.unit = 1;
+    s.yard = lsp_yard_of(job);
+    s.kernels = lsp_pair_kernels_of(ctx, job->type);
+    s.sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_64];
+    LSP_TRY(lsp_clouds_load(ctx, job, clouds));
+    LSP_TRY(lsp_tree_grow(ctx, job, &clouds[0], LSP_LEAF, &s.trees[0]));
+    s.trees[1] = s.trees[0];
+    if (!job->self || all) {
+        LSP_TRY(lsp_tree_grow(ctx, job, &clouds[1], all ? INT64_MAX : LSP_LEAF, &s.trees[1]));
+    }
+    LSP_TRY(make_desks(ctx, &s));
+    LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &rowptr));
+    for (int64_t i = 0; i <= rows; i++) {
+        rowptr[i] = i * k;
+    }
+    const lsp_csr_types types = {
+        .col_type = LSP_I32, .val_type = pattern ? LSP_NONE : job->type, .drop_values = pattern};
+    LSP_TRY(lsp_csr_create_rows(ctx, rows, cols, rowptr, &types, C));
+    if (rows > 0 && k > 0) {
+        lsp_for_parts(ctx, s.trees[0].leaves, lsp_pair_threads(ctx), do_group, &s);
+    }
+    for (int t = 0; t < lsp_pair_threads(ctx); t++) {
+        job->info.tested += s.desks[t].tested;
+    }
+    job->info.cells = all ? 0 : s.trees[1].leaves;
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,136 @@
+/* Pairs within one radius on the GPU: d2 and the limit are compared as integers, and carries are summed. Several radii
+ * are a histogram (radii.cu). */
+#include "near.cuh"
+#include "radii.h"
+
+enum { COUNT_NT = 256 };
+
+/* above += d2 > limit, by their bits: numbers that are not negative order as integers do. The carry of d2 + ~limit is
+ * what a comparison would give, and two of them are added at once: 1.5 instructions a pair. */
+#ifdef __CUDACC__
+__device__ __forceinline__ void add_if_above(unsigned &above, float d2, float limit) {
+    asm("{\n\t.reg .u32 sum;\n\tadd.cc.u32 sum, %1, %2;\n\taddc.u32 %0, %0, 0;\n\t}"
+        : "+r"(above)
+        : "r"(__float_as_uint(d2)), "r"(~__float_as_uint(limit)));
+}
+__device__ __forceinline__ void add_if_above(unsigned &above, double d2, double limit) {
+    asm("{\n\t.reg .u32 sum;\n\tadd.cc.u32 sum, %1, %3;\n\taddc.cc.u32 sum, %2, %4;\n\taddc.u32 %0, %0, 0;\n\t}"
+        : "+r"(above)
+        : "r"(__double2loint(d2)), "r"(__double2hiint(d2)), "r"(~__double2loint(limit)), "r"(~__double2hiint(limit)));
+}
+#else
+template <typename T> static inline void add_if_above(unsigned &above, T d2, T limit) { above += d2 > limit; }
+#endif
+
+/* Counts the pairs within. */
+template <typename S> struct counting {
+    typedef typename S::number number;
+    static constexpr int ROWS = S::DIM <= 4 ? (sizeof(number) == 4 ? 8 : 4) : sizeof(number) == 4 ? 4 : 2;
+    enum { GROUP = 4, UNROLL = sizeof(number) == 4 ? 2 : 1 };
+    number limit;
+    unsigned above[ROWS];
+    u64 within;
+
+    __device__ explicit counting(number limit_) : limit(limit_), within(0) {
+        for (int k = 0; k < ROWS; k++) {
+            above[k] = 0;
+        }
+    }
+    template <int N, bool MASKED> __device__ __forceinline__ void take(const number (&d2)[N], const bool (&in)[N]) {
+#pragma unroll
+        for (int p = 0; p < N; p++) {
+            if (MASKED) {
+                above[p % ROWS] += !in[p] || d2[p] > limit;
+            } else {
+                add_if_above(above[p % ROWS], d2[p], limit);
+            }
+        }
+    }
+    __device__ __forceinline__ void end_chunk(int64_t pairs) {
+        within += (u64)pairs;
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+            within -= above[k];
+            above[k] = 0;
+        }
+    }
+    template <int G, bool MASKED>
+    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
+        take<G, MASKED>(d2, in);
+        within += G;
+    }
+    __device__ __forceinline__ void begin_points(int) {}
+    __device__ __forceinline__ void end_points() { end_chunk(0); }
+    __device__ void add_to(u64 *count) {
+        const u64 sum = warp_sum(within);
+        if (threadIdx.x % WARP == 0 && sum > 0) {
+            atomicAdd(count, sum);
+        }
+    }
+};
+
+template <typename S>
+static __global__ void __launch_bounds__(COUNT_NT)
+    kernel_count(const __grid_constant__ lsp_metric metric, const __grid_constant__ pair_clouds clouds,
+                 pair_tiles tiles, typename S::number limit, u64 *count) {
+    __shared__ __align__(16) typename S::place shared[S::DIM][CHUNK];
+    counting<S> visit(limit);
+    for (u64 p = blockIdx.x; p < tiles.total; p += gridDim.x) {
+        int64_t I, J;
+        find_tile(tiles, clouds.self, p, &I, &J);
+        visit_tile<S, counting<S>::ROWS>(&metric, clouds, I, J, shared, visit);
+    }
+    visit.add_to(count);
+}
+
+template <typename S>
+static __global__ void __launch_bounds__(NEAR_NT)
+    kernel_count_near(const __grid_constant__ pair_walk walk, typename S::number limit, u64 *count, u64 *tested) {
+    counting<S> visit(limit);
+    visit_all_near<S, near_points<S>::count>(walk, visit, tested);
+    visit.add_to(count);
+}
+
+template <typename S>
+static lsp_status start_all(lsp_ctx *ctx, const lsp_pair_job *job, const pair_clouds *clouds, double limit,
+                            u64 *count) {
+    const int nt = pair_threads(ctx, clouds, counting<S>::ROWS, COUNT_NT);
+    const pair_tiles tiles = tiles_of(clouds, nt * counting<S>::ROWS);
+    return tiles.total == 0 ? LSP_OK
+                            : LSP_LAUNCH(ctx, kernel_count<S>, tiles.total < INT32_MAX ? tiles.total : INT32_MAX, nt, 0,
+                                         job->metric, *clouds, tiles, (typename S::number)limit, count);
+}
+
+template <typename S>
+static lsp_status start_near(lsp_ctx *ctx, const pair_walk *walk, double limit, u64 *count, u64 *tested) {
+    const int64_t blocks = lsp_ceil_div(walk->clouds.a.n, near_points<S>::count * NEAR_WARPS);
+    return blocks == 0 ? LSP_OK
+                       : LSP_LAUNCH(ctx, kernel_count_near<S>, blocks, NEAR_NT, 0, *walk, (typename S::number)limit,
+                                    count, tested);
+}
+
+#define START_ALL(space, ...) start_all<LSP_BARE space>(__VA_ARGS__)
+#define START_NEAR(space, ...) start_near<LSP_BARE space>(__VA_ARGS__)
+
+extern "C" lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii,
+                                          uint64_t *counts) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const bool grid = job->info.method == LSP_PAIR_GRID;
+    pair_walk walk = {job->metric, job->grid, {}, job->self};
+    u64 *there, here[2];
+    if (radii > 1) {
+        return lsp_pair_radii_cuda(ctx, job, limits, radii, counts);
+    }
+    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof here));
+    LSP_TRY(grid ? LSP_WITH_SPACE(job, START_NEAR, ctx, &walk, limits[0], there, there + 1)
+                 : LSP_WITH_SPACE(job, START_ALL, ctx, job, &walk.clouds, limits[0], there));
+    LSP_TRY(lsp_cuda_read(ctx, here, there, sizeof here));
+    counts[0] = here[0];
+    job->info.tested = grid ? (int64_t)here[1] : lsp_pair_total(job);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* What the files of two-body statistics on a GPU tell each other, in plain C. */
+#ifndef LSP_TWO_BODY_GPU_GPU_H
+#define LSP_TWO_BODY_GPU_GPU_H
+
+#include "two_body/job.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A set of points on the GPU. place[k] is coordinate k as a place; those beyond the points' dimensions are zeros, which
+ * add nothing to a distance: kernels exist for few numbers of dimensions. */
+typedef struct pair_cloud {
+    int64_t n;
+    const void *place[LSP_MOST_DIMENSIONS];
+    /* of a grid, where points lie in the order of cells: their numbers in the caller's arrays, ascending in each cell;
+     * their cells; and where cells begin: cell c has the points start[c] .. start[c + 1] - 1 */
+    const int32_t *id, *start;
+    const uint32_t *cell;
+} pair_cloud;
+
+typedef struct pair_clouds {
+    pair_cloud a, b; /* the same for one set */
+    bool self;
+} pair_clouds;
+
+/* points.cu. _inspect: brings points from the host, so that job->sets lie on the GPU afterwards; scratch of the call.
+ * _clouds: both sets as places, in their order or, with `grid`, by the cells of job->grid. */
+lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job);
+lsp_status lsp_pair_clouds_cuda(lsp_ctx *ctx, const lsp_pair_job *job, bool grid, pair_clouds *clouds);
+
+/* count.cu, radii.cu, histogram.cu, join.cu: see lsp_pair_device. */
+lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
+lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
+lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join,
+                                lsp_csr *C);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

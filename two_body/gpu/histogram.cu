@@ -1,0 +1,235 @@
+/* Histograms of distances on the GPU. A counter in shared memory has copies, lane by lane, as many as fit. */
+#include "tally.cuh"
+
+/* Ways to the bin, all exact: by lsp_bin_f32 and lsp_bin_f64; for LSP_F32 by the root that hardware offers, a little
+ * less and a little more of it, and all pairs of the group again where the two bins differ; or by one step of Newton's
+ * method, which rounds correctly, where bins are so many that most groups would be done again. The last two need
+ * distances far from the ends of the type (see is_tame). */
+enum root_way { ROOT_PLAIN, ROOT_FLAGGED, ROOT_NEWTON };
+
+enum { FLAGGED_MOST = 4096 };                              /* bins */
+static const float less = 1 - 3.0e-7f, more = 1 + 3.0e-7f; /* errors of the hardware's root and of a product */
+
+/* ---- bins as the last bits of a float: 2^23 plus the whole part of root * scale ---- */
+
+#define FLOAT_MAGIC 8388608.f
+enum { MAGIC_BITS = 0x4B000000 };
+#ifdef __CUDACC__
+__device__ __forceinline__ float fast_root(float x) {
+    float root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+}
+/* Correctly rounded for finite x from 2^-101 up; NaN for 0. */
+__device__ __forceinline__ float newton_root(float x) {
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    const float root = __fmul_rn(x, r), half = __fmul_rn(r, 0.5f);
+    return __fmaf_rn(__fmaf_rn(-root, root, x), half, root);
+}
+__device__ __forceinline__ unsigned whole_part(float root, float scale) {
+    return __float_as_uint(__fmaf_rd(root, scale, FLOAT_MAGIC));
+}
+__device__ __forceinline__ unsigned newton_bin(float d2, float scale) { /* 0 and what is smaller than 2^-101: bin 0 */
+    return __float_as_uint(fmaxf(__fmaf_rd(newton_root(d2), scale, FLOAT_MAGIC), FLOAT_MAGIC));
+}
+template <int N> __device__ __forceinline__ void flagged_bins(const float (&d2)[N], float scale, unsigned (&bin)[N]) {
+    unsigned differ = 0;
+#pragma unroll
+    for (int p = 0; p < N; p++) {
+        const float root = fast_root(d2[p]);
+        bin[p] = whole_part(root, scale * less);
+        differ |= bin[p] ^ whole_part(root, scale * more);
+    }
+    if (differ) {
+#pragma unroll
+        for (int p = 0; p < N; p++) {
+            bin[p] = newton_bin(d2[p], scale);
+        }
+    }
+}
+#else
+static inline unsigned newton_bin(float d2, float scale) {
+    return (unsigned)min(lsp_bin_f32(d2, scale), 8388607.0) + MAGIC_BITS;
+}
+template <int N> static inline void flagged_bins(const float (&d2)[N], float scale, unsigned (&bin)[N]) {
+    for (int p = 0; p < N; p++) {
+        bin[p] = newton_bin(d2[p], scale);
+    }
+}
+#endif
+
+__device__ inline double plain_bin(float d2, float scale) { return lsp_bin_f32(d2, scale); }
+__device__ inline double plain_bin(double d2, double scale) { return lsp_bin_f64(d2, scale); }
+
+/* ---- the table ---- */
+
+template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
+    typedef typename S::number number;
+    enum { GROUP = WAY == ROOT_FLAGGED ? 4 : 2, UNROLL = 1 };
+    struct setup {
+        number scale;
+        int bins;   /* wanted; bin `bins` takes what is beyond */
+        int room;   /* bins of the table; 0: the counters are in global memory */
+        int copies; /* a power of two */
+    };
+    const setup &s;
+    unsigned *table;
+    unsigned stride, lane;
+    u64 *sums;
+
+    __device__ root_bins(const setup &s_, u64 *sums_) : s(s_), sums(sums_) {
+        LSP_DYNAMIC_SHARED(memory);
+        table = (unsigned *)memory;
+        stride = 4 * (unsigned)s.copies;
+        lane = shared_address(memory) + threadIdx.x % (unsigned)s.copies * 4;
+        lane -= WAY == ROOT_PLAIN ? 0 : MAGIC_BITS * stride;
+    }
+    __device__ void start_table() {
+        for (int i = (int)threadIdx.x; i < s.room * s.copies; i += (int)blockDim.x) {
+            table[i] = 0;
+        }
+        __syncthreads();
+    }
+    template <int N> __device__ __forceinline__ void find(const number (&d2)[N], unsigned (&bin)[N]) {
+        if constexpr (WAY == ROOT_FLAGGED) {
+            flagged_bins(d2, s.scale, bin);
+        }
+#pragma unroll
+        for (int p = 0; p < N; p++) {
+            if constexpr (WAY == ROOT_NEWTON) {
+                bin[p] = newton_bin(d2[p], s.scale);
+            } else if constexpr (WAY == ROOT_PLAIN) {
+                bin[p] = (unsigned)min(plain_bin(d2[p], s.scale), (double)s.bins);
+            }
+            if (CLAMPED && WAY != ROOT_PLAIN) {
+                bin[p] = min(bin[p], MAGIC_BITS + (unsigned)s.bins);
+            }
+        }
+    }
+    template <int N, bool MASKED> __device__ __forceinline__ void take(const number (&d2)[N], const bool (&in)[N]) {
+        unsigned bin[N];
+        find(d2, bin);
+#pragma unroll
+        for (int p = 0; p < N; p++) {
+            if (MASKED && !in[p]) {
+                continue;
+            }
+            if (WAY == ROOT_PLAIN && s.room == 0) {
+                atomicAdd(&sums[bin[p]], (u64)1);
+            } else {
+                shared_count(bin[p] * stride + lane);
+            }
+        }
+    }
+    template <int G, bool MASKED>
+    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
+        take<G, MASKED>(d2, in);
+    }
+    __device__ __forceinline__ void end_chunk(int64_t) {}
+    __device__ void flush(u64 *to) {
+        __syncthreads();
+        for (int b = (int)threadIdx.x; b < s.room; b += (int)blockDim.x) {
+            u64 sum = 0;
+            for (int c = 0; c < s.copies; c++) { /* not all from the same bank */
+                unsigned *const counter = &table[b * s.copies + ((c + b) & (s.copies - 1))];
+                sum += *counter;
+                *counter = 0;
+            }
+            if (sum > 0 && b < s.bins) {
+                atomicAdd(&to[b], sum);
+            }
+        }
+        __syncthreads();
+    }
+};
+
+/* ---- on the host ---- */
+
+/* How the counters lie. Found by measuring (docs/measurements/two_body.md): 32 copies, a bank for each lane, while two
+ * blocks of 512 threads fit; 16 copies in one block of 1024; else one. Other numbers of copies lose to one. */
+typedef struct layout {
+    int64_t room;
+    int copies, nt;
+} layout;
+
+static layout layout_for(lsp_ctx *ctx, int64_t bins, int64_t beside) {
+    const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
+    const int64_t half = chip->shared_sm_bytes / 2 - beside;
+    const int64_t whole = lsp_min(chip->shared_block_bytes, chip->shared_sm_bytes - 1024) - beside + 1024;
+    return bins * 128 <= half   ? layout{bins, 32, 512}
+           : bins * 64 <= whole ? layout{bins, 16, 1024}
+           : bins * 4 <= half   ? layout{bins, 1, 512}
+           : bins * 4 <= whole  ? layout{bins, 1, 1024}
+                                : layout{0, 1, 512};
+}
+
+/* The largest distance that can occur, in the metric's units; infinite if it is not known. */
+static double farthest(const lsp_pair_job *job) {
+    double sum = 0;
+    for (int k = 0; k < job->metric.dimensions; k++) {
+        const double extent =
+            job->metric.kind == LSP_SPACE_OPEN ? job->high[k] - job->low[k] : job->metric.box[0] / job->metric.unit / 2;
+        sum += extent * extent;
+    }
+    return job->metric.kind <= LSP_SPACE_CUBE ? sqrt(sum) * (1 + 1e-5) : INFINITY;
+}
+
+/* May LSP_F32 use the fast ways? No distance is infinite, and all that are smaller than 2^-50 are in bin 0. */
+static bool is_tame(const lsp_pair_job *job, double scale) {
+    return job->type == LSP_F32 && scale < 0x1p49 && scale > 0x1p-100 &&
+           (job->metric.kind != LSP_SPACE_OPEN || farthest(job) < 1e18);
+}
+
+template <typename S, root_way WAY, bool CLAMPED>
+static lsp_status launch(lsp_ctx *ctx, const pair_walk *walk, bool grid, const layout *l, double scale, int64_t bins,
+                         u64 *sums, u64 *tested) {
+    typedef root_bins<S, WAY, CLAMPED> kind;
+    typename kind::setup setup = {(typename S::number)scale, (int)bins, (int)l->room, l->copies};
+    return start_tally<S, kind>(ctx, walk, grid, l->room * l->copies * 4, l->nt, setup, sums, tested);
+}
+
+template <typename S>
+static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const pair_walk *walk, double scale, int64_t bins,
+                        u64 *sums, u64 *tested) {
+    const bool grid = job->info.method == LSP_PAIR_GRID;
+    const int64_t beside = S::DIM * CHUNK * (int64_t)sizeof(typename S::place) + 1024;
+    layout l = layout_for(ctx, bins + 1, beside);
+    if constexpr (sizeof(typename S::number) == 4) {
+        if (!grid && l.room > 0 && is_tame(job, scale)) {
+            const double beyond = farthest(job) * scale + 2;
+            const layout all = layout_for(ctx, beyond < 1e6 ? (int64_t)beyond : 1000000, beside);
+            if (all.copies == l.copies && all.nt == l.nt && all.room >= l.room - 1) { /* nothing beyond to cut off */
+                l.room = lsp_max(all.room, l.room);
+                return bins > FLAGGED_MOST
+                           ? launch<S, ROOT_NEWTON, false>(ctx, walk, grid, &l, scale, bins, sums, tested)
+                           : launch<S, ROOT_FLAGGED, false>(ctx, walk, grid, &l, scale, bins, sums, tested);
+            }
+            if (bins > FLAGGED_MOST) {
+                return launch<S, ROOT_NEWTON, true>(ctx, walk, grid, &l, scale, bins, sums, tested);
+            }
+            return launch<S, ROOT_FLAGGED, true>(ctx, walk, grid, &l, scale, bins, sums, tested);
+        }
+    }
+    return launch<S, ROOT_PLAIN, true>(ctx, walk, grid, &l, scale, bins, sums, tested);
+}
+#define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
+
+extern "C" lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins,
+                                              uint64_t *counts) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const bool grid = job->info.method == LSP_PAIR_GRID;
+    pair_walk walk = {job->metric, job->grid, {}, job->self};
+    u64 *sums, tested;
+    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bins + 2, sizeof *sums, (void **)&sums)); /* beyond; distances computed */
+    LSP_TRY(lsp_cuda_clear(ctx, sums, (bins + 2) * (int64_t)sizeof *sums));
+    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &walk, scale, bins, sums, sums + bins + 1));
+    LSP_TRY(lsp_cuda_read(ctx, &tested, sums + bins + 1, sizeof tested));
+    LSP_TRY(lsp_cuda_copy(ctx, counts, LSP_HOST, sums, LSP_CUDA, bins * (int64_t)sizeof *sums));
+    job->info.tested = grid ? (int64_t)tested : lsp_pair_total(job);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

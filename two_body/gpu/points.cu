@@ -1,0 +1,160 @@
+/* Points on the GPU: brought there, looked at, turned into places, sorted by cell with the library's radix sort. */
+#include "core/items.h"
+#include "kernel_points.cuh"
+
+static int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
+    return lsp_blocks_for(ctx, n, POINTS_NT * POINTS_VT, POINTS_SM_BLOCKS);
+}
+
+/* ---- from the host ---- */
+
+typedef struct packing {
+    const lsp_points *points;
+    int k;
+    char *to;
+} packing;
+
+static void pack_share(void *data, int64_t begin, int64_t end) {
+    const packing *p = (const packing *)data;
+    const size_t bytes = lsp_type_bytes(p->points->type);
+    const char *from = (const char *)p->points->at[p->k];
+    for (int64_t i = begin; i < end; i++) {
+        memcpy(p->to + (size_t)i * bytes, from + (size_t)(i * p->points->stride) * bytes, bytes);
+    }
+}
+
+/* Points of the host become points on the GPU, without gaps. */
+static lsp_status bring(lsp_ctx *ctx, lsp_points *points) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = lsp_type_bytes(points->type);
+    lsp_points there = *points;
+    for (int k = 0; k < points->dimensions; k++) {
+        const void *from = points->at[k];
+        void *to, *packed;
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, points->n, bytes, &to));
+        const size_t mark = lsp_scratch_mark(ctx);
+        if (points->stride > 1 && points->n > 0) {
+            LSP_TRY(lsp_scratch_bytes(ctx, points->n, bytes, false, &packed));
+            packing p = {points, k, (char *)packed};
+            lsp_for_shares(ctx, points->n, 1 << 14, pack_share, &p);
+            from = packed;
+        }
+        LSP_TRY(lsp_cuda_copy(ctx, to, LSP_CUDA, from, LSP_HOST, points->n * (int64_t)bytes));
+        there.at[k] = to;
+        lsp_scratch_release(ctx, mark);
+    }
+    there.where = LSP_CUDA, there.stride = 1;
+    *points = there;
+done:
+    return status;
+}
+
+/* ---- inspection ---- */
+
+static lsp_status refuse(lsp_ctx *ctx, const lsp_points *p, int k, int64_t i, const char *name) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = lsp_type_bytes(p->type);
+    double x = 0;
+    float narrow;
+    LSP_TRY(lsp_cuda_read(ctx, p->type == LSP_F32 ? (void *)&narrow : (void *)&x,
+                          (const char *)p->at[k] + (size_t)(i * p->stride) * bytes, (int64_t)bytes));
+    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, LSP_PAIR_NOT_FINITE, k, (long long)i, name,
+                      p->type == LSP_F32 ? (double)narrow : x);
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job) {
+    lsp_status status = LSP_OK;
+    const int sets = job->self ? 1 : 2;
+    points_facts *there, here = {};
+    for (int s = 0; s < sets && job->sets[s].where == LSP_HOST; s++) {
+        LSP_TRY(bring(ctx, &job->sets[s]));
+    }
+    job->sets[1] = job->sets[sets - 1];
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    for (int s = 0; s < sets; s++) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_facts, blocks_for(ctx, job->sets[s].n), POINTS_NT, 0, job->sets[s], s, there));
+    }
+    LSP_TRY(lsp_cuda_read(ctx, &here, there, sizeof here));
+    for (int k = 0; k < job->metric.dimensions; k++) {
+        for (int s = 0; s < sets; s++) {
+            if (here.bad[s][k] != 0) {
+                LSP_TRY(refuse(ctx, &job->sets[s], k, (int64_t)~here.bad[s][k], s == 0 ? "a" : "b"));
+            }
+        }
+        const bool any = here.high[k] != 0;
+        job->low[k] = any ? from_order(~here.low[k]) : 0;
+        job->high[k] = any ? from_order(here.high[k]) : 0;
+    }
+done:
+    return status;
+}
+
+/* ---- places ---- */
+
+/* Sorts by cell: the loaded places go to the order of the sorted cells. */
+static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, uint32_t *cell, pair_cloud *cloud) {
+    lsp_status status = LSP_OK;
+    const int64_t n = cloud->n, cells = job->grid.total;
+    const size_t bytes = lsp_type_bytes(job->type);
+    uint32_t *sorted, *id;
+    int32_t *start;
+    lsp_radix_sort_args sort = {};
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *sorted, (void **)&sorted));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *id, (void **)&id));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, cells + 1, sizeof *start, (void **)&start));
+    sort.n = n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *id, sort.where = LSP_CUDA;
+    sort.keys = cell, sort.keys_out = sorted, sort.values_out = id, sort.flags = LSP_SORT_POSITIONS;
+    sort.end_bit = (int)lsp_max(lsp_bits((uint64_t)cells - 1), 1);
+    LSP_TRY(n > 0 ? lsp_radix_sort(ctx, &sort, NULL) : LSP_OK);
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for(ctx, cells + 1), POINTS_NT, 0, sorted, n, cells, start));
+    for (int k = 0; k < job->metric.dimensions; k++) {
+        void *to;
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, bytes, &to));
+        LSP_TRY(n > 0 ? lsp_cuda_gather(ctx, to, cloud->place[k], bytes, id, n) : LSP_OK);
+        cloud->place[k] = to;
+    }
+    cloud->cell = sorted, cloud->id = (const int32_t *)id, cloud->start = start;
+done:
+    return status;
+}
+
+static lsp_status load(lsp_ctx *ctx, const lsp_pair_job *job, int set, bool grid, pair_cloud *cloud) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = lsp_type_bytes(job->type);
+    const int64_t n = job->sets[set].n;
+    places to = {};
+    void *zeros = NULL;
+    *cloud = {};
+    cloud->n = n;
+    for (int k = 0; k < LSP_MOST_DIMENSIONS; k++) {
+        if (k < job->metric.dimensions) {
+            LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, bytes, &to.at[k]));
+        } else if (zeros == NULL) {
+            LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, bytes, &zeros));
+            LSP_TRY(n > 0 ? lsp_cuda_clear(ctx, zeros, n * (int64_t)bytes) : LSP_OK);
+        }
+        cloud->place[k] = k < job->metric.dimensions ? to.at[k] : zeros;
+    }
+    if (grid) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *to.cell, (void **)&to.cell));
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_places, blocks_for(ctx, n), POINTS_NT, 0, *job, set, to));
+    if (grid) {
+        LSP_TRY(sort_by_cell(ctx, job, to.cell, cloud));
+    }
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_pair_clouds_cuda(lsp_ctx *ctx, const lsp_pair_job *job, bool grid, pair_clouds *clouds) {
+    lsp_status status = LSP_OK;
+    clouds->self = job->self;
+    LSP_TRY(load(ctx, job, 0, grid, &clouds->a));
+    clouds->b = clouds->a;
+    LSP_TRY(job->self ? LSP_OK : load(ctx, job, 1, grid, &clouds->b));
+done:
+    return status;
+}

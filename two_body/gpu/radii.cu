@@ -1,0 +1,209 @@
+/* Pairs within several radii on the GPU. d2 falls into cells by the leading bits of its number; a cell has at most one
+ * limit. One comparison with it tells which of the cell's two counters counts the pair; sums over cells give the
+ * counts. Each lane has its own counters: no two lanes share a bank. */
+#include "radii.h"
+#include "tally.cuh"
+
+enum { MOST_CELLS = 200 };
+
+/* Cells of the leading bits of d2: those of a double's upper word. Cell c = bits >> shift less the first one. */
+typedef struct edge_cells {
+    int base, top, shift, cells;
+} edge_cells;
+
+__device__ __forceinline__ int leading_word(float d2) { return __float_as_int(d2); }
+__device__ __forceinline__ int leading_word(double d2) { return (int)(__double_as_longlong(d2) >> 32); }
+/* a + b, but at least 0 and at most c */
+#ifdef __CUDACC__
+__device__ __forceinline__ int add_within(int a, int b, int c) { return __viaddmin_s32_relu(a, b, c); }
+#else
+static inline int add_within(int a, int b, int c) { return max(min(a + b, c), 0); }
+#endif
+
+/* The bytes of a cell: the limit for each lane, the counters of the lanes for pairs up to it and beyond it. */
+template <typename T> struct edge_row {
+    T limit[WARP];
+    unsigned within[WARP], beyond[WARP];
+};
+
+template <typename S> struct edge_bins {
+    typedef typename S::number number;
+    typedef edge_row<number> row;
+    enum { GROUP = 2, UNROLL = 1 };
+    struct setup {
+        edge_cells cells;
+        const number *limits; /* of each cell: infinite if it has none */
+    };
+    const setup &s;
+    row *table;
+    unsigned lane;
+
+    __device__ edge_bins(const setup &s_, u64 *) : s(s_) {
+        LSP_DYNAMIC_SHARED(memory);
+        table = (row *)memory;
+        lane = shared_address(memory) + threadIdx.x % WARP * 4;
+    }
+    __device__ void start_table() {
+        for (int i = (int)threadIdx.x; i < s.cells.cells * WARP; i += (int)blockDim.x) {
+            row *const cell = &table[i / WARP];
+            cell->limit[i % WARP] = s.limits[i / WARP];
+            cell->within[i % WARP] = cell->beyond[i % WARP] = 0;
+        }
+        __syncthreads();
+    }
+    template <int N, bool MASKED> __device__ __forceinline__ void take(const number (&d2)[N], const bool (&in)[N]) {
+        unsigned at[N];
+        number limit[N];
+#pragma unroll
+        for (int p = 0; p < N; p++) {
+            const int cell = add_within(leading_word(d2[p]), s.cells.base, s.cells.top) >> s.cells.shift;
+            at[p] = (unsigned)cell * (unsigned)sizeof(row) + lane;
+            shared_read(at[p] + (sizeof(number) == 8 ? threadIdx.x % WARP * 4 : 0), &limit[p]);
+        }
+#pragma unroll
+        for (int p = 0; p < N; p++) {
+            if (d2[p] > limit[p]) {
+                at[p] += WARP * 4;
+            }
+            if (!MASKED || in[p]) {
+                shared_count<WARP *(int)sizeof(number)>(at[p]);
+            }
+        }
+    }
+    template <int G, bool MASKED>
+    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
+        take<G, MASKED>(d2, in);
+    }
+    __device__ __forceinline__ void end_chunk(int64_t) {}
+    __device__ void flush(u64 *sums) {
+        __syncthreads();
+        for (int i = (int)threadIdx.x; i < 2 * s.cells.cells; i += (int)blockDim.x) {
+            unsigned *const counters = i % 2 ? table[i / 2].beyond : table[i / 2].within;
+            u64 sum = 0;
+            for (int l = 0; l < WARP; l++) {
+                unsigned *const counter = &counters[(l + i) % WARP];
+                sum += *counter;
+                *counter = 0;
+            }
+            atomicAdd(&sums[i], sum);
+        }
+        __syncthreads();
+    }
+};
+
+template <typename S>
+static lsp_status start(lsp_ctx *ctx, const pair_walk *walk, bool grid, const edge_cells *cells, const void *limits,
+                        u64 *sums, u64 *tested) {
+    typename edge_bins<S>::setup setup = {*cells, (const typename S::number *)limits};
+    return start_tally<S, edge_bins<S>>(ctx, walk, grid, cells->cells * (int64_t)sizeof(edge_row<typename S::number>),
+                                        512, setup, sums, tested);
+}
+#define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
+
+/* ---- on the host: which limits go together ---- */
+
+static int limit_word(lsp_type type, double limit) {
+    const float narrow = (float)limit;
+    uint64_t bits;
+    uint32_t word;
+    memcpy(&bits, &limit, sizeof bits);
+    memcpy(&word, &narrow, sizeof word);
+    return type == LSP_F32 ? (int)word : (int)(bits >> 32);
+}
+
+/* Finds cells for limits that ascend without repeats; false if there are none with one limit each, or too many. */
+static bool find_cells(lsp_type type, const double *limits, int64_t n, edge_cells *found) {
+    for (int shift = type == LSP_F32 ? 22 : 19; shift >= 0; shift--) {
+        const int first = limit_word(type, limits[0]) >> shift, last = limit_word(type, limits[n - 1]) >> shift;
+        bool apart = true;
+        if (last - first + 3 > MOST_CELLS) {
+            return false;
+        }
+        for (int64_t i = 1; i < n; i++) {
+            apart = apart && limit_word(type, limits[i]) >> shift != limit_word(type, limits[i - 1]) >> shift;
+        }
+        if (apart) {
+            const int cells = last - first + 3;
+            *found = {(1 - first) * (1 << shift), cells * (1 << shift) - 1, shift, cells};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Counts within the sorted limits 0..n-1, which fit `cells`; a pass over all pairs. */
+static lsp_status count_cells(lsp_ctx *ctx, const lsp_pair_job *job, const pair_walk *walk, const edge_cells *cells,
+                              const double *limits, int64_t n, u64 *there, uint64_t *counts) {
+    lsp_status status = LSP_OK;
+    const bool grid = job->info.method == LSP_PAIR_GRID, narrow = job->type == LSP_F32;
+    const int64_t items = 2 * cells->cells;
+    double edges[MOST_CELLS];
+    float narrow_edges[MOST_CELLS];
+    u64 here[2 * MOST_CELLS], sum = 0;
+    void *edges_there = there + 2 * MOST_CELLS + 1;
+    for (int c = 0; c < cells->cells; c++) {
+        edges[c] = INFINITY, narrow_edges[c] = INFINITY;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int c = (limit_word(job->type, limits[i]) + cells->base) >> cells->shift;
+        edges[c] = limits[i], narrow_edges[c] = (float)limits[i];
+    }
+    LSP_TRY(lsp_cuda_copy(ctx, edges_there, LSP_CUDA, narrow ? (const void *)narrow_edges : edges, LSP_HOST,
+                          cells->cells * (narrow ? 4 : 8)));
+    LSP_TRY(lsp_cuda_clear(ctx, there, items * (int64_t)sizeof *there));
+    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, walk, grid, cells, edges_there, there, there + 2 * MOST_CELLS));
+    LSP_TRY(lsp_cuda_read(ctx, here, there, items * (int64_t)sizeof *there));
+    for (int64_t i = 0, c = 0; i < n; i++) {
+        const int64_t own = (limit_word(job->type, limits[i]) + cells->base) >> cells->shift;
+        for (; c < own; c++) {
+            sum += here[2 * c] + here[2 * c + 1];
+        }
+        counts[i] = sum + here[2 * own];
+    }
+done:
+    return status;
+}
+
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii,
+                                          uint64_t *counts) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const bool grid = job->info.method == LSP_PAIR_GRID;
+    pair_walk walk = {job->metric, job->grid, {}, job->self};
+    double *sorted;
+    uint64_t *found;
+    u64 *there, tested;
+    int64_t n = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, radii, &sorted));
+    LSP_TRY(LSP_SCRATCH(ctx, radii, &found));
+    memcpy(sorted, limits, (size_t)radii * sizeof *sorted);
+    qsort(sorted, (size_t)radii, sizeof *sorted, compare);
+    for (int64_t i = 0; i < radii; i++) {
+        if (n == 0 || sorted[i] > sorted[n - 1]) {
+            sorted[n++] = sorted[i];
+        }
+    }
+    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 3 * MOST_CELLS + 1, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there + 2 * MOST_CELLS, sizeof *there));
+    for (int64_t i = 0, end; i < n; i = end) {
+        edge_cells cells = {}, more;
+        for (end = i; end < n && find_cells(job->type, sorted + i, end + 1 - i, &more); end++) {
+            cells = more;
+        }
+        LSP_TRY(count_cells(ctx, job, &walk, &cells, sorted + i, end - i, there, found + i));
+    }
+    LSP_TRY(lsp_cuda_read(ctx, &tested, there + 2 * MOST_CELLS, sizeof tested));
+    for (int64_t k = 0; k < radii; k++) {
+        counts[k] = found[LSP_FIRST((int64_t)0, n - 1, i, sorted[i] >= limits[k])];
+    }
+    job->info.tested = grid ? (int64_t)tested : lsp_pair_total(job);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* Counts within several radii on the GPU, for count.cu. */
+#ifndef LSP_TWO_BODY_GPU_RADII_H
+#define LSP_TWO_BODY_GPU_RADII_H
+
+#include "gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

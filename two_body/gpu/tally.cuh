@@ -1,0 +1,112 @@
+/* Histograms of pairs on the GPU: each block has a table of counters in shared memory, which it adds to the result at
+ * the end, and before a counter of 32 bits could be full. BINS says where a distance is counted:
+ *   GROUP           candidates whose counters are found before they are counted
+ *   start_table(), take(), near(), flush(sums)    all threads of the block together */
+#ifndef LSP_TWO_BODY_GPU_TALLY_CUH
+#define LSP_TWO_BODY_GPU_TALLY_CUH
+
+#include "near.cuh"
+
+enum { TALLY_NT = 1024 }; /* most threads of a block */
+
+/* Shared memory by its address of 32 bits, so that the counter's place is one multiplication and addition. */
+#ifdef __CUDACC__
+__device__ __forceinline__ unsigned shared_address(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
+template <int OFFSET = 0> __device__ __forceinline__ void shared_count(unsigned address) {
+    asm volatile("red.shared.add.u32 [%0+%1], 1;" ::"r"(address), "n"(OFFSET));
+}
+__device__ __forceinline__ void shared_read(unsigned address, float *x) {
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(*x) : "r"(address));
+}
+__device__ __forceinline__ void shared_read(unsigned address, double *x) {
+    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(*x) : "r"(address));
+}
+#else
+static inline unsigned shared_address(const void *at) { return (unsigned)((const char *)at - emu_shared()); }
+template <int OFFSET = 0> static inline void shared_count(unsigned address) {
+    atomicAdd((unsigned *)(emu_shared() + address + OFFSET), 1u);
+}
+template <typename T> static inline void shared_read(unsigned address, T *x) {
+    *x = *(const T *)(emu_shared() + address);
+}
+#endif
+
+/* Points of a thread. */
+template <typename S> struct tally_rows {
+    static constexpr int count = (S::DIM <= 4 ? 4 : 2) / (sizeof(typename S::number) / 4);
+};
+
+template <typename S, typename BINS>
+static __global__ void __launch_bounds__(TALLY_NT)
+    kernel_tally(const __grid_constant__ lsp_metric metric, const __grid_constant__ pair_clouds clouds,
+                 pair_tiles tiles, const __grid_constant__ typename BINS::setup setup, u64 *sums) {
+    __shared__ __align__(16) typename S::place shared[S::DIM][CHUNK];
+    BINS bins(setup, sums);
+    const u64 side = (u64)tally_rows<S>::count * blockDim.x, tiles_of_table = 0xffffffffu / (side * side);
+    u64 waiting = 0;
+    bins.start_table();
+    for (u64 p = blockIdx.x; p < tiles.total; p += gridDim.x) {
+        int64_t I, J;
+        find_tile(tiles, clouds.self, p, &I, &J);
+        visit_tile<S, tally_rows<S>::count>(&metric, clouds, I, J, shared, bins);
+        if (++waiting == tiles_of_table) {
+            bins.flush(sums);
+            waiting = 0;
+        }
+    }
+    bins.flush(sums);
+}
+
+template <typename S, typename BINS>
+static __global__ void __launch_bounds__(NEAR_NT)
+    kernel_tally_near(const __grid_constant__ pair_walk walk, const __grid_constant__ typename BINS::setup setup,
+                      u64 *sums, u64 *tested) {
+    constexpr int G = near_points<S>::count;
+    const int64_t step = (int64_t)gridDim.x * NEAR_WARPS * G, most = 0x7fffffff / NEAR_WARPS;
+    BINS bins(setup, sums);
+    int64_t sum = 0, waiting = 0;
+    bins.start_table();
+    for (int64_t first = (int64_t)blockIdx.x * NEAR_WARPS * G; first < walk.clouds.a.n; first += step) {
+        const int64_t point = first + threadIdx.x / WARP * G;
+        const int64_t pairs = point < walk.clouds.a.n ? visit_near<S, G>(walk, (int)point, bins) : 0;
+        sum += pairs, waiting += pairs;
+        if (__syncthreads_or(waiting > most)) {
+            bins.flush(sums);
+            waiting = 0;
+        }
+    }
+    bins.flush(sums);
+    if (threadIdx.x % WARP == 0) {
+        atomicAdd(tested, (u64)sum);
+    }
+}
+
+/* Starts the kernel of a method; `table`: bytes of shared memory, `most`: threads of a block of tiles. */
+template <typename S, typename BINS>
+static lsp_status start_tally(lsp_ctx *ctx, const pair_walk *walk, bool grid, int64_t table, int most,
+                              const typename BINS::setup &setup, u64 *sums, u64 *tested) {
+    lsp_status status = LSP_OK;
+    const int64_t room = lsp_cuda_get_chip(ctx)->shared_sm_bytes, sms = lsp_cuda_get_chip(ctx)->sms;
+    const int64_t beside = S::DIM * CHUNK * (int64_t)sizeof(typename S::place) + 1024;
+    if (grid) {
+        const int64_t batches = lsp_ceil_div(walk->clouds.a.n, near_points<S>::count * NEAR_WARPS);
+        const int64_t blocks = lsp_min(batches, sms * lsp_max(lsp_min(room / (table + 1024), 8), 1));
+        LSP_TRY(lsp_allow_shared(ctx, kernel_tally_near<S, BINS>, (size_t)table));
+        LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally_near<S, BINS>), blocks, NEAR_NT, (size_t)table, *walk, setup,
+                                        sums, tested)
+                           : LSP_OK);
+    } else {
+        const int nt = pair_threads(ctx, &walk->clouds, tally_rows<S>::count, most);
+        const pair_tiles tiles = tiles_of(&walk->clouds, nt * tally_rows<S>::count);
+        const int64_t fit = lsp_max(lsp_min(room / (table + beside), TALLY_NT / nt), 1);
+        const int64_t blocks = lsp_min((int64_t)lsp_min((int64_t)tiles.total, INT32_MAX), sms * fit);
+        LSP_TRY(lsp_allow_shared(ctx, kernel_tally<S, BINS>, (size_t)table));
+        LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally<S, BINS>), blocks, nt, (size_t)table, walk->metric,
+                                        walk->clouds, tiles, setup, sums)
+                           : LSP_OK);
+    }
+done:
+    return status;
+}
+
+#endif
