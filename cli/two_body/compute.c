@@ -101,8 +101,11 @@ int tb_compute(tb_job *job) {
     cli_progress_begin(&job->run.progress, doing[o->verb], job->sets[0].name);
     lsp_status status = call(job, ctx);
     job->compute_ms = cli_progress_end(&job->run.progress);
-    if (status == LSP_ERR_UNSUPPORTED) { /* by the GPU; or the method by the verb */
-        return cli_fail(job->run.gpu ? CLI_DEVICE : CLI_USAGE, "%s", lsp_last_error(ctx));
+    if (status == LSP_ERR_UNSUPPORTED && job->run.gpu) {
+        return cli_fail(CLI_DEVICE, "%s on a GPU: %s (--device cpu)", tb_verb_name(o->verb), lsp_last_error(ctx));
+    }
+    if (status == LSP_ERR_UNSUPPORTED) { /* the method, by the verb */
+        return cli_usage("%s", lsp_last_error(ctx));
     }
     status = status == LSP_OK ? fetch(job, ctx) : status;
     if (status == LSP_OK && o->verb == TB_GR && tb_pairs(job) > 0) {
