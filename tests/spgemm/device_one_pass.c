@@ -163,7 +163,7 @@ Test(device_one_pass, a_sample_that_was_wrong_changes_nothing) {
                  {1, 1, 300, false},                  /* of many products */
                  {1, 2, 0, false},                    /* more entries than C has room for */
                  {3, 0, 0, true},                     /* much less: C is cut */
-                 {0, 2, 0, false},   {2, 0, 0, true}};
+                 {0, 2, 0, false},   {4, 0, 0, true}};
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     const int64_t two = 2;
     lsp_csr I = make_rows(700, 700, always, &two, 350); /* twice as many entries in C as in A */

@@ -1,7 +1,9 @@
 /* The arguments of two-body statistics: what is refused and with which sentence; the choice; budgets and allocations
  * that fail. */
-#include "../failing.h"
 #include "cases.h"
+#if LSP_HAVE_CUDA
+#include "tests/failing.h"
+#endif
 
 Test(two_body_calls, malformed_arguments_are_refused_and_nothing_is_written) {
     lsp_ctx *ctx = test_ctx(2);
@@ -167,6 +169,7 @@ Test(two_body_calls, the_choice_is_told_on_the_gpu) {
     lsp_ctx_destroy(ctx);
 }
 
+#if LSP_HAVE_CUDA
 /* What each verb makes without memory: a sentence, and nothing else. */
 Test(two_body_calls, failing_allocations_leave_everything_as_it_was_on_the_gpu) {
     cloud a = make_cloud(UNIFORM, 300, 3, LSP_F32, 1);
@@ -201,6 +204,7 @@ Test(two_body_calls, failing_allocations_leave_everything_as_it_was_on_the_gpu) 
     }
     free(a.memory);
 }
+#endif
 
 Test(two_body_calls, a_budget_that_is_too_small_is_told_on_the_gpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
