@@ -32,7 +32,7 @@ static const factors gpu_factors[LSP_SPMV_METHODS] = {
     [LSP_SPMV_LENGTHS] =
         {.share = 0.9, .x = 1, .entry = 0.4, .row = 0.2, .vector = 1, .row_vector = 1, .launches = 2, .plan = 600},
     [LSP_SPMV_PROPAGATE] = {
-        .share = 0.72, .entry = 0.5, .row = 0.3, .vector = 1, .row_vector = 1, .launches = 2, .plan = 140}};
+        .share = 0.8, .entry = 0.5, .row = 0.3, .vector = 1, .row_vector = 1, .launches = 2, .plan = 140}};
 
 /* Tuned on two threads of an EPYC with AVX2, 2026-11-24, by `sparse-bench spmv --device cpu`: by processor time, since
  * the machine was busy. Several vectors, and blocks in f32: on two threads of a Xeon with AVX-512, 2026-11-25. The
