@@ -14,7 +14,7 @@ template <int MOST, bool MANY> struct one_pass_shape {
     enum { most = MOST, kept = MANY, nt = 128, ahead = 5, each = 1, blocks = MANY ? 1 : 8 };
 };
 template <> struct one_pass_shape<8, true> {
-    enum { most = 8, kept = true, nt = 256, ahead = 5, each = 1, blocks = 1 };
+    enum { most = 8, kept = true, nt = 256, ahead = 9, each = 1, blocks = 2 };
 };
 template <> struct one_pass_shape<12, true> {
     enum { most = 12, kept = true, nt = 64, ahead = 4, each = 4, blocks = 1 };
