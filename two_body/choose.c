@@ -85,9 +85,10 @@ static double boxes_cost(const lsp_pair_job *job, const lsp_pair_costs *costs, d
     const double diagonal = 0.75 * pow(volume * leaf, 1 / fmax(dimensions, 1)) * sqrt(dimensions);
     const double step = job->radius / (double)job->shells;
     *share = 0;
-    for (int64_t k = 1; dimensions > 0 && step > 2 * diagonal && k <= job->shells; k++) {
-        *share += share_within(dimensions, volume, step * (double)k + diagonal) -
-                  share_within(dimensions, volume, step * (double)k - diagonal);
+    double met = 0; /* by all shells before; far ones meet nothing */
+    for (int64_t k = 1; dimensions > 0 && step > 2 * diagonal && k <= job->shells && met < 1 - 1e-9; k++) {
+        met = share_within(dimensions, volume, step * (double)k + diagonal);
+        *share += met - share_within(dimensions, volume, step * (double)k - diagonal);
     }
     if (dimensions > 0 && !(step > 2 * diagonal)) { /* shells touch */
         *share = share_within(dimensions, volume, job->radius + diagonal);

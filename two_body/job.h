@@ -25,7 +25,8 @@ typedef struct lsp_pair_job {
     lsp_pair_method asked;
     double radius;   /* no pair beyond it matters */
     lsp_where where; /* of the points as the caller gave them, and of a join's matrix */
-    int64_t shells;  /* distances at which pairs are told apart: radii, or edges of bins; 0: boxes do not serve */
+    int64_t shells; /* distances at which pairs are told apart: radii, or edges of bins; INT64_MAX: all up to the radius
+                       (a density); 0: boxes do not serve */
     /* set by the device: the box around all points in open space */
     double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
     lsp_pair_grid grid; /* of LSP_PAIR_GRID */

@@ -17,6 +17,12 @@ done:
     return status;
 }
 
+static void tell(const lsp_pair_job *job, lsp_pair_info *info) {
+    if (info != NULL) {
+        *info = job->info;
+    }
+}
+
 lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                           const double *radii, int64_t radius_count, uint64_t *counts, lsp_pair_info *info) {
     lsp_status status = LSP_OK;
@@ -39,9 +45,7 @@ lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
     job.shells = lsp_pair_device_of(ctx)->boxes ? radius_count : 0;
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->count != NULL, largest));
     LSP_TRY(lsp_pair_device_of(ctx)->count(ctx, &job, limits, radius_count, counts));
-    if (info != NULL) {
-        *info = job.info;
-    }
+    tell(&job, info);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
@@ -67,11 +71,20 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     job.shells = lsp_pair_device_of(ctx)->boxes ? bins : 0;
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->histogram != NULL, range));
     LSP_TRY(lsp_pair_device_of(ctx)->histogram(ctx, &job, scale, bins, counts));
-    if (info != NULL) {
-        *info = job.info;
-    }
+    tell(&job, info);
 done:
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* What a join and the nearest points check alike. */
+static lsp_status check_matrix(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                               const lsp_join_options *join, const lsp_csr *C, lsp_pair_job *job) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_TRY(lsp_pair_check(ctx, a, b, options, job));
+    LSP_TRY(lsp_radius_join_check(ctx, join, job->self));
+done:
     return status;
 }
 
@@ -86,18 +99,14 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     }
     const size_t mark = lsp_scratch_mark(ctx);
     join = join != NULL ? join : &none;
-    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
-    LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
-    LSP_TRY(lsp_radius_join_check(ctx, join, job.self));
+    LSP_TRY(check_matrix(ctx, a, b, options, join, C, &job));
     LSP_REQUIRE(job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
     LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radius));
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->join != NULL, radius));
     const double limit = lsp_distance_limit(&job.metric, job.type, radius);
     LSP_TRY(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
     *C = made;
-    if (info != NULL) {
-        *info = job.info;
-    }
+    tell(&job, info);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
@@ -112,21 +121,19 @@ lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    const size_t mark = lsp_scratch_mark(ctx);
     join = join != NULL ? join : &none;
-    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_REQUIRE(k >= 0, LSP_ERR_ARGUMENT, "%lld nearest points: 0 or more can be asked for", (long long)k);
-    LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
-    LSP_TRY(lsp_radius_join_check(ctx, join, job.self));
+    LSP_TRY(check_matrix(ctx, a, b, options, join, C, &job));
     LSP_REQUIRE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
     LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "the nearest points have no method grid: all or boxes");
     const int64_t partners = lsp_max(job.sets[1].n - (job.self && !join->self_pairs), 0);
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->nearest != NULL, INFINITY));
     LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
     *C = made;
-    if (info != NULL) {
-        *info = job.info;
-    }
+    tell(&job, info);
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -212,9 +219,7 @@ lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     job.shells = INT64_MAX;
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->density != NULL, reach));
     LSP_TRY(lsp_pair_device_of(ctx)->density(ctx, &job, &work, density));
-    if (info != NULL) {
-        *info = job.info;
-    }
+    tell(&job, info);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

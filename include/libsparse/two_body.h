@@ -140,7 +140,7 @@ typedef struct lsp_density_options {
 
 /* density[i] = the kernel density at point i of a, from the samples b (those of a itself, if b is NULL; then each point
  * is among its own samples): the sum over j of w_j K(|a_i - b_j| / h), over the sum of w and h^D, with K scaled to a
- * volume of 1. `bandwidth` is h. `density` has the type of the points, lies on the host or where a lies, and room for
+ * volume of 1. `bandwidth` is h. `density` lies on the host, has the type of the points, and room for
  * the points of a or of the grid. Terms are computed in the type of the points and summed in double precision; sums are
  * the same for every number of threads, and differ in the last digits between methods, devices and instruction sets.
  * Methods: all and boxes. In a periodic box only nearest images count. */

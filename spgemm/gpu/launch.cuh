@@ -29,8 +29,9 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operand
 lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands);
 lsp_status spg_fill_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C);
 
-/* Replay by ranks: could C be made so, of A with so many entries? Building: *built says if it was, else other ways
- * remain; `windows` that make most of C, or 0. Filling writes C's values. */
+/* Replay by ranks. spg_ranks_fit: can ranks serve this C, if A has `entries` entries? spg_ranks_build sets *built if
+ * they were made; otherwise C is replayed in another way. `windows`: the windows that make most of C, or 0.
+ * spg_ranks_fill writes C's values. */
 bool spg_ranks_fit(const lsp_spgemm_plan *plan, int64_t entries);
 lsp_status spg_ranks_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C,
                            int64_t windows, bool *built);

@@ -22,7 +22,9 @@ foreach(target mtx points)
   foreach(program IN LISTS fuzz_programs)
     target_link_libraries(${program} PRIVATE libsparse_static lsp_flags OpenMP::OpenMP_C ZLIB::ZLIB m)
     if(target STREQUAL "points")
-      target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/cli/two_body/formats.c)
+      target_sources(${program} PRIVATE ${PROJECT_SOURCE_DIR}/cli/two_body/formats.c
+                     ${PROJECT_SOURCE_DIR}/cli/two_body/reader.c
+                     ${PROJECT_SOURCE_DIR}/cli/two_body/atoms.c ${PROJECT_SOURCE_DIR}/cli/two_body/numbers.c)
       target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/cli/two_body)
     endif()
   endforeach()

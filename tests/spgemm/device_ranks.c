@@ -28,7 +28,7 @@ static lsp_csr make_even(int64_t rows, int64_t cols, int64_t entries, lsp_type i
     return typed;
 }
 
-/* A product by so many lanes a row, with ranks of so many bytes. */
+/* A product. The plan gives each of its rows `lanes` lanes, and each rank `bytes` bytes. */
 typedef struct shape {
     int64_t rows, inner, cols, a_entries, b_entries;
     int lanes, bytes;

@@ -149,7 +149,7 @@ TEST_ON_BOTH(two_body_counts, few_bins_and_many) {
     }
 }
 
-/* Radii so close, or so many, that one pass cannot tell them apart. */
+/* Some of these radii are neighbouring numbers, and there are many of them: one pass over the points does not do. */
 TEST_ON_BOTH(two_body_counts, close_radii_and_many) {
     enum { N = 600 };
     double many[N], limits[N];

@@ -1,0 +1,34 @@
+/* Inside the readers of points: lines and words of a text that lies in memory, numbers, points that are added. */
+#ifndef LSP_CLI_TWO_BODY_READER_H
+#define LSP_CLI_TWO_BODY_READER_H
+
+#include "points.h"
+#include "run.h"
+
+typedef struct tb_reader {
+    const char *name, *next, *end; /* next: where the next line begins */
+    const char *from, *to;         /* the line, or what is left of it */
+    int64_t line;
+    tb_points *points;
+    char *error;
+} tb_reader;
+
+int tb_malformed(tb_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool tb_next_line(tb_reader *r);
+static inline bool tb_is_blank(char c) { return c == ' ' || c == '\t'; }
+/* Takes the next word of the line. Words end at blanks and at the separators. Returns its length, 0 at the end. */
+size_t tb_next_word(tb_reader *r, const char *separators, const char **word);
+/* Reads a number from `text`. Refuses other text, named `what`, and shows its first 24 characters. */
+int tb_need_number(tb_reader *r, const char *text, size_t length, const char *what, double *x);
+/* label: NULL, or what the file tells of the point. */
+int tb_add_point(tb_reader *r, const double *x, const tb_label *label);
+
+/* atoms.c */
+int tb_read_xyz(tb_reader *r);
+int tb_read_gro(tb_reader *r);
+int tb_read_pdb(tb_reader *r);
+/* numbers.c */
+int tb_read_csv(tb_reader *r);
+int tb_read_npy(tb_reader *r);
+
+#endif
