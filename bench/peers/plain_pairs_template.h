@@ -1,18 +1,27 @@
 /* plain_pairs.c for one type. REAL: a coordinate; WHOLE: an unsigned integer as wide; NAME(f): the name of its copy of
  * f; CALL(f): the function of math.h. */
 
+static inline REAL NAME(open)(REAL dx, REAL dy, REAL dz) { return CALL(fma)(dz, dz, CALL(fma)(dy, dy, dx * dx)); }
+
 /* d2[l] = the squared distance of point i and point first + l. */
 static void NAME(block)(const peer_pairs_job *job, int64_t i, int64_t first, int64_t n, REAL *d2) {
     const lsp_points *p = &job->points;
     const REAL box = (REAL)job->box, per_box = box > 0 ? 1 / box : 0;
+    if (p->dimensions == 3) {
+        const REAL *restrict x = p->at[0], *restrict y = p->at[1], *restrict z = p->at[2];
+        for (int64_t l = 0; l < n && box == 0; l++) {
+            d2[l] = NAME(open)(x[i] - x[first + l], y[i] - y[first + l], z[i] - z[first + l]);
+        }
+        for (int64_t l = 0; l < n && box > 0; l++) {
+            const REAL dx = x[i] - x[first + l], dy = y[i] - y[first + l], dz = z[i] - z[first + l];
+            d2[l] = NAME(open)(dx - box * CALL(rint)(dx * per_box), dy - box * CALL(rint)(dy * per_box),
+                               dz - box * CALL(rint)(dz * per_box));
+        }
+        return;
+    }
     for (int k = 0; k < p->dimensions; k++) {
         const REAL *x = p->at[k], mine = x[i];
-        if (box > 0) {
-            for (int64_t l = 0; l < n; l++) {
-                const REAL d = mine - x[first + l], near = d - box * CALL(rint)(d * per_box);
-                d2[l] = k == 0 ? near * near : CALL(fma)(near, near, d2[l]);
-            }
-        } else if (k == 0) {
+        if (k == 0) {
             for (int64_t l = 0; l < n; l++) {
                 d2[l] = (mine - x[first + l]) * (mine - x[first + l]);
             }
@@ -33,6 +42,17 @@ static int64_t NAME(within)(const REAL *d2, int64_t n, REAL limit) {
     return (int64_t)sum;
 }
 
+/* Pairs of point i with those behind it, in open space. */
+static uint64_t NAME(count_row)(const peer_pairs_job *job, int64_t i, REAL limit) {
+    const REAL *restrict x = job->points.at[0], *restrict y = job->points.at[1], *restrict z = job->points.at[2];
+    const REAL a = x[i], b = y[i], c = z[i];
+    WHOLE sum = 0;
+    for (int64_t l = i + 1; l < job->points.n; l++) {
+        sum += NAME(open)(a - x[l], b - y[l], c - z[l]) <= limit;
+    }
+    return sum;
+}
+
 /* Counts, counts of several radii, histograms: each pair once. */
 static const char *NAME(count)(plain_pairs *p) {
     const peer_pairs_job *job = &p->job;
@@ -48,6 +68,10 @@ static const char *NAME(count)(plain_pairs *p) {
         int32_t bin[BLOCK];
 #pragma omp for schedule(dynamic, 64)
         for (int64_t i = 0; i < n; i++) {
+            if (job->kind == PEER_PAIRS_COUNT) {
+                mine[0] += NAME(count_row)(job, i, (REAL)job->reach * (REAL)job->reach);
+                continue;
+            }
             for (int64_t first = i + 1; first < n; first += BLOCK) {
                 const int64_t many = n - first < BLOCK ? n - first : BLOCK;
                 NAME(block)(job, i, first, many, d2);

@@ -309,8 +309,9 @@ static void read_workload(race *r, const char *workload) {
     case PEER_PAIRS_DENSITY:
         job->reach = 0.02;
         break;
-    case PEER_PAIRS_HISTOGRAM: /* as far as two points of the cube can be apart */
-        job->reach = 1.7320508;
+    case PEER_PAIRS_HISTOGRAM: /* as far as two points of the cube can be apart; no distances of the lattice
+                                  are the edge of a bin */
+        job->reach = 1.74;
         job->bins = 256;
         break;
     case PEER_PAIRS_GR:
