@@ -30,7 +30,7 @@ function(libsparse_pairs)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${folder}/${P_NAME}.h ${folder}/${P_NAME}.c ${folder}/${P_NAME}.cu
     COMMAND ${LIBSPARSE_TWO_BODY} generate ${P_NAME} ${words} --folder=${folder}
-    DEPENDS ${P_FUNCTIONS} VERBATIM)
+    DEPENDS ${LIBSPARSE_TWO_BODY} ${P_FUNCTIONS} VERBATIM)
   add_library(${P_NAME} STATIC ${folder}/${P_NAME}.c)
   target_include_directories(${P_NAME} PUBLIC ${folder})
   target_link_libraries(${P_NAME} PUBLIC libsparse::libsparse PRIVATE m)

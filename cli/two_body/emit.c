@@ -31,7 +31,8 @@ static const cli_option table[] = {
     {"size", 0, CLI_COUNT, "N", FIELD(size), 1, MOST_BINS, "limits of a count (default 1), bins of a histogram"},
     {"dimensions", 'd', CLI_COUNT, "D", FIELD(dimensions), 1, MOST_DIMENSIONS, "coordinates of a point (default 3)"},
     {"type", 0, CLI_CHOICE, "f32|f64|u32|u64", FIELD(type), 0, 0, "of a coordinate (default f32); u: bits"},
-    {"parameters", 0, CLI_COUNT, "N", FIELD(parameters), 0, MOST_PARAMETERS, "numbers p[0] ... of each call (default 0)"},
+    {"parameters", 0, CLI_COUNT, "N", FIELD(parameters), 0, MOST_PARAMETERS,
+     "numbers p[0] ... of each call (default 0)"},
     {"squared", 0, CLI_FLAG, NULL, FIELD(squared), 0, 0, "the distance is a square; bins are of its root"},
     {"target", 0, CLI_CHOICE, "sm80|sm86|sm90", FIELD(target), 0, 0, "least compute capability (default sm80)"},
     {"folder", 'o', CLI_WORD, "FOLDER", FIELD(folder), 0, 0, "where NAME.h, NAME.c and NAME.cu go (default .)"},
@@ -39,7 +40,7 @@ static const cli_option table[] = {
 };
 
 static const cli_tool tool = {
-    "two-body generate",
+    "two-body",
     "two-body generate NAME --distance EXPR|--predicate EXPR --output KIND [options]\n",
     "Shipped: pairs_euclid(x, y), pairs_euclid_squared(x, y), pairs_periodic_squared(x, y, p),\n"
     "pairs_cosine(x, y), pairs_great_circle(x, y), pairs_hamming(x, y).\n",
@@ -49,9 +50,10 @@ static const cli_tool tool = {
 
 /* ---- the rules ---- */
 
-/* How a GPU does it: points a thread keeps, threads a block, copies of a counter in shared memory. */
+/* How a GPU does it: points a thread keeps, threads a block, blocks a multiprocessor, copies of a counter in shared
+ * memory. */
 typedef struct emit_plan {
-    int rows, nt, copies;
+    int rows, nt, resident, copies;
     char why[160];
 } emit_plan;
 
@@ -65,11 +67,12 @@ static emit_plan plan_of(const emit_options *o) {
     const int64_t words = o->dimensions * (int64_t)place_bytes(o) / 4;
     const int64_t sm = shared_kb[o->target] * 1024, block = sm - 1024;
     const int64_t beside = o->dimensions * 256 * (int64_t)place_bytes(o) + 1024, counters = o->size + 1;
-    emit_plan plan = {.rows = 2, .nt = 128};
+    emit_plan plan = {.rows = 2, .nt = 128, .resident = 4};
     switch ((emit_kind)o->output) {
     case EMIT_COUNT:
         plan.rows = o->size > 1 || words > 8 ? 2 : words <= 4 ? 8 : 4;
         plan.nt = 256;
+        plan.resident = 2;
         snprintf(plan.why, sizeof plan.why, "the output is tiny: %lld counter%s in registers, %d points a thread",
                  (long long)o->size, o->size == 1 ? "" : "s", plan.rows);
         break;
@@ -80,6 +83,7 @@ static emit_plan plan_of(const emit_options *o) {
                       : counters * 4 <= block - beside  ? 1
                                                         : 0;
         plan.nt = plan.copies == 16 || (plan.copies == 1 && counters * 4 > sm / 2 - beside) ? 1024 : 512;
+        plan.resident = 1024 / plan.nt;
         if (plan.copies > 0) {
             snprintf(plan.why, sizeof plan.why, "%lld bins: %d private cop%s of the output in shared memory",
                      (long long)o->size, plan.copies, plan.copies == 1 ? "y" : "ies");
@@ -89,7 +93,8 @@ static emit_plan plan_of(const emit_options *o) {
         }
         break;
     case EMIT_JOIN:
-        snprintf(plan.why, sizeof plan.why, "the size of the output is unknown: rows are counted, then filled in order");
+        snprintf(plan.why, sizeof plan.why,
+                 "the size of the output is unknown: rows are counted, then filled in order");
         break;
     default:
         snprintf(plan.why, sizeof plan.why, "a number for each point: in registers, %d points a thread", plan.rows);
@@ -104,13 +109,13 @@ static const char *const kinds[] = {"count", "histogram", "join", "sum"};
 static void put_prototype(FILE *to, const emit_options *o, const char *suffix) {
     static const char *const outputs[] = {"uint64_t *counts", "uint64_t *counts", "lsp_csr *C", "double *sums"};
     const bool limit = !o->predicate;
-    fprintf(to, "lsp_status %s%s(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters,\n", o->name,
-            suffix);
+    fprintf(to, "lsp_status %s%s(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters,\n",
+            o->name, suffix);
     fprintf(to, "    %s%s%s, lsp_pair_info *info);\n",
-            o->output == EMIT_HISTOGRAM             ? "double range, "
-            : o->output == EMIT_COUNT && limit      ? "const double *limits, "
-            : o->output == EMIT_JOIN && limit       ? "double limit, "
-                                                    : "",
+            o->output == EMIT_HISTOGRAM        ? "double range, "
+            : o->output == EMIT_COUNT && limit ? "const double *limits, "
+            : o->output == EMIT_JOIN && limit  ? "double limit, "
+                                               : "",
             o->output == EMIT_JOIN ? "const lsp_join_options *join, " : "", outputs[o->output]);
 }
 
@@ -139,7 +144,8 @@ static void put_header(FILE *to, const emit_options *o) {
                 o->predicate ? "none" : "the distances");
         break;
     default:
-        fputs("/* sums[i], on the host: the sum of the values of point i of a and all points of b (of a, itself too, if b is\n"
+        fputs("/* sums[i], on the host: the sum of the values of point i of a and all points of b (of a, itself too, "
+              "if b is\n"
               " * NULL). */\n",
               to);
     }
@@ -214,9 +220,11 @@ static void put_gpu(FILE *to, const emit_options *o) {
     fprintf(to, "#include \"%s.h\"\n\n", o->name);
     put_settings(to, o);
     fprintf(to, "\n/* The rules say: %s. */\n", plan.why);
-    fprintf(to, "#define PAIRS_ROWS %d   /* points a thread keeps in registers */\n", plan.rows);
-    fprintf(to, "#define PAIRS_NT %d   /* threads of a block */\n", plan.nt);
-    fprintf(to, "#define PAIRS_COPIES %d /* of each counter */\n", plan.copies);
+    fprintf(to, "#define PAIRS_ROWS %d /* points that a thread keeps in registers */\n", plan.rows);
+    fprintf(to, "#define PAIRS_NT %d /* threads of a block */\n", plan.nt);
+    fprintf(to, "#define PAIRS_RESIDENT %d /* blocks of a multiprocessor, so that registers suffice */\n",
+            plan.resident);
+    fprintf(to, "#define PAIRS_COPIES %d /* of each counter of a histogram in shared memory */\n", plan.copies);
     put_value(to, o);
     fprintf(to, "#include <libsparse/pairs/gpu.cuh>\n\n#define PAIRS_ENTRY %s_cuda\n", o->name);
     fprintf(to, "#define PAIRS_DEVICE(f) f##_cuda\n#define PAIRS_HOW \"all pairs, %s\"\n", plan.why);

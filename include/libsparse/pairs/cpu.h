@@ -1,5 +1,5 @@
-/* The CPU's part of what `two-body generate` writes: pairs_value(x, y, p) is defined above. Blocks of points, one block a
- * thread; four points at once against candidates that stay in the cache, whose loops the compiler turns into vectors,
+/* The CPU's part of what `two-body generate` writes: pairs_value(x, y, p) is defined above. Blocks of points, one block
+ * a thread; four points at once against candidates that stay in the cache, whose loops the compiler turns into vectors,
  * once for each instruction set where it can. */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #define PAIRS_CLONES
 #endif
 
-enum { PAIRS_ROWS = 4, PAIRS_BLOCK = 64, PAIRS_CHUNK = 2048, PAIRS_BUFFER = 512 };
+enum { PAIRS_ROWS = 4, PAIRS_BLOCK = 64, PAIRS_CHUNK = 4096, PAIRS_BUFFER = 512 };
 
 static lsp_status pairs_load_set(lsp_ctx *ctx, const lsp_points *s, lsp_array *memory, const PAIRS_PLACE **at) {
     const int64_t n = s->n > 0 ? s->n : 1;
@@ -64,6 +64,7 @@ PAIRS_CLONES static void pairs_values(const pairs_job *job, const PAIRS_PLACE *x
     }
 }
 
+#if defined(PAIRS_COUNT) || defined(PAIRS_JOIN)
 PAIRS_CLONES static int64_t pairs_within(const PAIRS_NUMBER *v, int64_t n, PAIRS_NUMBER limit) {
     PAIRS_WHOLE sum = 0;
     for (int64_t l = 0; l < n; l++) {
@@ -71,6 +72,7 @@ PAIRS_CLONES static int64_t pairs_within(const PAIRS_NUMBER *v, int64_t n, PAIRS
     }
     return (int64_t)sum;
 }
+#endif
 
 #ifdef PAIRS_COUNT
 /* Counts the candidates begin .. end-1 within one limit of four points. */
@@ -126,8 +128,8 @@ static void pairs_count_block(const pairs_job *job, int64_t first, int64_t last,
                     pairs_count_one(job, i + r, from, begin, limits, counts);
                 }
             }
-            counts[0] += (uint64_t)pairs_count_four(job, (const PAIRS_PLACE(*)[PAIRS_DIMENSIONS])x, begin, end,
-                                                    limits[0]);
+            counts[0] +=
+                (uint64_t)pairs_count_four(job, (const PAIRS_PLACE(*)[PAIRS_DIMENSIONS])x, begin, end, limits[0]);
         }
         for (; i < last; i++) {
             pairs_count_one(job, i, job->self && chunk < i + 1 ? i + 1 : chunk, end, limits, counts);
@@ -153,10 +155,47 @@ static lsp_status pairs_count_host(lsp_ctx *ctx, const pairs_job *job, const PAI
 #endif
 
 #ifdef PAIRS_HISTOGRAM
+/* Of few bins each has eight counters, so that equal bins that follow each other do not wait for each other. */
+enum { PAIRS_TABLES = PAIRS_SIZE <= 4096 ? 8 : 1, PAIRS_COUNTERS = (PAIRS_SIZE + 1) * PAIRS_TABLES };
+
 PAIRS_CLONES static void pairs_bins(const PAIRS_NUMBER *restrict v, int64_t n, PAIRS_REAL scale,
-                                    int32_t *restrict bin) {
+                                    uint32_t *restrict bin) {
     for (int64_t l = 0; l < n; l++) {
-        bin[l] = pairs_bin(v[l], scale);
+        bin[l] = (uint32_t)(pairs_bin(v[l], scale) * PAIRS_TABLES);
+    }
+}
+
+static void pairs_add_bins(const uint32_t *bin, int64_t n, uint32_t *table) {
+    int64_t l = 0;
+    for (; l + 8 <= n; l += 8) {
+        PAIRS_UNROLLED
+        for (int c = 0; c < 8; c++) {
+            (table + c % PAIRS_TABLES)[bin[l + c]]++;
+        }
+    }
+    for (; l < n; l++) {
+        table[bin[l]]++;
+    }
+}
+
+static void pairs_histogram_row(const pairs_job *job, int64_t i, PAIRS_REAL scale, uint32_t *table) {
+    PAIRS_PLACE x[PAIRS_DIMENSIONS];
+    PAIRS_NUMBER v[PAIRS_BUFFER];
+    uint32_t bin[PAIRS_BUFFER];
+    pairs_take(job, i, x);
+    for (int64_t begin = job->self ? i + 1 : 0; begin < job->n_b; begin += PAIRS_BUFFER) {
+        const int64_t n = job->n_b - begin < PAIRS_BUFFER ? job->n_b - begin : PAIRS_BUFFER;
+        pairs_values(job, x, begin, n, v);
+        pairs_bins(v, n, scale, bin);
+        pairs_add_bins(bin, n, table);
+    }
+}
+
+/* Empties a table into the sums. */
+static void pairs_flush(uint32_t *table, uint64_t *sums) {
+    for (int k = 0; k < PAIRS_COUNTERS; k++) {
+        sums[k / PAIRS_TABLES] += table[k];
+        table[k] = 0;
     }
 }
 
@@ -164,39 +203,35 @@ static lsp_status pairs_histogram_host(lsp_ctx *ctx, const pairs_job *job, PAIRS
                                        lsp_pair_info *info) {
     lsp_status status = LSP_OK;
     lsp_array tables;
-    memset(&tables, 0, sizeof tables);
-    const int64_t blocks = (job->n_a + PAIRS_BLOCK - 1) / PAIRS_BLOCK;
-    PAIRS_TRY(lsp_array_create(ctx, (size_t)(PAIRS_SIZE + 1) * sizeof(uint64_t) * (size_t)job->threads, LSP_HOST,
-                               &tables));
-    memset(tables.memory, 0, (size_t)(PAIRS_SIZE + 1) * sizeof(uint64_t) * (size_t)job->threads);
     const int threads = job->threads;
+    const size_t bytes = PAIRS_COUNTERS * sizeof(uint32_t) + (PAIRS_SIZE + 1) * sizeof(uint64_t);
+    const size_t each = (bytes + 63) / 64 * 64;
+    memset(&tables, 0, sizeof tables);
+    PAIRS_TRY(lsp_array_create(ctx, each * (size_t)threads, LSP_HOST, &tables));
+    memset(tables.memory, 0, each * (size_t)threads);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int t = 0; t < threads; t++) { /* blocks are dealt out, so that the long ones are spread */
-        uint64_t *table = (uint64_t *)tables.memory + (int64_t)t * (PAIRS_SIZE + 1);
-        PAIRS_PLACE x[PAIRS_DIMENSIONS];
-        PAIRS_NUMBER v[PAIRS_BUFFER];
-        int32_t bin[PAIRS_BUFFER];
-        for (int64_t block = t; block < blocks; block += threads) {
-            const int64_t last = (block + 1) * PAIRS_BLOCK < job->n_a ? (block + 1) * PAIRS_BLOCK : job->n_a;
-            for (int64_t i = block * PAIRS_BLOCK; i < last; i++) {
-                pairs_take(job, i, x);
-                for (int64_t begin = job->self ? i + 1 : 0; begin < job->n_b; begin += PAIRS_BUFFER) {
-                    const int64_t n = job->n_b - begin < PAIRS_BUFFER ? job->n_b - begin : PAIRS_BUFFER;
-                    pairs_values(job, x, begin, n, v);
-                    pairs_bins(v, n, scale, bin);
-                    for (int64_t l = 0; l < n; l++) {
-                        table[bin[l]]++;
-                    }
+        uint64_t *sums = (uint64_t *)(void *)((char *)tables.memory + each * (size_t)t);
+        uint32_t *table = (uint32_t *)(void *)(sums + PAIRS_SIZE + 1);
+        uint64_t pairs = 0;
+        for (int64_t first = t * (int64_t)PAIRS_BLOCK; first < job->n_a; first += threads * (int64_t)PAIRS_BLOCK) {
+            for (int64_t i = first; i < first + PAIRS_BLOCK && i < job->n_a; i++) {
+                pairs += (uint64_t)job->n_b;
+                if (pairs > UINT32_MAX) { /* a counter must not overflow */
+                    pairs_flush(table, sums);
+                    pairs = (uint64_t)job->n_b;
                 }
+                pairs_histogram_row(job, i, scale, table);
             }
         }
+        pairs_flush(table, sums);
     }
-    for (int k = 0; k < PAIRS_SIZE; k++) {
-        uint64_t sum = 0;
-        for (int t = 0; t < threads; t++) {
-            sum += ((const uint64_t *)tables.memory)[(int64_t)t * (PAIRS_SIZE + 1) + k];
+    memset(counts, 0, PAIRS_SIZE * sizeof *counts);
+    for (int t = 0; t < threads; t++) {
+        const uint64_t *sums = (const uint64_t *)(const void *)((const char *)tables.memory + each * (size_t)t);
+        for (int k = 0; k < PAIRS_SIZE; k++) {
+            counts[k] += sums[k];
         }
-        counts[k] = sum;
     }
 done:
     lsp_array_free(&tables);
@@ -275,7 +310,8 @@ static lsp_status pairs_join_host(lsp_ctx *ctx, const pairs_job *job, PAIRS_NUMB
     lsp_csr made;
     lsp_csr_types types;
     memset(&starts, 0, sizeof starts), memset(&made, 0, sizeof made), memset(&types, 0, sizeof types);
-    types.col_type = LSP_I32, types.val_type = PAIRS_NUMBER_TYPE, types.drop_values = join->values == LSP_JOIN_PATTERN || PAIRS_IS_PREDICATE;
+    types.col_type = LSP_I32, types.val_type = PAIRS_NUMBER_TYPE,
+    types.drop_values = join->values == LSP_JOIN_PATTERN || PAIRS_IS_PREDICATE;
     types.place = LSP_PLACE_HOST;
     PAIRS_TRY(lsp_array_create(ctx, (size_t)(job->n_a + 1) * sizeof(int64_t), LSP_HOST, &starts));
     int64_t *start = starts.memory;

@@ -66,8 +66,8 @@ static __device__ __forceinline__ void pairs_chunk(const pairs_sets &s, const PA
     }
 }
 
-/* The points from i on of a, as many as the block has, and side_j points from j on of b. above: of one set only pairs with
- * i < j, or i = j; skip: no point with itself. */
+/* The points from i on of a, as many as the block has, and side_j points from j on of b. above: of one set only pairs
+ * with i < j, or i = j; skip: no point with itself. */
 template <int R, typename VISIT>
 static __device__ __forceinline__ void pairs_tile(const pairs_sets &s, int64_t i, int64_t j, int64_t side_j, bool above,
                                                   bool skip, VISIT &visit) {
@@ -102,7 +102,8 @@ static __device__ __forceinline__ void pairs_tile(const pairs_sets &s, int64_t i
             pairs_chunk<R, false>(s, x, shared, t, rows, first, cols, false, false, visit);
         } else {
             const int shift = (int)(meet ? i - j : 0);
-            pairs_chunk<R, true>(s, x, shared, t + shift, rows + shift, first, cols, above && meet, skip && meet, visit);
+            pairs_chunk<R, true>(s, x, shared, t + shift, rows + shift, first, cols, above && meet, skip && meet,
+                                 visit);
         }
         visit.end_chunk(R * PAIRS_CHUNK);
     }
@@ -112,8 +113,10 @@ static __device__ __forceinline__ void pairs_tile(const pairs_sets &s, int64_t i
 static __device__ __forceinline__ void pairs_find_tile(const pairs_sets &s, int64_t side, pairs_u64 p, int64_t *i,
                                                        int64_t *j) {
     const pairs_u64 rows = (pairs_u64)((s.n_a + side - 1) / side);
-    pairs_u64 row = p % rows, col = p / rows;
-    if (s.self) {
+    pairs_u64 row, col;
+    if (!s.self) {
+        row = p % rows, col = p / rows;
+    } else {
         col = (pairs_u64)((sqrt(8.0 * (double)p + 1) - 1) * 0.5); /* may be one off */
         col += (col + 1) * (col + 2) / 2 <= p;
         col -= col * (col + 1) / 2 > p;
@@ -131,8 +134,7 @@ static pairs_u64 pairs_tiles(const pairs_job *job, int64_t side) {
 static int pairs_threads(const pairs_job *job, int rows, int most) {
     int nt = most, sms = 1;
     cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, job->ordinal);
-    while (nt / 2 >= 32 && nt / 2 * rows >= PAIRS_CHUNK &&
-           pairs_tiles(job, (int64_t)nt * rows) < 8 * (pairs_u64)sms) {
+    while (nt / 2 >= 32 && nt / 2 * rows >= PAIRS_CHUNK && pairs_tiles(job, (int64_t)nt * rows) < 8 * (pairs_u64)sms) {
         nt /= 2;
     }
     return nt;
@@ -236,7 +238,11 @@ struct pairs_limits {
 };
 
 struct pairs_counting {
-    enum { GROUP = 4, UNROLL = sizeof(PAIRS_NUMBER) == 4 && PAIRS_SIZE == 1 ? 2 : 1, SUMS = PAIRS_SIZE == 1 ? PAIRS_ROWS : 1 };
+    enum {
+        GROUP = 4,
+        UNROLL = sizeof(PAIRS_NUMBER) == 4 && PAIRS_SIZE == 1 ? 2 : 1,
+        SUMS = PAIRS_SIZE == 1 ? PAIRS_ROWS : 1
+    };
     const pairs_limits &limits;
     unsigned above[PAIRS_SIZE][SUMS];
     pairs_u64 within[PAIRS_SIZE];
@@ -276,7 +282,7 @@ struct pairs_counting {
     }
 };
 
-static __global__ void __launch_bounds__(PAIRS_NT)
+static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
     pairs_count_kernel(const __grid_constant__ pairs_sets s, const __grid_constant__ pairs_limits limits,
                        pairs_u64 tiles, pairs_u64 *counts) {
     pairs_counting visit(limits);
@@ -321,58 +327,101 @@ done:
 }
 #endif
 
-/* ---- histograms: PAIRS_COPIES copies of each counter in shared memory, lane by lane; 0: counters in global memory ---- */
+/* ---- histograms: PAIRS_COPIES copies of each counter in shared memory, lane by lane; 0: counters in global memory
+ * ---- */
 #ifdef PAIRS_HISTOGRAM
 #if defined(PAIRS_SQUARED) && !PAIRS_IS_WIDE
-/* The correctly rounded root of numbers from 2^-101 up, by one step of Newton's method; 0 of 0. */
-static __device__ __forceinline__ float pairs_root(float x) {
-    float r;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-    const float root = __fmul_rn(x, r), half = __fmul_rn(r, 0.5f);
-    return x > 0x1p-100f && x < 0x1p126f ? __fmaf_rn(__fmaf_rn(-root, root, x), half, root) : sqrtf(x);
+/* Bins of squares as the last bits of a float, 2^23 plus the whole part of root * scale, for scales from 1e-10 to 2^49:
+ * by the root that hardware offers, a little less and a little more of it; where the two bins differ, all pairs of the
+ * group again by one step of Newton's method, which rounds correctly. Of many bins most groups would be done again. */
+enum { PAIRS_MAGIC = 0x4B000000, PAIRS_FLAGGED = PAIRS_SIZE <= 4096 };
+static __device__ __forceinline__ unsigned pairs_whole(float root, float scale) {
+    return __float_as_uint(__fmaf_rd(root, scale, 8388608.f));
 }
+static __device__ __forceinline__ unsigned pairs_newton(float square, float scale) {
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(square));
+    const float root = __fmul_rn(square, r), half = __fmul_rn(r, 0.5f);
+    const unsigned bin = pairs_whole(__fmaf_rn(__fmaf_rn(-root, root, square), half, root), scale);
+    return square < 0x1p-101f ? PAIRS_MAGIC : square < 1e37f ? bin : PAIRS_MAGIC + PAIRS_SIZE; /* NaN: the last */
+}
+template <int N>
+static __device__ __forceinline__ void pairs_fast_bins(const float (&square)[N], float scale, unsigned (&bin)[N]) {
+    unsigned differ = !PAIRS_FLAGGED;
+#pragma unroll
+    for (int q = 0; q < N && PAIRS_FLAGGED; q++) {
+        float root;
+        asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(square[q]));
+        bin[q] = pairs_whole(root, scale * (1 - 3.0e-7f));
+        differ |= bin[q] ^ pairs_whole(root, scale * (1 + 3.0e-7f));
+    }
+    if (!PAIRS_FLAGGED || differ) {
+#pragma unroll
+        for (int q = 0; q < N; q++) {
+            bin[q] = pairs_newton(square[q], scale);
+        }
+    }
+#pragma unroll
+    for (int q = 0; q < N; q++) {
+        bin[q] = min(bin[q], PAIRS_MAGIC + PAIRS_SIZE);
+    }
+}
+static bool pairs_is_tame(float scale) { return scale > 1e-10f && scale < 0x1p49f; }
+#else
+enum { PAIRS_MAGIC = 0, PAIRS_FLAGGED = 0 };
+template <int N, typename REAL>
+static __device__ __forceinline__ void pairs_fast_bins(const PAIRS_NUMBER (&value)[N], REAL scale, unsigned (&bin)[N]) {
+#pragma unroll
+    for (int q = 0; q < N; q++) {
+        bin[q] = (unsigned)pairs_bin(value[q], scale);
+    }
+}
+static bool pairs_is_tame(PAIRS_REAL) { return false; }
 #endif
 
-struct pairs_binning {
-    enum { GROUP = 2, UNROLL = 1 };
+/* TAME: bins by pairs_fast_bins. table: the address in shared memory of the lane's copy of bin 0. */
+template <bool TAME> struct pairs_binning {
+    enum { GROUP = PAIRS_FLAGGED ? 4 : 2, UNROLL = 1, FIRST = TAME ? (int)PAIRS_MAGIC : 0 };
     PAIRS_REAL scale;
-    unsigned *table;
+    unsigned table;
     pairs_u64 *sums;
 
     template <int N, bool MASKED>
     __device__ __forceinline__ void take(const PAIRS_NUMBER (&value)[N], const bool (&in)[N], int) {
-        int bin[N];
+        unsigned bin[N];
+        if constexpr (TAME) {
+            pairs_fast_bins(value, scale, bin);
+        } else {
 #pragma unroll
-        for (int q = 0; q < N; q++) {
-#if defined(PAIRS_SQUARED) && !PAIRS_IS_WIDE
-            const float at = pairs_root(value[q]) * scale;
-            bin[q] = (int)(at < (float)PAIRS_SIZE ? at : (float)PAIRS_SIZE); /* NaN: none */
-#else
-            bin[q] = pairs_bin(value[q], scale);
-#endif
+            for (int q = 0; q < N; q++) {
+                bin[q] = (unsigned)pairs_bin(value[q], scale);
+            }
         }
 #pragma unroll
         for (int q = 0; q < N; q++) {
-            if (!MASKED || in[q]) {
-#if PAIRS_COPIES > 0
-                atomicAdd(table + bin[q] * PAIRS_COPIES, 1u);
-#else
-                if (bin[q] < PAIRS_SIZE) {
-                    atomicAdd(sums + bin[q], (pairs_u64)1);
-                }
-#endif
+            if (MASKED && !in[q]) {
+                continue;
             }
+#if PAIRS_COPIES > 0
+            asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(bin[q] * (PAIRS_COPIES * 4) + table) : "memory");
+#else
+            if (bin[q] - FIRST < PAIRS_SIZE) {
+                atomicAdd(sums + (bin[q] - FIRST), (pairs_u64)1);
+            }
+#endif
         }
     }
     __device__ __forceinline__ void end_chunk(int) {}
 };
 
-static __global__ void __launch_bounds__(PAIRS_NT)
-    pairs_histogram_kernel(const __grid_constant__ pairs_sets s, PAIRS_REAL scale, pairs_u64 tiles,
-                           pairs_u64 *sums) {
+template <bool TAME>
+static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
+    pairs_histogram_kernel(const __grid_constant__ pairs_sets s, PAIRS_REAL scale, pairs_u64 tiles, pairs_u64 *sums) {
     extern __shared__ unsigned pairs_table[];
     const int counters = (PAIRS_SIZE + 1) * PAIRS_COPIES;
-    pairs_binning visit = {scale, pairs_table + (PAIRS_COPIES > 0 ? threadIdx.x % (PAIRS_COPIES + !PAIRS_COPIES) : 0), sums};
+    const unsigned first = (unsigned)__cvta_generic_to_shared(pairs_table);
+    pairs_binning<TAME> visit = {scale, first + threadIdx.x % (PAIRS_COPIES + !PAIRS_COPIES) * 4, sums};
+    visit.table -= (unsigned)pairs_binning<TAME>::FIRST * (PAIRS_COPIES * 4);
     const int64_t side = (int64_t)PAIRS_ROWS * blockDim.x;
     /* A table is emptied before a counter can pass 2^32. */
     const pairs_u64 most = ((pairs_u64)1 << 31) / (pairs_u64)(side * side) + 1;
@@ -406,17 +455,19 @@ static lsp_status pairs_histogram_cuda(lsp_ctx *ctx, const pairs_job *job, PAIRS
     lsp_array sums;
     const int shared = (PAIRS_SIZE + 1) * PAIRS_COPIES * (int)sizeof(unsigned);
     const pairs_u64 tiles = pairs_tiles(job, (int64_t)PAIRS_NT * PAIRS_ROWS);
+    void (*const kernel)(pairs_sets, PAIRS_REAL, pairs_u64, pairs_u64 *) =
+        pairs_is_tame(scale) ? pairs_histogram_kernel<true> : pairs_histogram_kernel<false>;
     int blocks = 1, sms = 1;
     memset(&sums, 0, sizeof sums);
     PAIRS_TRY(lsp_array_create(ctx, PAIRS_SIZE * sizeof(pairs_u64), LSP_CUDA, &sums));
     PAIRS_CUDA(cudaMemsetAsync(sums.memory, 0, PAIRS_SIZE * sizeof(pairs_u64), 0));
-    PAIRS_CUDA(cudaFuncSetAttribute(pairs_histogram_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-    PAIRS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, pairs_histogram_kernel, PAIRS_NT, (size_t)shared));
+    PAIRS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    PAIRS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, PAIRS_NT, (size_t)shared));
     PAIRS_CUDA(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, job->ordinal));
     if (tiles > 0) {
         const pairs_u64 resident = (pairs_u64)(blocks > 0 ? blocks : 1) * (pairs_u64)sms;
-        pairs_histogram_kernel<<<pairs_grid(tiles < resident ? tiles : resident), PAIRS_NT, shared>>>(
-            pairs_sets_of(job), scale, tiles, (pairs_u64 *)sums.memory);
+        kernel<<<pairs_grid(tiles < resident ? tiles : resident), PAIRS_NT, shared>>>(pairs_sets_of(job), scale, tiles,
+                                                                                      (pairs_u64 *)sums.memory);
     }
     PAIRS_CUDA(cudaGetLastError());
     PAIRS_CUDA(cudaMemcpy(counts, sums.memory, PAIRS_SIZE * sizeof(pairs_u64), cudaMemcpyDeviceToHost));
@@ -449,7 +500,7 @@ struct pairs_summing {
     }
 };
 
-static __global__ void __launch_bounds__(PAIRS_NT)
+static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
     pairs_sum_kernel(const __grid_constant__ pairs_sets s, double *sums) {
     const int64_t i = (int64_t)blockIdx.x * PAIRS_ROWS * blockDim.x;
     pairs_summing visit = {};
@@ -509,7 +560,7 @@ template <bool FILL> struct pairs_joining {
 
 /* starts: without FILL the entries of each row are written there. */
 template <bool FILL>
-static __global__ void __launch_bounds__(PAIRS_NT)
+static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
     pairs_join_kernel(const __grid_constant__ pairs_sets s, PAIRS_NUMBER limit, bool half, bool skip, int64_t *starts,
                       int32_t *col, PAIRS_NUMBER *val) {
     const int64_t side = (int64_t)PAIRS_ROWS * blockDim.x, i = blockIdx.x * side;
@@ -539,7 +590,8 @@ static lsp_status pairs_join_cuda(lsp_ctx *ctx, const pairs_job *job, PAIRS_NUMB
     const bool half = job->self && join->half, skip = job->self && !join->self_pairs;
     memset(&there, 0, sizeof there), memset(&here, 0, sizeof here);
     memset(&made, 0, sizeof made), memset(&types, 0, sizeof types);
-    types.col_type = LSP_I32, types.val_type = PAIRS_NUMBER_TYPE, types.drop_values = join->values == LSP_JOIN_PATTERN || PAIRS_IS_PREDICATE;
+    types.col_type = LSP_I32, types.val_type = PAIRS_NUMBER_TYPE,
+    types.drop_values = join->values == LSP_JOIN_PATTERN || PAIRS_IS_PREDICATE;
     types.place = LSP_PLACE_CUDA;
     PAIRS_TRY(lsp_array_create(ctx, bytes, LSP_CUDA, &there));
     PAIRS_TRY(lsp_array_create(ctx, bytes, LSP_HOST, &here));

@@ -31,7 +31,7 @@ typedef struct pairs_job {
     bool self; /* pairs of one set */
     PAIRS_NUMBER p[PAIRS_PARAMETERS + 1];
     int threads, ordinal, before; /* before: the caller's current GPU; -1: it was not changed */
-    lsp_array memory[2]; /* of copied coordinates */
+    lsp_array memory[2];          /* of copied coordinates */
 } pairs_job;
 
 /* A refusal writes its sentence to info->reason, because lsp_last_error tells of the library's own calls only. */
@@ -125,10 +125,12 @@ static inline void pairs_tell(const pairs_job *job, const char *how, lsp_pair_in
 }
 
 /* The bin of a value, PAIRS_SIZE for all that are in none: the whole part of the rounded product. With `--squared` the
- * value is the square of a distance. */
+ * value is the square of a distance, and the bin is that of lsp_pair_histogram: the whole part of the exact product of
+ * the rounded root. */
 PAIRS_BOTH int32_t pairs_bin(PAIRS_NUMBER value, PAIRS_REAL scale) {
 #ifdef PAIRS_SQUARED
-    const PAIRS_REAL at = PAIRS_FN(sqrt)(value) * scale;
+    const PAIRS_REAL root = PAIRS_FN(sqrt)(value), whole = PAIRS_FN(floor)(root * scale);
+    const PAIRS_REAL at = PAIRS_FN(fma)(root, scale, -whole) < 0 ? whole - 1 : whole;
 #else
     const PAIRS_REAL product = (PAIRS_REAL)value * scale;
     const PAIRS_REAL at = product > -1 ? product : (PAIRS_REAL)PAIRS_SIZE;
