@@ -1,6 +1,7 @@
 /* One level: a text of codes or of names. Included with SYMBOL, INDEX, UNSIGNED, INDEX_TYPE, T(name), SORT_NAMES. */
-#include "doubling_template.h"
 #include "groups_template.h"
+/* These two use it. */
+#include "doubling_template.h"
 #include "induced_template.h"
 
 static lsp_status T(level)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t kinds, const INDEX *count,
