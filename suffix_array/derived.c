@@ -93,6 +93,7 @@ static void find_common(void *data, int64_t begin, int64_t end) {
         if (j < 0) {
             length = 0;
         } else {
+            length = lsp_min(length, d->n - lsp_max(i, j)); /* shorter only if the array is wrong */
             while ((length == 0 || (!is_end(d, i + length) && !is_end(d, j + length))) &&
                    lsp_symbol_at(symbols, bytes, i + length) == lsp_symbol_at(symbols, bytes, j + length)) {
                 length++;

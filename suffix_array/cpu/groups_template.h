@@ -136,7 +136,7 @@ done:
     return status;
 }
 
-/* Scratch for n items, all in one group. `order` is given. */
+/* Scratch for n items (not 0), all in one group. `order` is given. */
 static lsp_status T(groups_make)(lsp_ctx *ctx, int64_t n, INDEX *order, T(groups) * g) {
     lsp_status status = LSP_OK;
     const int64_t most = n / 2 + 2 + T(settle_shares)(ctx, n);

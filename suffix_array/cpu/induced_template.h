@@ -190,8 +190,10 @@ static lsp_status T(induce)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t
     for (int64_t s = 0; s < kinds; s++) { /* minima to the ends of their buckets */
         to[s] = place;
         place += count[s];
-        memcpy(place - starts[s], sorted, (size_t)starts[s] * sizeof(INDEX));
-        sorted += starts[s];
+        if (starts[s] > 0) {
+            memcpy(place - starts[s], sorted, (size_t)starts[s] * sizeof(INDEX));
+            sorted += starts[s];
+        }
     }
     *to[text[n - 1]]++ = (INDEX)((UNSIGNED)(n - 1) | (text[n - 2] < text[n - 1] ? sign : 0));
     for (int64_t i = 0; i < n; i++) {
@@ -269,7 +271,9 @@ static lsp_status T(induced)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_
     names++; /* the passes read one item before the first */
     const size_t some = lsp_scratch_mark(ctx);
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, m.count, &head));
-    LSP_TRY(T(sort_substrings)(ctx, &m, order, head, starts));
+    if (m.count > 0) {
+        LSP_TRY(T(sort_substrings)(ctx, &m, order, head, starts));
+    }
     const int64_t kinds_below = T(name)(&m, order, head, names);
     if (kinds_below < m.count) {
         INDEX *count_below;
