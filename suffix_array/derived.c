@@ -1,6 +1,5 @@
 /* What is made of a suffix array: ranks, common prefixes, the Burrows-Wheeler transform and its inverse. On the host.
  */
-#include "gather_scatter/radix_sort/radix_sort.h"
 #include "suffix_array.h"
 
 enum { LEAST = 1 << 15 }; /* items for which a thread pays */

@@ -1,6 +1,5 @@
 /* The alphabet of a text, and the text as codes: the place of each symbol in the alphabet. */
 #include "cpu.h"
-#include "gather_scatter/radix_sort/radix_sort.h"
 
 /* ---- symbols that occur, marked in a table ---- */
 

@@ -1,6 +1,5 @@
 /* The sort of all suffixes of a text of codes, and of the texts of names below it. */
 #include "cpu.h"
-#include "gather_scatter/radix_sort/radix_sort.h"
 
 enum {
     LSP_SAMPLE_WANTED = 1 << 13, /* keys that are looked at */

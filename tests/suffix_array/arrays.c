@@ -133,7 +133,7 @@ Test(suffix_array_arrays, indices_of_64_bits_give_the_same_order) {
 
 Test(suffix_array_arrays, the_check_finds_what_is_wrong) {
     lsp_ctx *ctx = test_ctx(1);
-    const char *words = "missmississ"; /* as a set, "iss" ends two strings */
+    const char *words = "missmississ";
     const int64_t starts[] = {0, 4, 4, 11};
     lsp_text text = {.n = 11, .symbol_bytes = 1, .symbols = words};
     int32_t array[11];
@@ -159,5 +159,7 @@ Test(suffix_array_arrays, the_check_finds_what_is_wrong) {
             }
         }
     }
+    const lsp_text twins = {.n = 2, .symbol_bytes = 1, .symbols = "aa", .strings = 2, .starts = (int64_t[]){0, 1, 2}};
+    must_fail(ctx, LSP_ERR_FORMAT, "comes before it", lsp_suffix_check(ctx, &twins, LSP_I32, (int32_t[]){1, 0}));
     lsp_ctx_destroy(ctx);
 }
