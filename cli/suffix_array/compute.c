@@ -94,7 +94,7 @@ static int64_t count_distinct(const sa_job *job) {
 
 static void find_repeat(sa_job *job) {
     const int64_t n = job->text.n;
-    int64_t at = 0, end, places[2];
+    int64_t at = 0, end, places[3];
     for (int64_t r = 1; r < n; r++) {
         const int64_t common = sa_number_at(job, job->lcp, r);
         at = common > job->repeat ? r : at;
@@ -127,7 +127,8 @@ static int search(sa_job *job) {
     const sa_texts *p = &job->patterns;
     const lsp_text patterns = {
         .n = p->n, .symbol_bytes = 1, .symbols = p->symbols, .strings = p->strings, .starts = p->starts};
-    CLI_STEP(make_array(p->strings, sizeof *job->first, "places of patterns", &job->first));
+    CLI_STEP(make_array(p->strings, sizeof *job->first, "first suffixes of patterns", &job->first));
+    CLI_STEP(make_array(2 * job->options.places + 1, sizeof *job->places, "places of a pattern", &job->places));
     CLI_STEP(make_array(p->strings, sizeof *job->count, "counts of patterns", &job->count));
     cli_progress_begin(&job->run.progress, "searching", job->name);
     const lsp_status status =

@@ -44,6 +44,7 @@ typedef struct sa_job {
     int64_t repeat, repeat_count, repeat_place;
     int64_t distinct;       /* substrings; < 0: not counted, the text is too long */
     int64_t *first, *count; /* of each pattern */
+    int64_t *places;        /* room for those of one pattern */
     bool written, checked;
     char checked_why[CLI_SENTENCE]; /* empty: the array is right */
     double sort_ms, lcp_ms, search_ms, check_ms, write_ms;
@@ -65,13 +66,13 @@ int sa_derive(sa_job *job);
 int sa_write(sa_job *job);
 
 /* Prints the result as a table or as JSON. */
-int sa_report(const sa_job *job);
+void sa_report(const sa_job *job);
 
 /* Number r of an array of job->type. */
 int64_t sa_number_at(const sa_job *job, const void *array, int64_t r);
 
 /* Writes the first places in the text, at most `most` of them and in their order, of the suffixes first .. first +
- * count - 1 of the array to places[2 * most]. Returns how many. */
+ * count - 1 of the array to places[2 * most + 1]. Returns how many. */
 int64_t sa_places(const sa_job *job, int64_t first, int64_t count, int64_t most, int64_t *places);
 
 #endif

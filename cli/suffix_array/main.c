@@ -7,18 +7,13 @@
 #include <string.h>
 
 static int check_places(const sa_options *o) {
-    cli_place *places = calloc((size_t)o->files + 2, sizeof *places);
-    if (!places) {
-        return cli_fail(CLI_MEMORY, "no memory for the names of %d files", o->files);
-    }
+    cli_place places[SA_MOST_FILES + 2];
     for (int i = 0; i < o->files; i++) {
         places[i] = (cli_place){.role = "the text", .path = o->file[i]};
     }
     places[o->files] = (cli_place){.role = "the file of patterns", .path = o->patterns};
     places[o->files + 1] = (cli_place){.role = "the result", .path = o->output, .output = true};
-    const int code = cli_places_check(places, o->files + 2);
-    free(places);
-    return code;
+    return cli_places_check(places, o->files + 2);
 }
 
 static int run(sa_job *job) {
@@ -40,7 +35,7 @@ static int run(sa_job *job) {
     if (right && o->output) {
         CLI_STEP(sa_write(job));
     }
-    CLI_STEP(sa_report(job));
+    sa_report(job);
     return right ? CLI_DONE
                  : cli_fail(CLI_CHECK, "the check failed: %s%s", job->checked_why,
                             o->output ? "; the result is not written" : "");
@@ -67,6 +62,7 @@ int main(int argc, char **argv) {
     free(job.bwt);
     free(job.first);
     free(job.count);
+    free(job.places);
     sa_texts_free(&job.texts);
     sa_texts_free(&job.patterns);
     return cli_run_end(&job.run, code);

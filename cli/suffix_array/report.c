@@ -6,9 +6,6 @@
 #include "table.h"
 #include "text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- the file ---- */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they lie in memory");
@@ -55,15 +52,15 @@ static const char *name_of(const sa_job *job, int64_t i, int64_t *offset) {
 }
 
 /* A line for each pattern: the pattern, how often it occurs, and the first places, separated by tabs. */
-static void print_patterns(FILE *to, const sa_job *job, int64_t *places) {
+static void print_patterns(FILE *to, const sa_job *job) {
     for (int64_t p = 0; p < job->patterns.strings && job->count; p++) {
-        const int64_t kept = sa_places(job, job->first[p], job->count[p], job->options.places, places);
+        const int64_t kept = sa_places(job, job->first[p], job->count[p], job->options.places, job->places);
         cli_print(to, job->patterns.names[p]);
         fprintf(to, "\t%lld", (long long)job->count[p]);
         for (int64_t k = 0; k < kept; k++) {
             fputc('\t', to);
             int64_t offset;
-            const char *name = name_of(job, places[k], &offset);
+            const char *name = name_of(job, job->places[k], &offset);
             cli_print(to, name ? name : "");
             fprintf(to, "%s%lld", name ? ":" : "", (long long)offset);
         }
@@ -137,17 +134,17 @@ static void place_json(cli_json *json, const sa_job *job, int64_t i) {
     cli_json_integer(json, "offset", offset);
 }
 
-static void patterns_json(cli_json *json, const sa_job *job, int64_t *places) {
+static void patterns_json(cli_json *json, const sa_job *job) {
     cli_json_open(json, "patterns", '[');
     for (int64_t p = 0; p < job->patterns.strings && job->count; p++) {
-        const int64_t kept = sa_places(job, job->first[p], job->count[p], job->options.places, places);
+        const int64_t kept = sa_places(job, job->first[p], job->count[p], job->options.places, job->places);
         cli_json_open(json, NULL, '{');
         cli_json_string(json, "pattern", job->patterns.names[p]);
         cli_json_integer(json, "count", job->count[p]);
         cli_json_open(json, "places", '[');
         for (int64_t k = 0; k < kept; k++) {
             cli_json_open(json, NULL, '{');
-            place_json(json, job, places[k]);
+            place_json(json, job, job->places[k]);
             cli_json_close(json, '}');
         }
         cli_json_close(json, ']');
@@ -176,7 +173,7 @@ static void result_json(cli_json *json, const sa_job *job) {
     }
 }
 
-static void report_json(FILE *to, const sa_job *job, int64_t *places) {
+static void report_json(FILE *to, const sa_job *job) {
     cli_json json = {.to = to};
     const cli_run *run = &job->run;
     cli_json_open(&json, NULL, '{');
@@ -190,21 +187,14 @@ static void report_json(FILE *to, const sa_job *job, int64_t *places) {
     cli_json_integer(&json, "longest", job->longest);
     cli_json_integer(&json, "alphabet", job->info.alphabet);
     result_json(&json, job);
-    patterns_json(&json, job, places);
+    patterns_json(&json, job);
     cli_json_string(&json, "output", job->written ? job->options.output : NULL);
     cli_json_string(&json, "index", job->type == LSP_I32 ? "i32" : "i64");
     cli_json_string(&json, "device", run->gpu ? "cuda" : "cpu");
     cli_json_string(&json, "method", lsp_suffix_method_name(job->info.method));
     cli_json_string(&json, "reason", job->info.reason);
     cli_json_integer(&json, "rounds", job->info.rounds);
-    if (job->checked) {
-        cli_json_open(&json, "check", '{');
-        cli_json_bool(&json, "ok", !job->checked_why[0]);
-        cli_json_string(&json, "error", job->checked_why[0] ? job->checked_why : NULL);
-        cli_json_close(&json, '}');
-    } else {
-        cli_json_null(&json, "check");
-    }
+    cli_json_check(&json, job->checked, job->checked_why);
     cli_json_open(&json, "ms", '{');
     cli_json_measured(&json, "read", true, run->read_ms);
     cli_json_measured(&json, "sort", true, job->sort_ms);
@@ -220,21 +210,13 @@ static void report_json(FILE *to, const sa_job *job, int64_t *places) {
     fputc('\n', to);
 }
 
-int sa_report(const sa_job *job) {
-    FILE *to = job->run.report;
-    const int64_t most = job->options.places;
-    int64_t *places = malloc((size_t)(2 * most + 1) * sizeof *places);
-    if (!places) {
-        return cli_fail(CLI_MEMORY, "no memory for %lld places", (long long)most);
-    }
+void sa_report(const sa_job *job) {
     if (job->options.json) {
-        report_json(to, job, places);
-    } else {
-        if (!job->options.quiet) {
-            report_rows(to, job);
-        }
-        print_patterns(to, job, places);
+        report_json(job->run.report, job);
+        return;
     }
-    free(places);
-    return CLI_DONE;
+    if (!job->options.quiet) {
+        report_rows(job->run.report, job);
+    }
+    print_patterns(job->run.report, job);
 }
