@@ -10,38 +10,29 @@
  * registers. `ahead` entries of A are loaded together, and `each` of their rows of B. At least `blocks` blocks must fit
  * a multiprocessor: this bounds the registers, which decide how fast the kernel is. Large blocks wait less often for
  * the tiles before theirs; blocks that `overlap` tiles hardly wait, but need twice the shared memory, which L1 then
- * lacks. */
+ * lacks: values of 8 bytes gain, those of 4 lose. */
 enum { ONE_PASS_MANY = 16, ONE_PASS_LARGE = 1 << 18 /* rows that fill the GPU with large blocks */ };
-template <int MOST, bool MANY, bool LARGE> struct one_pass_shape;
-template <bool LARGE> struct one_pass_shape<4, false, LARGE> {
-    enum { most = 4, kept = false, nt = 64, ahead = 5, each = 1, blocks = 16, overlap = true };
-};
-template <bool LARGE> struct one_pass_shape<8, false, LARGE> {
+template <int MOST, bool MANY, bool LARGE, bool OVERLAP> struct one_pass_shape {
     enum {
-        most = 8,
+        most = MOST,
         kept = false,
         nt = LARGE ? 512 : 128,
         ahead = 5,
         each = 1,
-        blocks = LARGE ? 2 : 8,
+        blocks = 1024 / nt,
         overlap = false
     };
 };
-template <bool LARGE> struct one_pass_shape<8, true, LARGE> {
-    enum { most = 8, kept = true, nt = 256, ahead = 9, each = 1, blocks = 2, overlap = true };
+template <bool LARGE> struct one_pass_shape<4, false, LARGE, true> {
+    enum { most = 4, kept = false, nt = 64, ahead = 5, each = 1, blocks = 16, overlap = true };
 };
-template <bool LARGE> struct one_pass_shape<12, true, LARGE> {
-    enum {
-        most = 12,
-        kept = true,
-        nt = LARGE ? 256 : 64,
-        ahead = 8,
-        each = 1,
-        blocks = LARGE ? 2 : 8,
-        overlap = false
-    };
+template <bool LARGE, bool OVERLAP> struct one_pass_shape<8, true, LARGE, OVERLAP> {
+    enum { most = 8, kept = true, nt = 256, ahead = 9, each = 1, blocks = 2, overlap = OVERLAP };
 };
-template <bool LARGE> struct one_pass_shape<24, true, LARGE> {
+template <bool LARGE, bool OVERLAP> struct one_pass_shape<12, true, LARGE, OVERLAP> {
+    enum { most = 12, kept = true, nt = LARGE ? 256 : 64, ahead = 8, each = 1, blocks = 512 / nt, overlap = false };
+};
+template <bool LARGE, bool OVERLAP> struct one_pass_shape<24, true, LARGE, OVERLAP> {
     enum { most = 24, kept = true, nt = 128, ahead = 9, each = 1, blocks = 3, overlap = false };
 };
 /* For values of 16 bytes. */
@@ -82,9 +73,9 @@ static lsp_status one_pass_of(lsp_ctx *ctx, const spg_job *job, const one_pass_j
 #undef START
     } else {
         const bool large = job->A.rows >= ONE_PASS_LARGE;
-#define SHAPE(MOST, MANY, LARGE) start_one_pass<V, one_pass_shape<MOST, MANY, LARGE>>(ctx, job, to)
+#define SHAPE(MOST, MANY, LARGE) start_one_pass<V, one_pass_shape<MOST, MANY, LARGE, sizeof(V) == 8>>(ctx, job, to)
 #define START(MOST, MANY) (large ? SHAPE(MOST, MANY, true) : SHAPE(MOST, MANY, false))
-        return way.most <= 4                                   ? SHAPE(4, false, true)
+        return way.most <= 4                                   ? START(4, false)
                : way.most <= 8 && way.products < ONE_PASS_MANY ? START(8, false)
                : way.most <= 8                                 ? SHAPE(8, true, true)
                : way.most <= 12                                ? START(12, true)

@@ -9,9 +9,10 @@
 enum { MANY_AHEAD = 4, MANY_NT = 128, MANY_SM_BLOCKS = 12 };
 
 struct many_launch {
-    rows_launch rows; /* lanes: threads of a row; room 0: no bulk copies */
-    int64_t parts;    /* of a row of X */
-    bool y_in_parts;  /* rows of Y consist of whole parts, too */
+    rows_launch rows;  /* lanes: threads of a row; room 0: no bulk copies */
+    int64_t parts;     /* of a row of X */
+    bool y_in_parts;   /* rows of Y consist of whole parts, too */
+    bool short_kernel; /* kernel_many_tiles suits the matrix */
 };
 
 /* E elements that are moved together. */
@@ -116,6 +117,8 @@ static __global__ void __launch_bounds__(MANY_NT, MANY_SM_BLOCKS) kernel_many(ma
     }
     if (fits) {
         tile_load<V>(job, room, begin, end, (lsp_arrivals *)shared, 0);
+    } else if (l.area.state && threadIdx.x == 0) {
+        l.area.state->found = SPMV_UNEVEN;
     }
     for (int64_t part = (int)threadIdx.x % l.lanes; row < last && part < m.parts; part += l.lanes) {
         const T *const x = (const T *)job.x + part * E * job.x_vector;
@@ -140,9 +143,9 @@ static __global__ void __launch_bounds__(MANY_NT, MANY_SM_BLOCKS) kernel_many(ma
     faults.report(job);
 }
 
-/* As kernel_many. For matrices without heavy tiles and with fewer than 2^31 entries, by bulk copies: a thread has one
- * part. The kernel is short, and needs few registers, which decide how fast it is. LONG: rows have many entries. Tuned
- * on an H100 with sparse-bench spmv. */
+/* As kernel_many, for matrices with fewer than 2^31 entries whose tiles have all fit in shared memory so far: a thread
+ * has one part. The kernel is short, and needs few registers, which decide how fast it is. LONG: rows have many
+ * entries. Tuned on an H100 with sparse-bench spmv. */
 template <bool LONG> struct many_tiles {
     enum { SM_BLOCKS = LONG ? 8 : 16, AHEAD = LONG ? 5 : 4 };
 };
@@ -167,29 +170,24 @@ static __global__ void __launch_bounds__(MANY_NT, many_tiles<LONG>::SM_BLOCKS) k
     const bool malformed = row < last && spmv_is_malformed(job, at[2], at[3]);
     const int mine = spmv_clamp_narrow(at[2], begin, end);
     const int ends = malformed ? mine : spmv_clamp_narrow(at[3], mine, end);
-    unsigned top = 0, phase = 0;
+    const tile_room<V> room = tile_in<V>(shared, l.room, begin);
+    const int origin = (int)room.origin;
+    const bool fits = end - origin <= l.room;
+    unsigned top = 0;
 #pragma unroll
     for (int e = 0; e < E; e++) {
         nothing.at[e] = (T)-0.0;
     }
     sum = nothing;
-    for (int chunk = begin;;) { /* entries that do not fit in shared memory at once come in chunks */
-        const tile_room<V> room = tile_in<V>(shared, l.room, chunk);
-        const int origin = (int)room.origin, next = min(origin + l.room - 4, end);
-        tile_load<V>(job, room, chunk, next, (lsp_arrivals *)shared, phase++);
-        sum = many_sum<V, T, E, many_tiles<LONG>::AHEAD, LONG>(job, room.col, room.val, max(mine, chunk) - origin,
-                                                               min(ends, next) - origin, x, sum, &top);
-        chunk = next;
-        if (chunk >= end) {
-            break;
-        }
-        lsp_bulk_reuse();
-        __syncthreads();
+    if (fits) {
+        tile_load<V>(job, room, begin, end, (lsp_arrivals *)shared, 0);
+        sum = many_sum<V, T, E, many_tiles<LONG>::AHEAD, LONG>(job, room.col, room.val, mine - origin, ends - origin, x,
+                                                               sum, &top);
     }
     if (malformed) {
         faults.row(row);
     }
-    if (spmv_is_outside(job, top)) {
+    if (!fits || spmv_is_outside(job, top)) {
         sum = many_careful<V, T, E>(job, mine, ends, x, nothing, &faults);
     }
     if (row < last) {
