@@ -232,6 +232,8 @@ TEST_ON_BOTH(two_body_joins, blocks_of_rows_are_parts_of_the_matrix) {
               lsp_radius_join_stream(ctx, &points, NULL, NULL, 0.2, NULL, 0, -1, take_block, &p, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL",
               lsp_radius_join_stream(ctx, NULL, NULL, NULL, 0.2, NULL, 0, 0, take_block, &p, NULL));
+    free(a.memory);
+    free(b.memory);
 }
 
 TEST_ON_BOTH(two_body_joins, malformed_arguments_are_refused) {
