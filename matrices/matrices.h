@@ -216,10 +216,6 @@ lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name);
 
 /* lsp_csr_check without flags, for a matrix in either place. */
 lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A);
-/* The same in two halves, for calls whose kernels may run before the host knows the answer: csr/gpu/gpu.h tells how.
- * On the host the first half is all, and *gate = NULL. *gate lies in scratch. */
-lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A, const unsigned **gate);
-lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* Sorts the rows of a checked matrix, in either place. On the host it reads the columns once if they are in order
  * already. */

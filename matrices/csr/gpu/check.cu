@@ -191,15 +191,14 @@ done:
 
 /* ---- what flags ask for ---- */
 
-/* Columns fall where most rows begin, so only there the row of an entry is searched for. */
+/* Columns fall where most rows begin, so only there the row of an entry is searched for, and only up to the first entry
+ * that was found. */
 static __global__ void kernel_unsorted(gpu_csr A, bool strictly, ull *first) {
     EACH_ITEM(k, A.nnz) {
         const int64_t before = k > 0 ? col_at(A, k - 1) : -1, here = col_at(A, k);
-        if (before > here || (strictly && before == here)) {
-            const int64_t i = row_of(A, k, 0, A.rows - 1);
-            if (rowptr_at(A, i) < k) {
-                lower_to(first, (ull)i);
-            }
+        if ((before > here || (strictly && before == here)) && (ull)k < *(volatile ull *)first &&
+            rowptr_at(A, row_of(A, k, 0, A.rows - 1)) < k) {
+            lower_to(first, (ull)k);
         }
     }
 }
@@ -213,12 +212,19 @@ static __global__ void kernel_not_finite(gpu_csr A, ull *first) {
 }
 
 extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
-    return find_first(
-        ctx, A->rows,
-        [&](ull *first) {
-            return LSP_LAUNCH(ctx, kernel_unsorted, blocks_for_items(A->nnz), NT, 0, view(A), strictly, first);
-        },
-        row);
+    lsp_status status = LSP_OK;
+    int64_t entry = 0;
+    lsp_csr_spot spot = {};
+    const auto launch = [&](ull *first) {
+        return LSP_LAUNCH(ctx, kernel_unsorted, blocks_for_items(A->nnz), NT, 0, view(A), strictly, first);
+    };
+    LSP_TRY(find_first(ctx, A->nnz, launch, &entry));
+    if (entry < A->nnz) {
+        LSP_TRY(lsp_csr_spot_cuda(ctx, A, entry, &spot));
+    }
+    *row = entry < A->nnz ? spot.row : A->rows;
+done:
+    return status;
 }
 
 extern "C" lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry) {
