@@ -15,7 +15,19 @@ _two_body() {
     done
     [[ $word == ":" ]] && return
     if ((COMP_CWORD == 1)) && [[ $word != -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "count histogram gr join nearest density" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "count histogram gr join nearest density generate" -- "$word")
+        return
+    fi
+    if [[ ${COMP_WORDS[1]} == generate ]]; then
+        options="--distance --predicate --functions --output --size --dimensions --type --parameters --squared --target
+            --folder --help"
+        case $before in
+        --output) mapfile -t COMPREPLY < <(compgen -W "count histogram join sum" -- "$word") ;;
+        --type) mapfile -t COMPREPLY < <(compgen -W "f32 f64 u32 u64" -- "$word") ;;
+        --target) mapfile -t COMPREPLY < <(compgen -W "sm80 sm86 sm90" -- "$word") ;;
+        --functions | --folder | -o) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+        *) [[ $word == -* ]] && mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word") ;;
+        esac
         return
     fi
     case $before in

@@ -21,9 +21,10 @@ if(LSP_HAVE_CUDA)
   list(APPEND LSP_STATIC_DEPENDENCIES CUDAToolkit)
 endif()
 configure_package_config_file(cmake/libsparse-config.cmake.in libsparse-config.cmake
-                              INSTALL_DESTINATION ${lsp_package_dir} NO_SET_AND_CHECK_MACRO)
+                              INSTALL_DESTINATION ${lsp_package_dir} PATH_VARS CMAKE_INSTALL_BINDIR
+                              NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(libsparse-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/libsparse-config.cmake ${PROJECT_BINARY_DIR}/libsparse-config-version.cmake
+install(FILES cmake/libsparse-pairs.cmake ${PROJECT_BINARY_DIR}/libsparse-config.cmake ${PROJECT_BINARY_DIR}/libsparse-config-version.cmake
         DESTINATION ${lsp_package_dir})
 
 # pkg-config: the paths are relative to the file, so the tree may be moved.

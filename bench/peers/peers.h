@@ -112,6 +112,38 @@ typedef struct peer_hash {
     const char *version;
 } peer_hash;
 
+/* Statistics of the pairs of one set of points, at most 3 or 8 dimensions in open space, or 3 in a periodic cube. */
+typedef enum peer_pairs_kind {
+    PEER_PAIRS_COUNT,     /* pairs within reach */
+    PEER_PAIRS_RADII,     /* pairs within each of `bins` equal steps up to reach */
+    PEER_PAIRS_HISTOGRAM, /* `bins` equal bins up to reach */
+    PEER_PAIRS_GR,        /* the same in a periodic cube of side `box` */
+    PEER_PAIRS_JOIN,      /* the matrix of the pairs within reach, both directions, distances */
+    PEER_PAIRS_NEAREST,   /* the matrix of the `bins` nearest points, at most PEER_MOST_NEAREST */
+    PEER_PAIRS_DENSITY    /* the sum over all points of exp(-d^2 / (2 reach^2)), not scaled */
+} peer_pairs_kind;
+
+enum { PEER_MOST_NEAREST = 16, PEER_MOST_BINS = 4096 };
+
+typedef struct peer_pairs_job {
+    peer_pairs_kind kind;
+    lsp_points points; /* of the device that the peer works on, stride 1 */
+    double reach, box; /* box 0: open space */
+    int bins, threads;
+    void *stream; /* a cudaStream_t */
+} peer_pairs_job;
+
+/* All pairs, one by one. The results lie on the host, but for the matrices of a peer on the GPU. */
+typedef struct peer_pairs {
+    void *(*prepare)(const peer_pairs_job *job); /* NULL: not enough memory */
+    const char *(*run)(void *self);              /* timed, waits for the end; returns NULL or a complaint */
+    /* counts: 1 or `bins`; density: float or double, as the points. Those that the kind does not make are NULL. */
+    void (*view)(void *self, const uint64_t **counts, const void **density, lsp_csr *C);
+    void (*release)(void *self); /* drops the result */
+    void (*destroy)(void *self);
+    const char *version;
+} peer_pairs;
+
 /* Y = op(A) X. All arrays lie where the peer works; indices are int32. */
 typedef struct peer_spmv_job {
     const lsp_csr *A;
@@ -197,6 +229,7 @@ extern const peer_spmv peer_mkl_spmv, peer_mkl_spmv_plan;
 extern const peer_matrices peer_eigen_matrices, peer_mkl_matrices;
 extern const peer_gradients peer_plain_cg, peer_eigen_cg;
 extern const peer_hash peer_plain_hash, peer_plain_hash_gpu;
+extern const peer_pairs peer_plain_pairs, peer_plain_pairs_gpu;
 extern const peer_move peer_plain_move, peer_plain_kernel, peer_thrust;
 extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort, peer_xss;
 extern const peer_gpu_segments peer_cub_segsort, peer_cub_radix, peer_cub_segradix;

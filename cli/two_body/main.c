@@ -1,5 +1,6 @@
 /* two-body: counts, histograms, g(r), densities and neighbours of points in files. Takes the steps of a run in their
  * order and ends with the exit code of the first one that fails. */
+#include "emit.h"
 #include "places.h"
 #include "text.h"
 #include "two_body.h"
@@ -54,6 +55,9 @@ static int run(tb_job *job) {
 
 int main(int argc, char **argv) {
     tb_job job = {0};
+    if (argc > 1 && strcmp(argv[1], "generate") == 0) {
+        return tb_emit(argc - 1, argv + 1);
+    }
     cli_run_begin(&job.run);
     int code = tb_options_read(argc, argv, &job.options);
     if (code != CLI_DONE) {

@@ -46,7 +46,8 @@ static const cli_option table[] = {
 
 const cli_tool tb_tool = {
     "two-body",
-    "two-body count|histogram|gr|join|nearest|density [options] FILE [FILE2]\n",
+    "two-body count|histogram|gr|join|nearest|density [options] FILE [FILE2]\n"
+    "two-body generate NAME ... writes a program for pairs: two-body generate --help\n",
     "Files: .xyz .gro .pdb .csv .npy, also with .gz. --version, --help\n"
     "Exit: 0 done, 1 usage, 2 input, 3 memory, 4 device, 5 check.\n",
     table,

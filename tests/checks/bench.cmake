@@ -150,6 +150,8 @@ bench(0 "radix_sort/n12/kv32/libsparse " radix_sort --quick --device cpu --min-t
 check_json(radix_sort.json radix_sort/n18/k32/libsparse items items_per_second)
 bench(0 "hash/all/n14/m8/plain " hash --quick --device cpu --min-time 0 --json hash.json)
 check_json(hash.json hash/build/n14/m1/libsparse items items_per_second)
+bench(0 "two_body/join/blobs/n10/f32/libsparse:grid " two_body --quick --device cpu --min-time 0 --json two_body.json)
+check_json(two_body.json two_body/count/uniform/n10/f32/plain items items_per_second)
 bench(0 "spmv/rmat:10:8/f64t/libsparse:plan .*plan [0-9.e+-]+ ms.*cache model: median error of [0-9]+ predicted times" spmv --quick --device cpu --min-time 0 --json spmv.json)
 check_json(spmv.json spmv/poisson2d:64/f64/libsparse products gflops)
 check_versions(spmv.json plain graphblas eigen petsc mkl)

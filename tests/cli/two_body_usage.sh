@@ -45,6 +45,40 @@ expect 0 cli --version
 calm
 [[ $(cat "$out") =~ ^two-body\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || wrong "no version"
 
+# ---- programs for one's own distance ----
+expect 0 cli generate --help
+calm
+[ "$(wc -L <"$out")" -le 96 ] || wrong "the help of generate does not fit 96 columns"
+options=$(grep -oE -- '--[a-z-]+ ' "$out" | sort -u)
+for option in $options; do
+    grep -qF -- "Fl Fl ${option#--}" "$manual" || wrong "$option is not in the manual"
+    grep -qF -- "$option" "$completion" || wrong "$option is not in the completion"
+done
+offers "sm80 sm86 sm90" two-body generate near --target ""
+mkdir made
+expect 0 cli generate near_pairs --predicate "x[0] < y[0]" --output join --folder made
+silent
+is "$(cd made && echo *)" "near_pairs.c near_pairs.cu near_pairs.h"
+expect 0 cli generate bins --distance "pairs_euclid_squared(x, y)" --squared --output histogram --size 256 -o made
+grep -q "256 bins: 32 private copies" made/bins.cu || wrong "the rules are not told"
+expect 0 cli generate bins --distance "pairs_euclid(x, y)" --output histogram --size 2048 --target sm90 -o made
+grep -q "define PAIRS_COPIES 16 " made/bins.cu || wrong "2048 bins have other copies"
+expect 0 cli generate bins --distance "pairs_euclid(x, y)" --output histogram --size 100000 -o made
+grep -q "counters in global memory" made/bins.cu || wrong "100000 bins have other counters"
+refused "needs a name for C" -- generate --distance 1 --output count
+refused "a name for C" "'2d'" -- generate 2d --distance 1 --output count
+refused "needs --distance EXPR or --predicate" -- generate a --output count
+refused "not both" -- generate a --distance 1 --predicate 1 --output count
+refused "needs --output" -- generate a --distance 1
+refused "needs --size" -- generate a --distance 1 --output histogram
+refused "at most 16" -- generate a --distance 1 --output count --size 17
+refused "a predicate serves" -- generate a --predicate 1 --output sum
+refused "--squared is of histograms" -- generate a --distance 1 --output count --squared
+refused "end a comment" -- generate a --distance "1*/p[0]" --output count
+expect 2 cli generate a --distance 1 --output count -o nowhere
+told "nowhere/a.h"
+rm -r made
+
 # ---- misspelt words ----
 refused "the verb is count|histogram" "did you mean 'count'?" -- coutn a.csv
 refused "the verb is" -- frobnicate a.csv

@@ -1,0 +1,51 @@
+# libsparse_pairs(NAME near_pairs OUTPUT count|histogram|join|sum (DISTANCE expr | PREDICATE expr) [SIZE n]
+#                 [DIMENSIONS d] [TYPE f32|f64|u32|u64] [PARAMETERS n] [SQUARED] [FUNCTIONS file.h] [TARGET sm80|sm86|sm90])
+# Adds the static library NAME, whose sources `two-body generate` writes when the project is built: link it and include
+# <NAME.h>. It has code for a GPU if the project has enabled CUDA before the call. The words are those of
+# two-body(1).
+function(libsparse_pairs)
+  cmake_parse_arguments(P "SQUARED" "NAME;DISTANCE;PREDICATE;OUTPUT;SIZE;DIMENSIONS;TYPE;PARAMETERS;FUNCTIONS;TARGET" "" ${ARGN})
+  if(NOT P_NAME OR P_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "libsparse_pairs: NAME is missing, or these words are unknown: ${P_UNPARSED_ARGUMENTS}")
+  endif()
+  find_program(LIBSPARSE_TWO_BODY two-body HINTS "${LIBSPARSE_PAIRS_TOOLS}" DOC "The tool that writes programs for pairs")
+  if(NOT LIBSPARSE_TWO_BODY)
+    message(FATAL_ERROR "libsparse_pairs: two-body was not found; LIBSPARSE_TWO_BODY names it")
+  endif()
+  set(words "")
+  foreach(word DISTANCE PREDICATE OUTPUT SIZE DIMENSIONS TYPE PARAMETERS TARGET)
+    if(DEFINED P_${word})
+      string(TOLOWER ${word} option)
+      list(APPEND words --${option}=${P_${word}})
+    endif()
+  endforeach()
+  if(P_SQUARED)
+    list(APPEND words --squared)
+  endif()
+  if(P_FUNCTIONS)
+    get_filename_component(P_FUNCTIONS "${P_FUNCTIONS}" ABSOLUTE)
+    list(APPEND words "--functions=${P_FUNCTIONS}")
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${P_NAME})
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(OUTPUT ${folder}/${P_NAME}.h ${folder}/${P_NAME}.c ${folder}/${P_NAME}.cu
+    COMMAND ${LIBSPARSE_TWO_BODY} generate ${P_NAME} ${words} --folder=${folder}
+    DEPENDS ${LIBSPARSE_TWO_BODY} ${P_FUNCTIONS} VERBATIM)
+  add_library(${P_NAME} STATIC ${folder}/${P_NAME}.c)
+  target_include_directories(${P_NAME} PUBLIC ${folder})
+  target_link_libraries(${P_NAME} PUBLIC libsparse::libsparse PRIVATE m)
+  set_target_properties(${P_NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON C_STANDARD 11)
+  # Bits do not depend on the instruction set: nothing is contracted. Roots become instructions without errno.
+  target_compile_options(${P_NAME} PRIVATE
+    $<$<COMPILE_LANGUAGE:C>:-O3;-ffp-contract=off;-fno-math-errno;-fno-trapping-math;-Wno-unknown-pragmas>
+    $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>)
+  find_package(OpenMP QUIET COMPONENTS C)
+  if(OpenMP_C_FOUND)
+    target_link_libraries(${P_NAME} PRIVATE OpenMP::OpenMP_C)
+  endif()
+  if(CMAKE_CUDA_COMPILER_LOADED)
+    target_sources(${P_NAME} PRIVATE ${folder}/${P_NAME}.cu)
+    target_compile_definitions(${P_NAME} PRIVATE PAIRS_WITH_CUDA)
+    set_target_properties(${P_NAME} PROPERTIES CUDA_STANDARD 17)
+  endif()
+endfunction()
