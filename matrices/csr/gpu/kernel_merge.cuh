@@ -301,7 +301,7 @@ template <bool NARROW> static __global__ void __launch_bounds__(NT) kernel_compa
             found += first + e * NT < m.A.nnz && a[e] <= before[e];
             differs |= a[e] != b[e];
         }
-        if (differs && compares) {
+        if (differs && compares && *different == 0) {
             *different = 1;
         }
     }
@@ -309,9 +309,10 @@ template <bool NARROW> static __global__ void __launch_bounds__(NT) kernel_compa
         const int64_t k = first_of<NARROW>(m.A, i);
         found -= k > 0 && k < first_of<NARROW>(m.A, i + 1) &&
                  index_of<NARROW>(m.A.col, m.A.wide_col, k) <= index_of<NARROW>(m.A.col, m.A.wide_col, k - 1);
-        if (k != first_of<NARROW>(m.B, i)) {
-            *different = 1;
-        }
+        differs |= k != first_of<NARROW>(m.B, i);
+    }
+    if (differs && *different == 0) { /* or all threads would write the same word */
+        *different = 1;
     }
     found = warp_sum(found);
     if (lane_of() == 0 && found != 0) {

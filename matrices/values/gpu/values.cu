@@ -217,8 +217,9 @@ template <int LANES> static __global__ void __launch_bounds__(NT) kernel_diagona
         return;
     }
     const int64_t most = LANES < 32 ? LANES * DIAGONAL_EACH * DIAGONAL_LONG : INT64_MAX;
-    for (int64_t base = (int64_t)blockIdx.x * (NT / LANES); base < n; base += (int64_t)gridDim.x * (NT / LANES)) {
-        const int64_t i = base + threadIdx.x / LANES;
+    const int64_t groups = 32 / LANES, slice = (n + groups - 1) / groups;
+    EACH_ROW(w, slice) { /* a warp's rows lie far apart where they may be long: long ones are often neighbours */
+        const int64_t i = LANES == 1 ? w * 32 + lane_of() : lane_of() / LANES * slice + w;
         const int64_t begin = i < n ? rowptr_at(d.A, i) : 0, end = i < n ? rowptr_at(d.A, i + 1) : 0;
         const bool long_row = end - begin > most;
         take_row<LANES, DIAGONAL_EACH>(d, i, begin, long_row ? begin : end, i < n && !long_row);
