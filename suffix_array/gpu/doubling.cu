@@ -4,7 +4,15 @@
 #include "core/scan.h"
 #include "kernel_groups.cuh"
 
-enum { FEW = 2 }; /* symbols are compared instead of ranks if at most one suffix in so many is left */
+enum {
+    FEW = 2,      /* symbols are compared instead of ranks if at most one suffix in so many is left */
+    LIST_BITS = 8 /* ranks of suffixes with the same leading bits are written together */
+};
+#ifdef __CUDACC__
+enum { LIST_LEAST = 1 << 23 }; /* ranks; fewer lie in the L2 cache anyway */
+#else
+enum { LIST_LEAST = 1 << 9 }; /* the emulator sorts short texts */
+#endif
 
 static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, TEXT_NT * 4, TEXT_SM_BLOCKS); }
 static int64_t walks_for(int64_t items) { return lsp_ceil_div(items, GROUPS_ITEMS * (GROUPS_NT / WARP)); }
@@ -13,6 +21,9 @@ typedef struct sorting {
     lsp_packed text;
     groups now, next;
     int64_t *counts;
+    void *keys; /* of the first sort; rounds have theirs there too, at most half as many long ones */
+    size_t key_bytes;
+    rank_list list;
     uint32_t *order, *ranks; /* of the suffixes; ranks NULL until they are used */
     int64_t offset;          /* symbols that are compared */
     ended end;
@@ -36,7 +47,7 @@ done:
 }
 
 /* The keys are sorted within the groups, and the suffixes with them: finds the groups of the next round. */
-template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, const K *keys, ended e) {
+template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, const K *keys, ended e, rank_list list) {
     lsp_status status = LSP_OK;
     int64_t total;
     const int64_t warps = lsp_ceil_div(s->now.items, GROUPS_ITEMS), blocks = walks_for(s->now.items);
@@ -46,7 +57,7 @@ template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, const K
         LSP_TRY(make_groups(ctx, total >> 32, &s->next));
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_settle<K>, blocks, GROUPS_NT, 0, s->now, keys, e, s->counts, s->order, s->ranks,
-                       s->next));
+                       list, s->next));
     s->next.items = total >> 32;
     s->next.count = total & 0xffffffff;
     {
@@ -134,7 +145,9 @@ template <typename K> static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int
         s->end.mask = (((uint64_t)1 << s->text.bits) - 1) << (top - bits);
         s->end.stop = 0;
     }
-    LSP_TRY(settle(ctx, s, keys, s->end));
+    s->keys = keys;
+    s->key_bytes = sizeof *keys;
+    LSP_TRY(settle(ctx, s, keys, s->end, rank_list{}));
 done:
     return status;
 }
@@ -144,20 +157,19 @@ static lsp_status text_rounds(lsp_ctx *ctx, sorting *s) {
     lsp_status status = LSP_OK;
     const int symbols = 64 / s->text.bits;
     int64_t before = INT64_MAX;
-    uint64_t *keys;
+    uint64_t *const keys = (uint64_t *)s->keys;
     if (s->now.items > s->text.n / FEW || s->now.items == 0) {
         goto done;
     }
     if (s->text.first != NULL) {
         s->end.mask = (((uint64_t)1 << s->text.bits) - 1) << (64 - symbols * s->text.bits);
     }
-    LSP_TRY(on_gpu(ctx, s->now.items, sizeof *keys, &keys));
     while (s->now.items > 0 && s->now.items <= before / 2) {
         before = s->now.items;
         LSP_TRY(LSP_LAUNCH(ctx, kernel_text_keys, blocks_for(ctx, s->now.items), TEXT_NT, 0, s->text, s->now, s->offset,
                            keys));
         LSP_TRY(sort_groups(ctx, &s->now, keys, sizeof *keys));
-        LSP_TRY(settle(ctx, s, keys, s->end));
+        LSP_TRY(settle(ctx, s, keys, s->end, rank_list{}));
         s->offset += symbols;
         s->rounds++;
     }
@@ -165,25 +177,63 @@ done:
     return status;
 }
 
-static lsp_status rank_rounds(lsp_ctx *ctx, sorting *s) {
+/* Writes listed ranks: first those of suffixes that lie near each other are brought together. ids: of the list, or
+ * other ones that stay as they are. */
+static lsp_status write_list(lsp_ctx *ctx, sorting *s, const uint32_t *ids, int64_t n) {
+    lsp_status status = LSP_OK;
+    const int bits = (int)lsp_max(lsp_bits((uint64_t)s->text.n - 1), 1);
+    lsp_partition_args part;
+    memset(&part, 0, sizeof part);
+    part.n = n, part.begin_bit = (int)lsp_max(bits - LIST_BITS, 0), part.end_bit = bits, part.where = LSP_CUDA;
+    part.key_type = LSP_U32, part.keys = ids, part.keys_out = s->list.id;
+    part.value_bytes = sizeof *s->list.rank, part.values = s->list.rank, part.values_out = s->list.rank;
+    LSP_TRY(lsp_partition(ctx, &part));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, n), TEXT_NT, 0, s->list, n, s->ranks));
+done:
+    return status;
+}
+
+/* Ranks of all suffixes, for the first time. */
+static lsp_status first_ranks(lsp_ctx *ctx, sorting *s) {
     lsp_status status = LSP_OK;
     const int64_t n = s->text.n;
-    const ended none = {0, 1};
-    uint32_t *keys;
-    if (s->now.items == 0) {
-        goto done;
-    }
     LSP_TRY(on_gpu(ctx, n, sizeof *s->ranks, &s->ranks));
-    LSP_TRY(on_gpu(ctx, s->now.items, sizeof *keys, &keys));
+    LSP_TRY(on_gpu(ctx, n, sizeof *s->list.id, &s->list.id));
+    if (s->key_bytes == 8) {
+        s->list.rank = (uint32_t *)s->keys + n;
+    } else {
+        LSP_TRY(on_gpu(ctx, n, sizeof *s->list.rank, &s->list.rank));
+    }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->order));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_all, blocks_for(ctx, n), TEXT_NT, 0, s->order, n, s->ranks));
-    for (bool all = true; s->now.items > 0; all = false) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, all));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_keys, blocks_for(ctx, s->now.items), TEXT_NT, 0, s->text, s->now, s->offset,
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, true));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_list_places, blocks_for(ctx, n), TEXT_NT, 0, n, s->list.rank));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_list_groups, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->list.rank));
+    LSP_TRY(write_list(ctx, s, s->order, n));
+done:
+    return status;
+}
+
+static lsp_status rank_rounds(lsp_ctx *ctx, sorting *s) {
+    lsp_status status = LSP_OK;
+    const ended none = {0, 1};
+    uint32_t *const keys = (uint32_t *)s->keys;
+    if (s->now.items > 0) {
+        LSP_TRY(first_ranks(ctx, s));
+    }
+    while (s->now.items > 0) {
+        const int64_t items = s->now.items;
+        const rank_list list = items >= LIST_LEAST ? s->list : rank_list{};
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_keys, blocks_for(ctx, items), TEXT_NT, 0, s->text, s->now, s->offset,
                            s->ranks, keys));
         LSP_TRY(sort_groups(ctx, &s->now, keys, sizeof *keys));
-        LSP_TRY(settle(ctx, s, keys, none));
+        LSP_TRY(settle(ctx, s, keys, none, list));
+        if (s->now.items > 0) {
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, false));
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, list));
+            if (list.id != NULL) {
+                LSP_TRY(write_list(ctx, s, list.id, items));
+            }
+        }
         s->offset *= 2;
         s->rounds++;
     }

@@ -8,6 +8,14 @@
 
 enum { GROUPS_NT = 256, GROUPS_ROWS = 16, GROUPS_ITEMS = GROUPS_ROWS * WARP };
 
+/* Ranks to be written, first listed and then brought near each other: ranks[id[i]] = rank[i], unless id[i] is
+ * LSP_NO_ID. id NULL: ranks are written at once. */
+typedef struct rank_list {
+    uint32_t *id, *rank;
+} rank_list;
+
+#define LSP_NO_ID 0xffffffffu
+
 /* Set in the rank of a group whose suffixes do not have it yet; indices have 31 bits. */
 #define LSP_RANK_NEW (1u << 31)
 
@@ -97,11 +105,12 @@ static __global__ void __launch_bounds__(GROUPS_NT)
     }
 }
 
-/* Finished suffixes go to `order`, and their ranks to `ranks` unless that is NULL; others to `next`. counts: summed. */
+/* Finished suffixes go to `order`, and their ranks to `ranks` unless that is NULL, or to the end of `list`; others to
+ * `next`. counts: summed. */
 template <typename K>
 static __global__ void __launch_bounds__(GROUPS_NT)
     kernel_settle(groups g, const K *keys, ended e, const int64_t *counts, uint32_t *order, uint32_t *ranks,
-                  groups next) {
+                  rank_list list, groups next) {
     const int lane = threadIdx.x % WARP;
     const int64_t warp = warp_number(), begin = warp * GROUPS_ITEMS;
     if (begin >= g.items) {
@@ -133,7 +142,11 @@ static __global__ void __launch_bounds__(GROUPS_NT)
                 }
             } else {
                 order[place] = id;
-                if (ranks != NULL) {
+                if (list.id != NULL) {
+                    const int64_t at = g.items - 1 - (i - item - __popc(go & below));
+                    list.id[at] = id;
+                    list.rank[at] = place;
+                } else if (ranks != NULL) {
                     ranks[id] = place;
                 }
             }
@@ -177,12 +190,39 @@ static __global__ void __launch_bounds__(GROUPS_NT) kernel_place(groups g, uint3
     }
 }
 
-static __global__ void __launch_bounds__(TEXT_NT) kernel_rank_all(const uint32_t *order, int64_t n, uint32_t *ranks) {
-    EACH_ITEM(r, n) { ranks[order[r]] = (uint32_t)r; }
+/* As ranks of the suffixes in `order`: their places. */
+static __global__ void __launch_bounds__(TEXT_NT) kernel_list_places(int64_t n, uint32_t *ranks) {
+    EACH_ITEM(r, n) { ranks[r] = (uint32_t)r; }
 }
 
-/* Writes the new ranks of groups to their suffixes. */
-static __global__ void __launch_bounds__(GROUPS_NT) kernel_write_ranks(groups g, uint32_t *ranks) {
+/* The same for unfinished suffixes: the ranks of their groups. */
+static __global__ void __launch_bounds__(GROUPS_NT) kernel_list_groups(groups g, uint32_t *ranks) {
+    const int64_t begin = warp_number() * GROUPS_ITEMS;
+    if (begin >= g.items) {
+        return;
+    }
+    walk w = walk_from(g, begin);
+    for (int r = 0; r < GROUPS_ROWS && begin + r * WARP < g.items; r++) {
+        const int64_t i = begin + r * WARP + threadIdx.x % WARP;
+        walk_row(g, begin + r * WARP, &w);
+        if (i < g.items) {
+            const int64_t group = walk_group(w);
+            ranks[g.base[group] + (uint32_t)(i - g.begin[group])] = g.rank[group] & ~LSP_RANK_NEW;
+        }
+    }
+}
+
+static __global__ void __launch_bounds__(TEXT_NT) kernel_write_list(rank_list list, int64_t n, uint32_t *ranks) {
+    EACH_ITEM(i, n) {
+        const uint32_t id = list.id[i];
+        if (id != LSP_NO_ID) {
+            ranks[id] = list.rank[i];
+        }
+    }
+}
+
+/* Writes the new ranks of groups to their suffixes, or to the begin of the list. */
+static __global__ void __launch_bounds__(GROUPS_NT) kernel_write_ranks(groups g, uint32_t *ranks, rank_list list) {
     const int64_t begin = warp_number() * GROUPS_ITEMS;
     if (begin >= g.items) {
         return;
@@ -193,7 +233,10 @@ static __global__ void __launch_bounds__(GROUPS_NT) kernel_write_ranks(groups g,
         walk_row(g, begin + r * WARP, &w);
         if (i < g.items) {
             const uint32_t rank = g.rank[walk_group(w)];
-            if (rank & LSP_RANK_NEW) {
+            if (list.id != NULL) {
+                list.id[i] = rank & LSP_RANK_NEW ? g.id[i] : LSP_NO_ID;
+                list.rank[i] = rank & ~LSP_RANK_NEW;
+            } else if (rank & LSP_RANK_NEW) {
                 ranks[g.id[i]] = rank & ~LSP_RANK_NEW;
             }
         }
