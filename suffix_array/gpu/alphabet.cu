@@ -28,33 +28,35 @@ done:
     return status;
 }
 
-/* Symbols below `most` <= 2^16: a table on the host has their codes. */
+/* Symbols below `most` <= TEXT_TABLE: a table on the host has their codes. */
 static lsp_status pack_by_table(lsp_ctx *ctx, const void *symbols, int symbol_bytes, int64_t most, lsp_packed *p) {
     lsp_status status = LSP_OK;
-    unsigned *seen;
-    uint32_t *code_of;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, most, sizeof *seen, (void **)&seen));
+    const int64_t words = lsp_ceil_div(most, 32), bytes = words * (int64_t)sizeof(unsigned);
+    unsigned *there, *seen;
+    uint32_t *code_of, *codes_there;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, words, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, most, sizeof *codes_there, (void **)&codes_there));
+    LSP_TRY(LSP_SCRATCH(ctx, words, &seen));
     LSP_TRY(LSP_SCRATCH(ctx, most, &code_of));
-    LSP_TRY(lsp_cuda_clear(ctx, seen, most * (int64_t)sizeof *seen));
+    LSP_TRY(lsp_cuda_clear(ctx, there, bytes));
     if (symbol_bytes == 1) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_mark<uint8_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint8_t *)symbols, p->n,
-                           seen));
+                           (int)most, there));
     } else if (symbol_bytes == 2) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_mark<uint16_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint16_t *)symbols,
-                           p->n, seen));
+                           p->n, (int)most, there));
     } else {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_mark<uint32_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint32_t *)symbols,
-                           p->n, seen));
+                           p->n, (int)most, there));
     }
-    LSP_TRY(lsp_cuda_read(ctx, code_of, seen, most * (int64_t)sizeof *seen));
+    LSP_TRY(lsp_cuda_read(ctx, seen, there, bytes));
     p->kinds = 0;
     for (int64_t s = 0; s < most; s++) {
-        const uint32_t occurs = code_of[s];
         code_of[s] = (uint32_t)p->kinds;
-        p->kinds += occurs;
+        p->kinds += seen[s / 32] >> s % 32 & 1;
     }
-    LSP_TRY(lsp_cuda_copy(ctx, seen, LSP_CUDA, code_of, LSP_HOST, most * (int64_t)sizeof *seen));
-    LSP_TRY(pack(ctx, symbols, symbol_bytes, seen, p));
+    LSP_TRY(lsp_cuda_copy(ctx, codes_there, LSP_CUDA, code_of, LSP_HOST, most * (int64_t)sizeof *code_of));
+    LSP_TRY(pack(ctx, symbols, symbol_bytes, codes_there, p));
 done:
     return status;
 }
@@ -84,7 +86,7 @@ done:
 extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *p) {
     lsp_status status = LSP_OK;
     const void *symbols = text->symbols;
-    int64_t most = text->symbol_bytes == 1 ? 1 << 8 : 1 << 16;
+    int64_t most = text->symbol_bytes == 1 ? 1 << 8 : TEXT_TABLE;
     *p = lsp_packed{};
     p->n = text->n;
     if (text->where == LSP_HOST) {
@@ -112,7 +114,7 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
         LSP_TRY(lsp_cuda_read(ctx, &largest, there, sizeof largest));
         most = (int64_t)largest + 1;
     }
-    if (most <= 1 << 16) {
+    if (most <= TEXT_TABLE) {
         LSP_TRY(pack_by_table(ctx, symbols, text->symbol_bytes, most, p));
     } else {
         LSP_TRY(pack_by_sort(ctx, (const uint32_t *)symbols, p));

@@ -24,6 +24,7 @@ typedef struct sorting {
     void *keys; /* of the first sort; rounds have theirs there too, at most half as many long ones */
     size_t key_bytes;
     rank_list list;
+    u64 *changed;            /* for kernel_rank_groups */
     uint32_t *order, *ranks; /* of the suffixes; ranks NULL until they are used */
     int64_t offset;          /* symbols that are compared */
     ended end;
@@ -199,16 +200,45 @@ static lsp_status first_ranks(lsp_ctx *ctx, sorting *s) {
     const int64_t n = s->text.n;
     LSP_TRY(on_gpu(ctx, n, sizeof *s->ranks, &s->ranks));
     LSP_TRY(on_gpu(ctx, n, sizeof *s->list.id, &s->list.id));
+    LSP_TRY(on_gpu(ctx, 1, sizeof *s->changed, &s->changed));
+    LSP_TRY(lsp_cuda_clear(ctx, s->changed, sizeof *s->changed));
     if (s->key_bytes == 8) {
         s->list.rank = (uint32_t *)s->keys + n;
     } else {
         LSP_TRY(on_gpu(ctx, n, sizeof *s->list.rank, &s->list.rank));
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->order));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, true));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, true, s->changed));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_list_places, blocks_for(ctx, n), TEXT_NT, 0, n, s->list.rank));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_list_groups, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->list.rank));
     LSP_TRY(write_list(ctx, s, s->order, n));
+done:
+    return status;
+}
+
+/* Ranks of new groups, and what a round of so many items has listed. */
+static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int64_t items) {
+    lsp_status status = LSP_OK;
+    const int64_t listed = items - s->now.items;
+    u64 changed = 0;
+    if (s->now.items == 0) {
+        goto done;
+    }
+    LSP_TRY(lsp_cuda_clear(ctx, s->changed, sizeof *s->changed));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, false, s->changed));
+    if (list.id != NULL) {
+        LSP_TRY(lsp_cuda_read(ctx, &changed, s->changed, sizeof changed));
+    }
+    if ((int64_t)changed + listed >= LIST_LEAST) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, list));
+        LSP_TRY(write_list(ctx, s, list.id, items));
+        goto done;
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, rank_list{}));
+    if (list.id != NULL) {
+        list.id += s->now.items, list.rank += s->now.items;
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, listed), TEXT_NT, 0, list, listed, s->ranks));
+    }
 done:
     return status;
 }
@@ -227,13 +257,7 @@ static lsp_status rank_rounds(lsp_ctx *ctx, sorting *s) {
                            s->ranks, keys));
         LSP_TRY(sort_groups(ctx, &s->now, keys, sizeof *keys));
         LSP_TRY(settle(ctx, s, keys, none, list));
-        if (s->now.items > 0) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, false));
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, list));
-            if (list.id != NULL) {
-                LSP_TRY(write_list(ctx, s, list.id, items));
-            }
-        }
+        LSP_TRY(write_new_ranks(ctx, s, list, items));
         s->offset *= 2;
         s->rounds++;
     }
@@ -272,7 +296,7 @@ extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, 
     LSP_TRY(lsp_pack_cuda(ctx, text, &s.text));
     short_bits = 32 / s.text.bits * s.text.bits;
     LSP_TRY(look(ctx, &s.text, ~(~(uint64_t)0 >> short_bits), &in_long, &in_short));
-    short_keys = in_short < 0.25;
+    short_keys = in_short < 0.25 || in_long > 0.9; /* else long keys finish many more */
     info->method = LSP_SUFFIX_DOUBLING;
     info->alphabet = s.text.kinds;
     info->bits = short_keys ? short_bits : 64 / s.text.bits * s.text.bits;

@@ -60,7 +60,7 @@ __device__ inline void walk_row(const groups &g, int64_t row, walk *w) {
 
 /* The group of this lane's item. */
 __device__ inline int64_t walk_group(const walk &w) {
-    return w.group + __popc(w.begins & (2u << threadIdx.x % WARP) - 1);
+    return w.group + __popc(w.begins & ((2u << threadIdx.x % WARP) - 1));
 }
 
 /* What becomes of the row's items: is this lane's item the first of a run, and does it go on to the next round? */
@@ -163,13 +163,20 @@ static __global__ void __launch_bounds__(GROUPS_NT)
 
 /* ---- ranks: the rank of a suffix is a place of its group, so that ranks compare as groups do ---- */
 
-/* A group keeps the rank it has if that is one of its places; else it gets the middle one. all: none has a rank yet. */
-static __global__ void __launch_bounds__(TEXT_NT) kernel_rank_groups(groups g, bool all) {
+/* A group keeps the rank it has if that is one of its places; else it gets the middle one. all: none has a rank yet.
+ * *changed += the suffixes that get another rank. */
+static __global__ void __launch_bounds__(TEXT_NT) kernel_rank_groups(groups g, bool all, u64 *changed) {
+    u64 sum = 0;
     EACH_ITEM(k, g.count) {
         const uint32_t low = g.base[k], items = (uint32_t)(g.begin[k + 1] - g.begin[k]);
         if (all || g.rank[k] - low >= items) {
             g.rank[k] = (low + items / 2) | LSP_RANK_NEW;
+            sum += items;
         }
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x % WARP == 0 && sum > 0) {
+        atomicAdd(changed, sum);
     }
 }
 

@@ -25,13 +25,27 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_largest(const S *symbol
     }
 }
 
-/* seen[s] = 1 for each symbol that occurs. */
+enum { TEXT_TABLE = 1 << 16 }; /* symbols that a table holds */
+
+/* Sets a bit of seen[] for each symbol that occurs; all are below `most` <= TEXT_TABLE. */
 template <typename S>
-static __global__ void __launch_bounds__(TEXT_NT) kernel_mark(const S *symbols, int64_t n, unsigned *seen) {
+static __global__ void __launch_bounds__(TEXT_NT) kernel_mark(const S *symbols, int64_t n, int most, unsigned *seen) {
+    __shared__ unsigned bits[TEXT_TABLE / 32];
+    const int words = (most + 31) / 32;
+    for (int w = threadIdx.x; w < words; w += TEXT_NT) {
+        bits[w] = 0;
+    }
+    __syncthreads();
     EACH_ITEM(i, n) {
-        unsigned *const at = &seen[symbols[i]];
-        if (*(volatile unsigned *)at == 0) {
-            *(volatile unsigned *)at = 1;
+        const unsigned symbol = symbols[i], bit = 1u << symbol % 32;
+        if (!(*(volatile unsigned *)&bits[symbol / 32] & bit)) {
+            atomicOr(&bits[symbol / 32], bit);
+        }
+    }
+    __syncthreads();
+    for (int w = threadIdx.x; w < words; w += TEXT_NT) {
+        if (bits[w] & ~seen[w]) {
+            atomicOr(&seen[w], bits[w]);
         }
     }
 }
