@@ -26,14 +26,13 @@ lsp_status lsp_suffix_array(lsp_ctx *ctx, const lsp_text *text, const lsp_suffix
     }
     LSP_REQUIRE(method != LSP_SUFFIX_INDUCED || text->strings == 0, LSP_ERR_UNSUPPORTED,
                 "induced sorting takes one text, not a set of %lld strings", (long long)text->strings);
-    LSP_REQUIRE(device->array != NULL, LSP_ERR_UNSUPPORTED,
-                "this runs on the CPU only: make a context with .device = LSP_HOST");
     if (text->n > 0) {
-        const int64_t before = ctx->space[LSP_HOST].used, peak = ctx->space[LSP_HOST].peak;
-        ctx->space[LSP_HOST].peak = before;
+        lsp_space *space = &ctx->space[ctx->options.device];
+        const int64_t before = space->used, peak = space->peak;
+        space->peak = before;
         status = device->array(ctx, text, method, type, suffixes, &chosen);
-        chosen.scratch_bytes = ctx->space[LSP_HOST].peak - before;
-        ctx->space[LSP_HOST].peak = lsp_max(peak, ctx->space[LSP_HOST].peak);
+        chosen.scratch_bytes = space->peak - before;
+        space->peak = lsp_max(peak, space->peak);
         LSP_TRY(status);
     }
     lsp_log(ctx, "suffix array of %lld symbols, method %s: %s", (long long)text->n,

@@ -41,7 +41,7 @@ typedef struct lsp_suffix_info {
     int64_t alphabet;      /* different symbols */
     int bits;              /* of the first keys */
     int rounds;            /* of doubling; or texts of names that were sorted */
-    int64_t scratch_bytes; /* the most that the call held at a time */
+    int64_t scratch_bytes; /* the most that the call held at a time, on its device */
     int64_t reserved[LSP_RESERVED];
 } lsp_suffix_info;
 
@@ -50,10 +50,13 @@ typedef struct lsp_suffix_info {
  *   begin of another comes before it; equal ones, of different strings, are ordered by the numbers of their strings.
  *   Empty strings have no suffix.
  * - `type` is the type of a suffix array and of all arrays made from it: LSP_I32 or LSP_I64. LSP_I32 needs n < 2^31.
+ * - A context of a GPU sorts there, also a text of the host, of 2^31 - 1 symbols at most; the result is the same. All
+ *   other calls work on the host, on arrays of the host.
  * - A suffix array that comes from the caller is only checked for values outside 0 .. n-1 (LSP_ERR_ARGUMENT); one that
  *   is wrong otherwise gives a wrong result. lsp_suffix_check tells. */
 
-/* suffixes[r] = the r-th suffix of the text: n of them. options, info: may be NULL.
+/* suffixes[r] = the r-th suffix of the text: n of them, beside the text. On a GPU the call waits. options, info: may be
+ * NULL.
  *     lsp_text text = {.n = n, .symbol_bytes = 1, .symbols = bytes};
  *     lsp_suffix_array(ctx, &text, NULL, LSP_I32, suffixes, NULL); */
 LSP_API lsp_status lsp_suffix_array(lsp_ctx *ctx, const lsp_text *text, const lsp_suffix_options *options,

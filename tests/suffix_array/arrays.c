@@ -6,8 +6,7 @@ static void check_text(lsp_ctx *ctx, const lsp_text *text, const char *name) {
     int64_t *expected = expected_array(text);
     int32_t *narrow = malloc((size_t)(text->n + 2) * sizeof *narrow);
     int64_t *wide = malloc((size_t)(text->n + 1) * sizeof *wide);
-    for (int method = LSP_SUFFIX_AUTO; method <= (text->strings > 0 ? LSP_SUFFIX_DOUBLING : LSP_SUFFIX_INDUCED);
-         method++) {
+    for (int method = LSP_SUFFIX_AUTO; method <= (int)last_method(ctx, text); method++) {
         const lsp_suffix_options options = {.method = (lsp_suffix_method)method};
         lsp_suffix_info info = {0};
         narrow[text->n] = 77;
@@ -28,19 +27,17 @@ static void check_text(lsp_ctx *ctx, const lsp_text *text, const char *name) {
     free(wide);
 }
 
-Test(suffix_array_arrays, every_kind_of_text_is_sorted) {
-    const int64_t lengths[] = {0, 1, 2, 3, 5, 16, 63, 64, 65, 300, 1000};
-    lsp_ctx *ctx = test_ctx(2);
+TEST_ON_BOTH(suffix_array_arrays, every_kind_of_text_is_sorted) {
+    const int64_t lengths[] = {0, 1, 2, 3, 5, 16, 63, 64, 65, 300, 1000, 3000};
     for (int kind = 0; kind < KINDS; kind++) {
-        for (size_t l = 0; l < sizeof lengths / sizeof *lengths - (size_t)reduced(2, 0); l++) {
+        for (int l = 0; l < (int)reduced(10, 12); l++) {
             for (int bytes = 1; bytes <= 4; bytes *= 2) {
-                lsp_text text = make_text(kind, lengths[l], bytes, 0, l);
+                lsp_text text = make_text(kind, lengths[l], bytes, 0, (uint64_t)l);
                 check_text(ctx, &text, kind_names[kind]);
                 free_text(&text);
             }
         }
     }
-    lsp_ctx_destroy(ctx);
 }
 
 Test(suffix_array_arrays, every_text_of_two_symbols_and_up_to_eleven_is_sorted) {
@@ -57,9 +54,8 @@ Test(suffix_array_arrays, every_text_of_two_symbols_and_up_to_eleven_is_sorted) 
     lsp_ctx_destroy(ctx);
 }
 
-Test(suffix_array_arrays, sets_of_strings_are_sorted_and_equal_suffixes_keep_the_order_of_strings) {
+TEST_ON_BOTH(suffix_array_arrays, sets_of_strings_are_sorted_and_equal_suffixes_keep_the_order_of_strings) {
     const int64_t counts[] = {1, 2, 7, 60, 400};
-    lsp_ctx *ctx = test_ctx(2);
     for (int kind = 0; kind < KINDS; kind++) {
         for (int c = 0; c < 5; c++) {
             for (int bytes = 1; bytes <= 4; bytes *= 2) {
@@ -71,24 +67,22 @@ Test(suffix_array_arrays, sets_of_strings_are_sorted_and_equal_suffixes_keep_the
             }
         }
     }
-    lsp_ctx_destroy(ctx);
 }
 
-/* Long enough for several threads and shares; the result must not depend on them, nor on the method. */
-Test(suffix_array_arrays, long_texts_are_sorted_alike_by_all_methods_and_threads) {
-    const int64_t n = reduced(140000, 500000);
-    lsp_ctx *one = test_ctx(1), *many = test_ctx(3);
+/* Long enough for several threads and blocks; the result must not depend on them, nor on the method or the device. */
+TEST_ON_BOTH(suffix_array_arrays, long_texts_are_sorted_alike_by_all_methods_and_threads) {
+    const int64_t n = reduced(ctx->options.device == LSP_CUDA ? 20000 : 140000, 500000);
+    lsp_ctx *one = test_ctx(1);
     int32_t *a = malloc((size_t)n * sizeof *a), *b = malloc((size_t)n * sizeof *b);
     for (int kind = 0; kind < KINDS; kind++) {
         for (int64_t strings = 0; strings <= 3000; strings += 3000) {
             lsp_text text = make_text(kind, n, kind == RANDOM_300 ? 2 : 1, strings, 5);
-            must(one,
-                 lsp_suffix_array(one, &text, &(lsp_suffix_options){.method = LSP_SUFFIX_DOUBLING}, LSP_I32, a, NULL));
+            const lsp_suffix_options doubling = {.method = LSP_SUFFIX_DOUBLING};
+            must(one, lsp_suffix_array(one, &text, &doubling, LSP_I32, a, NULL));
             must(one, lsp_suffix_check(one, &text, LSP_I32, a));
-            for (int method = LSP_SUFFIX_AUTO; method <= (strings > 0 ? LSP_SUFFIX_DOUBLING : LSP_SUFFIX_INDUCED);
-                 method++) {
+            for (int method = LSP_SUFFIX_AUTO; method <= (int)last_method(ctx, &text); method++) {
                 const lsp_suffix_options options = {.method = (lsp_suffix_method)method};
-                must(many, lsp_suffix_array(many, &text, &options, LSP_I32, b, NULL));
+                must(ctx, lsp_suffix_array(ctx, &text, &options, LSP_I32, b, NULL));
                 cr_assert(memcmp(a, b, (size_t)n * sizeof *a) == 0, "%s, %lld strings, method %d", kind_names[kind],
                           (long long)strings, method);
             }
@@ -98,7 +92,30 @@ Test(suffix_array_arrays, long_texts_are_sorted_alike_by_all_methods_and_threads
     free(a);
     free(b);
     lsp_ctx_destroy(one);
-    lsp_ctx_destroy(many);
+}
+
+Test(suffix_array_arrays, a_text_on_the_gpu_has_its_array_there) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    lsp_text text = make_text(WORDS, 5000, 2, 9, 1), there = text;
+    int64_t *expected = expected_array(&text), *found = malloc((size_t)text.n * sizeof *found);
+    lsp_array symbols = {0}, array = {0};
+    must(ctx, lsp_array_create(ctx, 2 * (size_t)text.n, LSP_CUDA, &symbols));
+    must(ctx, lsp_array_create(ctx, 8 * (size_t)text.n, LSP_CUDA, &array));
+    must(ctx, lsp_array_copy(ctx, symbols.memory, LSP_CUDA, text.symbols, LSP_HOST, 2 * (size_t)text.n));
+    there.symbols = symbols.memory, there.where = LSP_CUDA;
+    must(ctx, lsp_suffix_array(ctx, &there, NULL, LSP_I64, array.memory, NULL));
+    must(ctx, lsp_array_copy(ctx, found, LSP_HOST, array.memory, LSP_CUDA, 8 * (size_t)text.n));
+    cr_assert(memcmp(expected, found, 8 * (size_t)text.n) == 0);
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "on the host only", lsp_suffix_check(ctx, &there, LSP_I64, array.memory));
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "induced",
+              lsp_suffix_array(ctx, &there, &(lsp_suffix_options){.method = LSP_SUFFIX_INDUCED}, LSP_I64, array.memory,
+                               NULL));
+    free(expected);
+    free(found);
+    free_text(&text);
+    lsp_array_free(&symbols);
+    lsp_array_free(&array);
+    lsp_ctx_destroy(ctx);
 }
 
 /* Texts of more than 2^31 symbols have indices of 64 bits; here a short one is sorted as they are. */

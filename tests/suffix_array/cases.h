@@ -5,6 +5,22 @@
 #include "../support.h"
 #include "suffix_array/suffix_array.h"
 
+/* For TEST_ON_BOTH. */
+static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
+    lsp_ctx *ctx = test_ctx(2);
+    test(ctx);
+    lsp_ctx_destroy(ctx);
+}
+static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    test(ctx);
+    lsp_ctx_destroy(ctx);
+}
+/* The last method that sorts this text. */
+static inline lsp_suffix_method last_method(const lsp_ctx *ctx, const lsp_text *text) {
+    return text->strings > 0 || ctx->options.device == LSP_CUDA ? LSP_SUFFIX_DOUBLING : LSP_SUFFIX_INDUCED;
+}
+
 /* Under sanitizers: fewer and shorter texts. */
 static inline int64_t reduced(int64_t few, int64_t many) { return getenv("LSP_TEST_REDUCED") != NULL ? few : many; }
 

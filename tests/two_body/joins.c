@@ -232,6 +232,8 @@ TEST_ON_BOTH(two_body_joins, blocks_of_rows_are_parts_of_the_matrix) {
               lsp_radius_join_stream(ctx, &points, NULL, NULL, 0.2, NULL, 0, -1, take_block, &p, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL",
               lsp_radius_join_stream(ctx, NULL, NULL, NULL, 0.2, NULL, 0, 0, take_block, &p, NULL));
+    free(a.memory);
+    free(b.memory);
 }
 
 TEST_ON_BOTH(two_body_joins, malformed_arguments_are_refused) {
@@ -309,4 +311,30 @@ Test(two_body_joins, a_budget_that_is_too_small_is_told) {
     cr_assert(C.rows == 77);
     free(a.memory);
     lsp_ctx_destroy(ctx);
+}
+
+/* A block that finds no memory is tried again with half the rows; so the call may succeed all the same. */
+Test(two_body_joins, blocks_survive_a_failing_allocation_or_tell_it) {
+    cloud a = make_cloud(UNIFORM, 200, 3, LSP_F32, 1);
+    lsp_ctx *whole = test_ctx(2);
+    lsp_csr C = {0};
+    must(whole, lsp_radius_join(whole, &a.points, NULL, NULL, 0.2, NULL, &C, NULL));
+    for (long fail_at = 0; fail_at < 250; fail_at++) {
+        test_memory memory = {.fail_at = fail_at};
+        const lsp_ctx_options options = {.threads = 2, .allocator = {test_memory_alloc, test_memory_free, &memory}};
+        lsp_ctx *ctx = NULL;
+        pile p = {.whole = &C, .stop = -1, .equal = true};
+        lsp_status status = lsp_ctx_create(&ctx, &options, NULL, 0);
+        if (status == LSP_OK) {
+            status = lsp_radius_join_stream(ctx, &a.points, NULL, NULL, 0.2, NULL, 0, 8000, take_block, &p, NULL);
+        }
+        lsp_ctx_destroy(ctx);
+        cr_assert(memory.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.outstanding, fail_at);
+        cr_assert(status == LSP_ERR_MEMORY || (status == LSP_OK && p.rows == 200), "allocation %ld: %s", fail_at,
+                  lsp_status_name(status));
+        cr_assert(p.equal, "allocation %ld: wrong rows", fail_at);
+    }
+    must(whole, lsp_csr_free(whole, &C));
+    lsp_ctx_destroy(whole);
+    free(a.memory);
 }
