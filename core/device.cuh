@@ -42,32 +42,30 @@ template <typename T> __device__ inline T lsp_read_around(const T *from) {
     return x;
 }
 
-/* name(wanted, from, x): *x = *from, of 4, 8 or 16 bytes, if `wanted`, by ld.global.KIND. A read in an `if` may be
+/* *x = *from, of 4, 8 or 16 bytes, if `wanted`, from memory that no running kernel writes. A read in an `if` may be
  * moved by the compiler to where its value is used, so that several such reads wait for each other; this one stays
  * where it is. */
-#define LSP_LOAD_WORD(type, load, letter)                                                                              \
+#define LSP_READ_WORD(type, bits_type, letter)                                                                         \
     type bits;                                                                                                         \
     memcpy(&bits, x, sizeof bits);                                                                                     \
-    asm volatile("{\n\t.reg .pred want;\n\tsetp.ne.s32 want, %2, 0;\n\t@want ld.global." load " %0, [%1];\n\t}"        \
+    asm volatile("{\n\t.reg .pred want;\n\tsetp.ne.s32 want, %2, 0;\n\t@want ld.global.nc." bits_type                  \
+                 " %0, [%1];\n\t}"                                                                                     \
                  : "+" letter(bits)                                                                                    \
                  : "l"(from), "r"((int)wanted));                                                                       \
     memcpy(x, &bits, sizeof bits)
-#define LSP_LOAD_IF(name, kind)                                                                                        \
-    template <typename T> __device__ inline void name(bool wanted, const T *from, T *x) {                              \
-        if constexpr (sizeof(T) == 16) {                                                                               \
-            unsigned *const w = (unsigned *)x;                                                                         \
-            asm volatile("{\n\t.reg .pred want;\n\tsetp.ne.s32 want, %5, 0;\n\t@want ld.global." kind                  \
-                         ".v4.u32 {%0, %1, %2, %3}, [%4];\n\t}"                                                        \
-                         : "+r"(w[0]), "+r"(w[1]), "+r"(w[2]), "+r"(w[3])                                              \
-                         : "l"(from), "r"((int)wanted));                                                               \
-        } else if constexpr (sizeof(T) == 8) {                                                                         \
-            LSP_LOAD_WORD(long long, kind ".u64", "l");                                                                \
-        } else {                                                                                                       \
-            LSP_LOAD_WORD(int, kind ".u32", "r");                                                                      \
-        }                                                                                                              \
+template <typename T> __device__ inline void lsp_read_if(bool wanted, const T *from, T *x) {
+    if constexpr (sizeof(T) == 16) {
+        unsigned *const w = (unsigned *)x;
+        asm volatile("{\n\t.reg .pred want;\n\tsetp.ne.s32 want, %5, 0;\n\t"
+                     "@want ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];\n\t}"
+                     : "+r"(w[0]), "+r"(w[1]), "+r"(w[2]), "+r"(w[3])
+                     : "l"(from), "r"((int)wanted));
+    } else if constexpr (sizeof(T) == 8) {
+        LSP_READ_WORD(long long, "u64", "l");
+    } else {
+        LSP_READ_WORD(int, "u32", "r");
     }
-LSP_LOAD_IF(lsp_read_if, "nc")   /* for memory that no running kernel writes */
-LSP_LOAD_IF(lsp_stream_if, "cs") /* for a stream, which the caches need not keep */
+}
 
 /* Makes the compiler compute x here, and hides the value from it afterwards. Without it the compiler may keep all
  * operands of a long sum in registers to add them in another order, or keep a value that it could compute again. */
@@ -122,9 +120,6 @@ template <typename T> static inline void lsp_read_if(bool wanted, const T *from,
     if (wanted) {
         *x = *from;
     }
-}
-template <typename T> static inline void lsp_stream_if(bool wanted, const T *from, T *x) {
-    lsp_read_if(wanted, from, x);
 }
 template <typename T> static inline void lsp_settle(T &) {}
 static inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, unsigned) {

@@ -16,6 +16,7 @@
  *     libsparse/spmv.h      sparse matrix times vectors
  *     libsparse/solve.h     linear systems: conjugate gradients, BiCGStab
  *     libsparse/two_body.h  statistics of all pairs of points
+ *     libsparse/suffix_array.h  suffix arrays, common prefixes, transforms, searches
  * One is not included, because any version may change it:
  *     libsparse/unstable.h  tuning of the GPU's sort, the paper's cache model, the NAS benchmark
  *
@@ -48,6 +49,7 @@
 #include "libsparse/solve.h"
 #include "libsparse/spgemm.h"
 #include "libsparse/spmv.h"
+#include "libsparse/suffix_array.h"
 #include "libsparse/two_body.h"
 
 #endif

@@ -102,6 +102,17 @@ static void check_counts(void) {
     must(euclid_histogram(ctx, &p, NULL, NULL, range, counts, &info), &info);
     lsp_pair_histogram(ctx, &p, NULL, NULL, range, 256, right, NULL);
     tell("Euclid, 256 bins, as the library's", &info, memcmp(counts, right, sizeof right) == 0);
+    int right_sizes = 1;
+    for (int n = 0; n < 200; n += n < 10 ? 1 : 27) {
+        const lsp_points few = floats(n, 3);
+        uint64_t ours[2] = {7, 7}, theirs[2];
+        must(euclid_count(ctx, &few, NULL, NULL, &limit, &ours[0], &info), &info);
+        must(euclid_count(ctx, &few, &q, NULL, &limit, &ours[1], &info), &info);
+        lsp_pair_count(ctx, &few, NULL, NULL, &radius, 1, &theirs[0], NULL);
+        lsp_pair_count(ctx, &few, &q, NULL, &radius, 1, &theirs[1], NULL);
+        right_sizes = right_sizes && memcmp(ours, theirs, sizeof ours) == 0;
+    }
+    tell("Euclid, few points", &info, right_sizes);
     if (euclid_count(ctx, &p, NULL, NULL, &(double){-1}, &count, &info) != LSP_ERR_ARGUMENT) {
         tell("a limit below 0", &info, 0);
     }

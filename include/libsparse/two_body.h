@@ -111,6 +111,20 @@ LSP_API lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_
                                    const lsp_pair_options *options, double radius, const lsp_join_options *join,
                                    lsp_csr *C, lsp_pair_info *info);
 
+/* Receives the rows first_row, first_row + 1, ... of a join. The matrix `rows` is valid during the call only. A status
+ * other than LSP_OK ends the join, which then returns it. */
+typedef lsp_status (*lsp_join_sink)(void *user, int64_t first_row, const lsp_csr *rows);
+
+/* The matrix of lsp_radius_join in blocks of rows from first_row on, in order, each handed to `sink` before the next is
+ * made: for more pairs than memory. A block takes at most block_bytes (0: an eighth of the free memory or of the
+ * budget), unless one row alone takes more; making it takes about as much again. To go on after an interruption, call
+ * again with the first row that was not handed over. There is at least one block. Pairs of a block are counted before it
+ * is made, and points are sorted for each block: few large blocks take least time. */
+LSP_API lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
+                                          const lsp_pair_options *options, double radius, const lsp_join_options *join,
+                                          int64_t first_row, int64_t block_bytes, lsp_join_sink sink, void *user,
+                                          lsp_pair_info *info);
+
 /* C = the matrix of the k nearest points: C[i][j] = the distance of point i of a and point j of b (of a, if b is NULL;
  * then a point is none of its own nearest without join->self_pairs). Of points with equal d2 the one with the lower
  * number is nearer. Every row has k entries, or as many as there are points, sorted by column. Otherwise as

@@ -133,6 +133,23 @@ lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name) {
                : lsp_fail(ctx, LSP_ERR_DEVICE, "%s lies on the GPU, and this context is on the host", name);
 }
 
+lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A, const unsigned **gate) {
+    lsp_status status = LSP_OK;
+    *gate = NULL;
+    LSP_TRY(lsp_csr_check_header(ctx, name, A));
+    if (A->where == LSP_HOST) {
+        return lsp_csr_check_as(ctx, name, A, 0);
+    }
+    LSP_TRY(lsp_csr_check_device(ctx, name));
+    status = lsp_csr_on_gpu.csr_check_begin(ctx, A, 0, 0, gate);
+done:
+    return status;
+}
+
+lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    return A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_check_end(ctx, name, A, NULL) : LSP_OK;
+}
+
 lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));

@@ -128,6 +128,11 @@ typedef struct lsp_csr_row_facts {
  * waits. */
 void lsp_csr_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats);
 
+/* lsp_csr_check_there in two halves, for calls whose kernels may run before the host knows the answer: csr/gpu/gpu.h
+ * tells how. On the host the first half is all, and *gate = NULL. *gate lies in scratch. */
+lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A, const unsigned **gate);
+lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A);
+
 #ifdef __cplusplus
 }
 #endif

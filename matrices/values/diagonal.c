@@ -44,9 +44,9 @@ static void fill_share(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static lsp_status take_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
+static lsp_status take_diagonal(lsp_ctx *ctx, const lsp_csr *A, const unsigned *gate, void *diagonal) {
     if (A->where == LSP_CUDA) {
-        return lsp_values_on_gpu.csr_diagonal(ctx, A, diagonal);
+        return lsp_values_on_gpu.csr_diagonal(ctx, A, gate, diagonal);
     }
     lsp_csr_for_rows(ctx, A, take_share, &(diagonal_of){.A = A, .diagonal = diagonal});
     return LSP_OK;
@@ -64,7 +64,7 @@ static lsp_status take_narrow(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
     if (A->where == LSP_HOST) {
         lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &D});
     }
-    LSP_TRY(take_diagonal(ctx, &wide, D.val));
+    LSP_TRY(take_diagonal(ctx, &wide, NULL, D.val));
     LSP_TRY(lsp_csr_check_fits(ctx, "the diagonal", &D, A->val_type));
     LSP_TRY(lsp_convert_values(ctx, A->where, A->val_type, diagonal, LSP_I64, D.val, n));
 done:
@@ -75,14 +75,25 @@ done:
 
 lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
     lsp_status status = LSP_OK;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    const size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
+    const unsigned *gate;
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_REQUIRE(diagonal != NULL || A->rows == 0 || A->cols == 0, LSP_ERR_ARGUMENT,
                 "the place for the diagonal is NULL");
     LSP_REQUIRE(lsp_aligned(diagonal, A->val_type == LSP_NONE ? LSP_F64 : A->val_type), LSP_ERR_ARGUMENT,
                 "the place for the diagonal is not aligned to its type");
-    LSP_TRY(lsp_wide_type(A->val_type) != A->val_type ? take_narrow(ctx, A, diagonal)
-                                                      : take_diagonal(ctx, A, diagonal));
+    if (lsp_wide_type(A->val_type) != A->val_type) {
+        LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+        LSP_TRY(take_narrow(ctx, A, diagonal));
+    } else {
+        LSP_TRY(lsp_csr_check_begin(ctx, "A", A, &gate));
+        LSP_TRY(take_diagonal(ctx, A, gate, diagonal));
+        LSP_TRY(lsp_csr_check_end(ctx, "A", A));
+    }
 done:
+    if (ctx != NULL) {
+        lsp_scratch_release(ctx, mark);
+    }
     return status;
 }
 

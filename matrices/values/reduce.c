@@ -256,11 +256,9 @@ done:
     return status;
 }
 
-lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, lsp_axis axis, void *results) {
+static lsp_status check_request(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, lsp_axis axis,
+                                const void *results) {
     lsp_status status = LSP_OK;
-    size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
-    lsp_csr columns = {0};
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE((unsigned)reduction < LSP_REDUCTIONS, LSP_ERR_ARGUMENT, "there is no reduction %d", (int)reduction);
     LSP_REQUIRE((unsigned)axis <= LSP_REDUCE_ALL, LSP_ERR_ARGUMENT, "there is no axis %d", (int)axis);
     LSP_REQUIRE(A->val_type != LSP_C64 || (reduction != LSP_REDUCE_MIN && reduction != LSP_REDUCE_MAX),
@@ -270,15 +268,43 @@ lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reductio
     LSP_REQUIRE(lsp_aligned(results, lsp_reduce_type(A->val_type, reduction)), LSP_ERR_ARGUMENT,
                 "the place for the results is not aligned to their type, %s",
                 lsp_type_name(lsp_reduce_type(A->val_type, reduction)));
-    if (axis == LSP_REDUCE_EACH_COL) { /* entries of a column in the order of rows */
-        LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
-        A = &columns;
+done:
+    return status;
+}
+
+/* Rows, or all entries. */
+static lsp_status reduce_lists_of(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all,
+                                  const unsigned *gate, void *results) {
+    return A->where == LSP_CUDA ? lsp_values_on_gpu.csr_reduce(ctx, A, reduction, all, gate, results)
+                                : reduce_on_host(ctx, A, reduction, all, results);
+}
+
+/* A column's entries in the order of rows. The transpose checks A. */
+static lsp_status reduce_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, void *results) {
+    lsp_status status = LSP_OK;
+    lsp_csr columns = {0};
+    LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
+    LSP_TRY(reduce_lists_of(ctx, &columns, reduction, false, NULL, results));
+done:
+    lsp_csr_free(ctx, &columns);
+    return status;
+}
+
+lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, lsp_axis axis, void *results) {
+    lsp_status status = LSP_OK;
+    size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
+    const unsigned *gate;
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(check_request(ctx, A, reduction, axis, results));
+    if (axis == LSP_REDUCE_EACH_COL) {
+        LSP_TRY(reduce_columns(ctx, A, reduction, results));
+    } else {
+        LSP_TRY(lsp_csr_check_begin(ctx, "A", A, &gate));
+        LSP_TRY(reduce_lists_of(ctx, A, reduction, axis == LSP_REDUCE_ALL, gate, results));
+        LSP_TRY(lsp_csr_check_end(ctx, "A", A));
     }
-    LSP_TRY(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_reduce(ctx, A, reduction, axis == LSP_REDUCE_ALL, results)
-                                 : reduce_on_host(ctx, A, reduction, axis == LSP_REDUCE_ALL, results));
 done:
     if (ctx != NULL) {
-        lsp_csr_free(ctx, &columns);
         lsp_scratch_release(ctx, mark);
     }
     return status;

@@ -58,14 +58,15 @@ typedef struct structure_words {
     int64_t pointers, columns;
 } structure_words;
 
-/* Adds up the hashes of words first, first + step, ... */
+/* Adds up the hashes of the pairs of words first, first + step, ... */
 __device__ inline ull structure_sum(const uint32_t *words, int64_t n, ull seed, int64_t first, int64_t step) {
     ull sum = 0;
 #pragma unroll 4
-    for (int64_t i = first; i < n; i += step) {
-        sum += mixed(__ldg(words + i) + (seed + (ull)i) * 0x9E3779B97F4A7C15ull);
+    for (int64_t i = first; i < n / 2; i += step) {
+        const ull pair = __ldg(words + 2 * i) | (ull)__ldg(words + 2 * i + 1) << 32;
+        sum += mixed(pair + (seed + (ull)i) * 0x9E3779B97F4A7C15ull);
     }
-    return sum;
+    return sum + (first == 0 && n % 2 > 0 ? mixed(words[n - 1] + (seed + (ull)n) * 0x9E3779B97F4A7C15ull) : 0);
 }
 
 /* Leaves one sum a block; their total is the hash. The first STRUCTURE_BLOCKS blocks hash A, the next ones, if there

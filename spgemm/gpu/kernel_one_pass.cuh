@@ -33,7 +33,6 @@ typedef struct one_pass_report {
     ull products[ONE_PASS_SLOTS], most[ONE_PASS_SLOTS]; /* sums and maxima over the rows of some tiles */
     ull beyond;                                         /* products of rows beyond C's number of columns */
     ull nnz, failed;
-    spg_check check; /* of B */
     uint32_t taken;  /* tiles */
     uint32_t blocks; /* of the sample that have ended */
     one_pass_sample sample;
@@ -45,6 +44,8 @@ typedef struct one_pass_job {
     ull capacity; /* entries that C has room for */
     void *rowptr;
     bool wide_rowptr;
+    uint32_t count;             /* tiles */
+    uint32_t b_rows, b_entries; /* of B that each tile checks */
 } one_pass_job;
 enum { TILE_COUNTED = 1, TILE_SUMMED = 2 };
 
@@ -214,6 +215,25 @@ static __global__ void __launch_bounds__(SAMPLE_NT)
 
 /* ---- the product ---- */
 
+/* Checks the tile's share of B, which lies near the rows that it has read if A is near its diagonal. */
+template <int NT> __device__ inline bool check_share(const spg_matrix &B, const one_pass_job &to, uint32_t tile) {
+    const int64_t row = (int64_t)tile * to.b_rows, entry = (int64_t)tile * to.b_entries;
+    bool right = true;
+    uint32_t most = 0;
+#pragma unroll 4
+    for (int64_t i = row + threadIdx.x; i < min(row + to.b_rows, B.rows); i += NT) {
+        right &= __ldg(B.rowptr + i) <= __ldg(B.rowptr + i + 1);
+    }
+#pragma unroll 4
+    for (int64_t k = entry + threadIdx.x; k < min(entry + to.b_entries, B.nnz); k += NT) {
+        most = max(most, __ldg(B.col + k));
+    }
+    if (tile == 0 && threadIdx.x == 0) {
+        right &= __ldg(B.rowptr) == 0 && __ldg(B.rowptr + B.rows) == (uint32_t)B.nnz;
+    }
+    return right && most < (uint32_t)B.cols;
+}
+
 /* Publishes the tile's entries and returns those of all tiles before it. Called by one whole warp. */
 __device__ inline ull look_back(ull *tiles, uint32_t tile, uint32_t entries) {
     const int lane = (int)threadIdx.x % WARP;
@@ -296,59 +316,93 @@ __device__ inline void write_tile(const spg_job &job, const tile_memory<V, SHAPE
     }
 }
 
-/* SHAPE: the lists' length and the size of a block, see one_pass_shape. Blocks take tiles in order, so no tile waits
- * for one that is not yet taken. */
+/* A tile whose lists are made, as one thread has it: where its row ends among the tile's `total` entries. */
+struct made_tile {
+    uint32_t number, end, total;
+};
+
+/* Multiplies the rows of a tile, tells other blocks how many entries it has, and brings them to `shared`. */
 template <typename V, typename SHAPE>
-__global__ void __launch_bounds__(SHAPE::nt, SHAPE::blocks) kernel_one_pass(spg_job job, one_pass_job to) {
+__device__ inline made_tile make_tile(const spg_job &job, const one_pass_job &to, uint32_t tile,
+                                      tile_memory<V, SHAPE> &shared) {
     enum { MOST = SHAPE::most, THREADS = SHAPE::nt, WARPS = THREADS / WARP };
-    LSP_DYNAMIC_SHARED(memory);
-    tile_memory<V, SHAPE> &shared = *(tile_memory<V, SHAPE> *)memory;
-    __shared__ uint32_t taken, sums[WARPS];
-    __shared__ ull before_tile;
-    const int t = (int)threadIdx.x, warp = t / WARP;
+    __shared__ uint32_t sums[WARPS];
+    const int t = (int)threadIdx.x;
+    const int64_t row = (int64_t)tile * THREADS + t;
     uint32_t begin = 0, end = 0, total;
     row_list<V, MOST, tile_memory<V, SHAPE>::KEPT> list;
-    lsp_let_next_begin();
-    if (t == 0) {
-        taken = atomicAdd(&to.report->taken, 1u);
-    }
-    __syncthreads();
-    const uint32_t tile = taken;
-    const int64_t row = (int64_t)tile * THREADS + t;
-    const bool there = row < job.A.rows;
-    bool right = !there || row_bounds(job, row, &begin, &end);
+    bool right = row >= job.A.rows || row_bounds(job, row, &begin, &end);
+    right &= row != 0 || begin == 0;
+    right &= row != job.A.rows - 1 || end == (uint32_t)job.A.nnz;
     right &= multiply_row<SHAPE::ahead, SHAPE::each, THREADS>(job, begin, end, list, shared.values + t);
     const uint32_t n = min(list.n, (uint32_t)MOST);
-    report_products(to.report, tile * WARPS + warp, list.products, job.cols);
+    report_products(to.report, tile * WARPS + t / WARP, list.products, job.cols);
     const uint32_t place = block_scan(n, sums, &total);
     if (t == 0 && tile > 0) {
         __stcg(to.tiles + tile, (ull)total << 2 | TILE_COUNTED);
     }
     place_row<V, SHAPE>(shared, list, n, place);
-    if (warp == 0) {
-        const ull before = look_back(to.tiles, tile, total);
-        if (t == 0) {
+    right &= check_share<THREADS>(job.B, to, tile);
+    if (!right) {
+        to.report->failed = 1;
+    }
+    return {tile, place + n, total};
+}
+
+/* Learns where the tile begins in C, and writes it. */
+template <typename V, typename SHAPE>
+__device__ inline void finish_tile(const spg_job &job, const one_pass_job &to, made_tile its,
+                                   const tile_memory<V, SHAPE> &shared) {
+    __shared__ ull before_tile;
+    const int64_t row = (int64_t)its.number * SHAPE::nt + threadIdx.x;
+    if (threadIdx.x < WARP) {
+        const ull before = look_back(to.tiles, its.number, its.total);
+        if (threadIdx.x == 0) {
             before_tile = before;
         }
     }
     __syncthreads();
     const ull base = before_tile;
-    if (there) {
-        const int64_t stop = (int64_t)(base + place + n);
+    if (row < job.A.rows) {
+        const int64_t stop = (int64_t)(base + its.end);
         to.wide_rowptr ? put_start((int64_t *)to.rowptr, row, stop) : put_start((int32_t *)to.rowptr, row, stop);
     }
     if (row == job.A.rows - 1) {
-        to.report->nnz = base + total;
-        right &= end == (uint32_t)job.A.nnz;
-    } else if (row == 0) {
-        right &= begin == 0;
+        to.report->nnz = base + its.total;
     }
-    if (base + total <= to.capacity) {
-        write_tile<V, SHAPE>(job, shared, base, total);
+    if (base + its.total <= to.capacity) {
+        write_tile<V, SHAPE>(job, shared, base, its.total);
     }
-    if (!right) {
-        to.report->failed = 1;
+}
+
+/* SHAPE: the lists' length and the size of a block, see one_pass_shape. Blocks take tiles in order, so no tile waits
+ * for one that is not yet taken. If tiles OVERLAP, a block makes the next one before it finishes the last: meanwhile
+ * the blocks before have told their entries, so that it need not wait. Otherwise there is a block for each tile. */
+template <typename V, typename SHAPE>
+__global__ void __launch_bounds__(SHAPE::nt, SHAPE::blocks) kernel_one_pass(spg_job job, one_pass_job to) {
+    LSP_DYNAMIC_SHARED(memory);
+    tile_memory<V, SHAPE> *const shared = (tile_memory<V, SHAPE> *)memory;
+    __shared__ uint32_t taken;
+    made_tile its = {}, before = {};
+    for (uint32_t k = 0, tile = 0; tile < to.count; k++) {
+        if (threadIdx.x == 0) {
+            taken = atomicAdd(&to.report->taken, 1u);
+        }
+        __syncthreads();
+        tile = taken;
+        if (tile < to.count) {
+            its = make_tile<V, SHAPE>(job, to, tile, shared[SHAPE::overlap ? k % 2 : 0]);
+        }
+        if (!SHAPE::overlap) {
+            finish_tile<V, SHAPE>(job, to, its, shared[0]);
+            break;
+        }
+        if (k > 0) {
+            finish_tile<V, SHAPE>(job, to, before, shared[(k + 1) % 2]);
+        }
+        before = its;
     }
+    lsp_let_next_begin();
 }
 
 /* Sums up the report to host memory, once the product is made. One block. */
@@ -369,7 +423,7 @@ static __global__ void __launch_bounds__(ONE_PASS_SLOTS)
         }
         facts.nnz = __ldcg(&report->nnz);
         facts.nnz_bound = facts.products - __ldcg(&report->beyond);
-        facts.failed = __ldcg(&report->failed) != 0 || facts.nnz > capacity || check_failed(report->check);
+        facts.failed = __ldcg(&report->failed) != 0 || facts.nnz > capacity;
         *told = facts;
     }
 }

@@ -149,7 +149,7 @@ template <int EACH, typename V, typename S> struct ranks_entries {
 /* EACH entries of A are taken together, and of each one's row of B DEEP values a lane: their loads are on their way
  * together. If AHEAD, the entries of A that follow are loaded meanwhile. Tuned on an H100 with sparse-bench spgemm. */
 template <int G> struct ranks_shape {
-    enum { EACH = G == 1 ? 5 : 4, DEEP = G == 1 ? 3 : 2, AHEAD = G == 8 };
+    enum { EACH = G == 1 || G == 4 ? 5 : 4, DEEP = G == 1 ? 1 : 2, AHEAD = G == 8 };
 };
 
 /* Writes C's values. */
@@ -163,29 +163,35 @@ __global__ void __launch_bounds__(RANKS_NT) kernel_ranks_fill(spg_job job, spg_r
     const ranks_row<G> mine(r);
     const uint2 from = __ldg(r.rows + mine.row);
     const uint32_t end = mine.row < r.count ? __ldg(r.rows + mine.row + 1).x : from.x;
-    uint32_t k = from.x;
-    const S *rank = r.ranks + from.y;
+    const number *const b_val = (const number *)job.B.val + lane; /* with this, steps from lane to lane are constants */
+    const S *rank = r.ranks + from.y + lane;
     V *const sum = sums + mine.first;
     ranks_entries<EACH, V, S> now, next;
-    now.load(job, r, k, end);
+    if (AHEAD) {
+        next.load(job, r, from.x, end);
+    }
     for (uint32_t i = mine.first + lane; i < mine.last; i += G) {
         sums[i] = value_kind<V>::nothing(job);
     }
     if (G > 1) {
         __syncwarp();
     }
-    while (G < WARP ? __any_sync(~0u, k < end) : k < end) {
+    for (uint32_t k = from.x; G < WARP ? __any_sync(~0u, k < end) : k < end; k += EACH) {
         V b[EACH][DEEP];
         S place[EACH][DEEP];
         const S *its = rank;
+        if (AHEAD) {
+            now = next;
+        } else {
+            now.load(job, r, k, end);
+        }
 #pragma unroll
         for (uint32_t u = 0; u < EACH; u++) {
 #pragma unroll
             for (uint32_t v = 0; v < DEEP; v++) {
-                const uint32_t q = lane + v * G;
-                if (q < now.length[u]) {
-                    b[u][v] = value_at<V>(job.B, now.begin[u] + q);
-                    place[u][v] = __ldcs(its + q);
+                if (lane + v * G < now.length[u]) {
+                    b[u][v] = V{__ldg(b_val + now.begin[u] + v * G)};
+                    place[u][v] = __ldcs(its + v * G);
                 }
             }
             its += now.length[u];
@@ -201,20 +207,14 @@ __global__ void __launch_bounds__(RANKS_NT) kernel_ranks_fill(spg_job job, spg_r
                     sum[place[u][v]] = add_times(job, now.a[u], b[u][v], sum[place[u][v]]);
                 }
             }
-            for (uint32_t q = lane + DEEP * G; q < now.length[u]; q += G) {
+            for (uint32_t q = DEEP * G; lane + q < now.length[u]; q += G) {
                 const uint32_t at = rank[q];
-                sum[at] = add_times(job, now.a[u], value_at<V>(job.B, now.begin[u] + q), sum[at]);
+                sum[at] = add_times(job, now.a[u], V{__ldg(b_val + now.begin[u] + q)}, sum[at]);
             }
             rank += now.length[u];
             if (G > 1) {
                 __syncwarp();
             }
-        }
-        k += EACH;
-        if (AHEAD) {
-            now = next;
-        } else {
-            now.load(job, r, k, end);
         }
     }
     __syncthreads();

@@ -148,8 +148,7 @@ static void describe(lsp_spgemm_plan *plan, const one_pass_facts *found, int len
              (double)found->products / rows, (double)found->nnz / rows, length);
 }
 
-/* Takes scratch, counts a sample of rows, and starts the check of B, which goes on while the host waits for the sample.
- */
+/* Takes scratch, and counts a sample of rows. */
 static lsp_status look(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, one_pass_job *to, int64_t bytes,
                        one_pass_sample *sample) {
     lsp_status status = LSP_OK;
@@ -159,7 +158,6 @@ static lsp_status look(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operand
     LSP_TRY(clear(ctx, to->report, (size_t)bytes));
     to->tiles = (ull *)(to->report + 1);
     LSP_TRY(start_sample(ctx, &job, to->report));
-    LSP_TRY(spg_start_check(ctx, &operands->B, &to->report->check));
     LSP_TRY(lsp_cuda_read_note(ctx, sample, sizeof *sample));
 done:
     return status;

@@ -8,20 +8,36 @@
 
 /* Tuned on an H100 with sparse-bench spgemm. MANY: rows have ONE_PASS_MANY products or more. Then values are `kept` in
  * registers. `ahead` entries of A are loaded together, and `each` of their rows of B. At least `blocks` blocks must fit
- * a multiprocessor: this bounds the registers, which decide how fast the kernel is. */
-enum { ONE_PASS_MANY = 16 };
-template <int MOST, bool MANY> struct one_pass_shape {
-    enum { most = MOST, kept = MANY, nt = 128, ahead = 5, each = 1, blocks = MANY ? 1 : 8 };
+ * a multiprocessor: this bounds the registers, which decide how fast the kernel is. Large blocks wait less often for
+ * the tiles before theirs; blocks that `overlap` tiles hardly wait, but need twice the shared memory, which L1 then
+ * lacks: values of 8 bytes gain, those of 4 lose. */
+enum { ONE_PASS_MANY = 16, ONE_PASS_LARGE = 1 << 18 /* rows that fill the GPU with large blocks */ };
+template <int MOST, bool MANY, bool LARGE, bool OVERLAP> struct one_pass_shape {
+    enum {
+        most = MOST,
+        kept = false,
+        nt = LARGE ? 512 : 128,
+        ahead = 5,
+        each = 1,
+        blocks = 1024 / nt,
+        overlap = false
+    };
 };
-template <> struct one_pass_shape<8, true> {
-    enum { most = 8, kept = true, nt = 256, ahead = 9, each = 1, blocks = 2 };
+template <bool LARGE> struct one_pass_shape<4, false, LARGE, true> {
+    enum { most = 4, kept = false, nt = 64, ahead = 5, each = 1, blocks = 16, overlap = true };
 };
-template <> struct one_pass_shape<12, true> {
-    enum { most = 12, kept = true, nt = 64, ahead = 4, each = 4, blocks = 1 };
+template <bool LARGE, bool OVERLAP> struct one_pass_shape<8, true, LARGE, OVERLAP> {
+    enum { most = 8, kept = true, nt = 256, ahead = 9, each = 1, blocks = 2, overlap = OVERLAP };
+};
+template <bool LARGE, bool OVERLAP> struct one_pass_shape<12, true, LARGE, OVERLAP> {
+    enum { most = 12, kept = true, nt = LARGE ? 256 : 64, ahead = 8, each = 1, blocks = 512 / nt, overlap = false };
+};
+template <bool LARGE, bool OVERLAP> struct one_pass_shape<24, true, LARGE, OVERLAP> {
+    enum { most = 24, kept = true, nt = 128, ahead = 9, each = 1, blocks = 3, overlap = false };
 };
 /* For values of 16 bytes. */
 template <int MOST> struct one_pass_wide_shape {
-    enum { most = MOST, kept = false, nt = 64, ahead = 2, each = 1, blocks = 8 };
+    enum { most = MOST, kept = false, nt = 64, ahead = 2, each = 1, blocks = 8, overlap = false };
 };
 
 enum { ONE_PASS_LEAST_NT = 64 };
@@ -36,11 +52,15 @@ lsp_status spg_one_pass_more(const lsp_spgemm_plan *plan, const spg_job *job, co
 template <typename V, typename SHAPE>
 static lsp_status start_one_pass(lsp_ctx *ctx, const spg_job *job, const one_pass_job *to) {
     lsp_status status = LSP_OK;
-    const size_t bytes = sizeof(tile_memory<V, SHAPE>);
+    const size_t bytes = sizeof(tile_memory<V, SHAPE>) * (SHAPE::overlap ? 2 : 1);
+    const int64_t tiles = lsp_ceil_div(job->A.rows, SHAPE::nt);
+    const int64_t blocks = SHAPE::overlap ? lsp_min(tiles, SHAPE::blocks * chip_sms(ctx)) : tiles;
+    one_pass_job with = *to;
+    with.count = (uint32_t)tiles;
+    with.b_rows = (uint32_t)lsp_ceil_div(job->B.rows, tiles);
+    with.b_entries = (uint32_t)lsp_ceil_div(job->B.nnz, tiles);
     LSP_TRY(lsp_allow_shared(ctx, kernel_one_pass<V, SHAPE>, bytes));
-    /* not beside the check of B, which leaves multiprocessors with too little shared memory */
-    LSP_TRY(LSP_LAUNCH(ctx, (kernel_one_pass<V, SHAPE>), lsp_ceil_div(job->A.rows, SHAPE::nt), SHAPE::nt, bytes, *job,
-                       *to));
+    LSP_TRY(LSP_LAUNCH(ctx, (kernel_one_pass<V, SHAPE>), blocks, SHAPE::nt, bytes, *job, with));
 done:
     return status;
 }
@@ -52,12 +72,15 @@ static lsp_status one_pass_of(lsp_ctx *ctx, const spg_job *job, const one_pass_j
         return way.most <= 4 ? START(4) : way.most <= 12 ? START(12) : START(24);
 #undef START
     } else {
-#define START(MOST, MANY) start_one_pass<V, one_pass_shape<MOST, MANY>>(ctx, job, to)
+        const bool large = job->A.rows >= ONE_PASS_LARGE;
+#define SHAPE(MOST, MANY, LARGE) start_one_pass<V, one_pass_shape<MOST, MANY, LARGE, sizeof(V) == 8>>(ctx, job, to)
+#define START(MOST, MANY) (large ? SHAPE(MOST, MANY, true) : SHAPE(MOST, MANY, false))
         return way.most <= 4                                   ? START(4, false)
                : way.most <= 8 && way.products < ONE_PASS_MANY ? START(8, false)
-               : way.most <= 8                                 ? START(8, true)
+               : way.most <= 8                                 ? SHAPE(8, true, true)
                : way.most <= 12                                ? START(12, true)
-                                                               : START(24, true);
+                                                               : SHAPE(24, true, true);
+#undef SHAPE
 #undef START
     }
 }

@@ -40,9 +40,10 @@ enum { SPMV_PIECE = 2048 }; /* entries of a piece */
 /* What was found about a matrix. */
 enum {
     SPMV_SKEWED = 1, /* most entries lie in long rows: the whole matrix is cut into pieces */
-    SPMV_LISTED = 2  /* some tiles have too many entries and go to the list */
+    SPMV_LISTED = 2, /* some tiles have too many entries and go to the list */
+    SPMV_UNEVEN = 4  /* several vectors: some tiles do not fit in shared memory */
 };
-enum { SPMV_FOUND_BITS = 2 };
+enum { SPMV_FOUND_BITS = 3 };
 
 /* The head of the work area. Kernels decide by it what is left to do. */
 typedef struct spmv_state {

@@ -5,13 +5,24 @@
 static const double short_mean = 12;  /* up to this many entries a row: tiles have more rows */
 static const double heavy_rows = 256; /* a tile with the entries of this many mean rows goes to the list */
 
+static bool is_long(const spmv_job *job) { return (double)job->nnz > short_mean * (double)job->rows; }
+
+/* For kernel_many_tiles, if tiles fit in shared memory. */
+static bool suits_tiles(const many_launch *m) {
+    const spmv_job *job = &m->rows.job;
+    return m->rows.room > 0 && m->rows.lanes == m->parts && job->nnz < INT32_MAX - 1024 && job->rows < INT32_MAX - 1024;
+}
+
 template <typename V, typename T, int E>
 static lsp_status start_parts(lsp_ctx *ctx, const many_launch *m, bool *beside) {
     lsp_status status = LSP_OK;
     const rows_launch *l = &m->rows;
+    const auto kernel = !m->short_kernel   ? kernel_many<V, T, E>
+                        : is_long(&l->job) ? kernel_many_tiles<V, T, E, true>
+                                           : kernel_many_tiles<V, T, E, false>;
     const size_t shared = l->room > 0 ? 16 + (size_t)l->room * tile_entry_bytes<V>() : 0;
-    LSP_TRY(lsp_allow_shared(ctx, kernel_many<V, T, E>, shared));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_many<V, T, E>), l->tiles, l->tile_rows * l->lanes, shared, *m));
+    LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, l->tiles, l->tile_rows * l->lanes, shared, *m));
 done:
     return status;
 }
@@ -55,6 +66,7 @@ extern "C" lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *give
     m.y_in_parts = has_parts(job, (int64_t)lsp_type_bytes(given->options.type), job->y, job->y_row, job->y_vector);
     m.rows = spmv_launch_of(job, shape);
     m.rows.area = lists ? *area : m.rows.area;
+    m.short_kernel = memory->known && memory->found == 0 && !given->planned && suits_tiles(&m);
     if (lists) {
         LSP_TRY(lsp_cuda_clear(ctx, area->state, sizeof *area->state));
     }

@@ -99,6 +99,27 @@ Test(device_values, are_reduced_as_on_the_host) {
     lsp_ctx_destroy(ctx);
 }
 
+/* Rows of up to 8 entries, and some that a warp joins, that are queued, that have several pieces. */
+Test(device_values, are_reduced_as_on_the_host_where_few_rows_are_long) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const int64_t few[] = {0, 3, 8, 1, 5}, longer[] = {9, 70, 100, 513, 700, 4097, 9000};
+    for (int t = 0; t < test_combinations; t += pace()) {
+        int32_t *rowptr = calloc(1001, sizeof *rowptr);
+        for (int i = 0; i < 1000; i++) {
+            rowptr[i + 1] = rowptr[i] + (int32_t)(i % 140 == 33 ? longer[i / 140 % 7] : few[i % 5]);
+        }
+        lsp_csr A = test_random_csr(ctx, 1000, 50, rowptr[1000], test_types(t), 4);
+        for (int i = 0; i <= 1000; i++) {
+            lsp_index_set(A.rowptr, A.rowptr_type, i, rowptr[i]);
+        }
+        set_odd_values(&A, (uint64_t)t);
+        lsp_csr a = moved(ctx, &A, LSP_CUDA);
+        must_reduce_alike(ctx, &A, &a);
+        lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &a), free(rowptr);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 static void must_have_the_diagonal(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *a) {
     const int64_t n = lsp_min(A->rows, A->cols);
     const lsp_type type = A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
@@ -155,6 +176,15 @@ Test(device_values, on_another_device_are_refused) {
     must(ctx, lsp_cuda_copy(ctx, (int32_t *)a.col + 3, LSP_CUDA, &beyond, LSP_HOST, sizeof beyond));
     must_fail(ctx, LSP_ERR_FORMAT, "column", lsp_csr_scale(ctx, &a, NULL, NULL));
     must_fail(ctx, LSP_ERR_FORMAT, "column", lsp_csr_hadamard(ctx, &a, &a, &C));
+    const double before[4] = {1, 2, 3, 4};
+    void *there = array_there(ctx, before, sizeof before);
+    must_fail(ctx, LSP_ERR_FORMAT, "column 4 is not in 0 .. 3", lsp_csr_diagonal(ctx, &a, there));
+    for (int axis = 0; axis < 3; axis++) {
+        must_fail(ctx, LSP_ERR_FORMAT, "column", lsp_csr_reduce(ctx, &a, LSP_REDUCE_SUM, (lsp_axis)axis, there));
+    }
+    must(ctx, lsp_cuda_copy(ctx, x, LSP_HOST, there, LSP_CUDA, sizeof before));
+    cr_assert(memcmp(x, before, sizeof before) == 0, "results of a matrix that is none");
+    lsp_free(ctx, there);
     cr_assert(C.rows == 42 && C.rowptr == NULL);
     lsp_ctx_destroy(host), lsp_ctx_destroy(ctx);
 }

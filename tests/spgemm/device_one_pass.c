@@ -104,6 +104,21 @@ Test(device_one_pass, rows_of_every_length_have_the_bits_of_the_host) {
     lsp_ctx_destroy(ctx);
 }
 
+/* So many that blocks are larger. */
+Test(device_one_pass, many_rows_have_the_bits_of_the_host) {
+    enum { MANY = (1 << 18) + 77 };
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const int64_t five = 5;
+    lsp_csr B = make_rows(2800, 700, always, &five, 1);
+    for (int64_t n = 2; n <= 6; n += 4) {
+        lsp_csr A = make_rows(MANY, 2800, always, &n, 1);
+        must_be_right(ctx, &A, &B, (lsp_spgemm_options){0}, true, "many rows");
+        drop(&A);
+    }
+    drop(&B);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device_one_pass, the_products_of_a_multigrid_have_the_bits_of_the_host) {
     static const struct {
         const char *A, *P, *R;

@@ -41,6 +41,27 @@ static lsp_status filter_by_mask(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     lsp_csr_free(ctx, &T);
     return status;
 }
+
+/* The columns as a text: B gets its suffix array as values. */
+static lsp_status sort_suffixes(lsp_ctx *ctx, const lsp_csr *A, lsp_suffix_method method, lsp_csr *B) {
+    const lsp_text text = {.n = A->nnz, .symbol_bytes = 4, .symbols = A->col};
+    int32_t *array = malloc((size_t)A->nnz * sizeof *array);
+    lsp_status status = array == NULL ? LSP_ERR_MEMORY : lsp_csr_copy(ctx, A, NULL, B);
+    status = status == LSP_OK
+                 ? lsp_suffix_array(ctx, &text, &(lsp_suffix_options){.method = method}, LSP_I32, array, NULL)
+                 : status;
+    for (int64_t i = 0; status == LSP_OK && i < A->nnz; i++) {
+        ((double *)B->val)[i] = array[i];
+    }
+    free(array);
+    return status;
+}
+static lsp_status suffixes_by_doubling(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return sort_suffixes(ctx, A, LSP_SUFFIX_DOUBLING, B);
+}
+static lsp_status suffixes_induced(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    return sort_suffixes(ctx, A, LSP_SUFFIX_INDUCED, B);
+}
 static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) { return lsp_spgemm(ctx, A, A, NULL, B, NULL); }
 static lsp_status multiply_min_plus(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return lsp_spgemm(ctx, A, A, &(lsp_spgemm_options){.semiring = LSP_MIN_PLUS}, B, NULL);
@@ -409,6 +430,8 @@ static const struct {
              {"solve", solve},
              {"regions", regions},
              {"shares", shares},
+             {"suffix array by doubling", suffixes_by_doubling},
+             {"suffix array, induced", suffixes_induced},
              {"multiply", multiply},
              {"multiply transposed", multiply_transposed},
              {"multiply min-plus", multiply_min_plus},

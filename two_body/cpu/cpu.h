@@ -51,8 +51,8 @@ lsp_status lsp_cloud_reorder(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cl
 /* tree.c: a tree with at most `leaf_points` in a leaf. Scratch of the call. */
 lsp_status lsp_tree_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, int64_t leaf_points,
                          lsp_tree *tree);
-/* tree.c: the box of one point, the i-th in the order of the tree. */
-lsp_box lsp_tree_point(const lsp_pair_job *job, const lsp_tree *tree, int64_t i);
+/* tree.c: coordinate k of the point that is the i-th in the order of the tree. */
+double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int64_t i);
 /* Calls run(data, first, last) for runs of cells, whose points can be within the radius of points of the cell. */
 void lsp_cells_in_reach(const lsp_pair_job *job, int64_t cell, void (*run)(void *data, int64_t first, int64_t last),
                         void *data);
@@ -93,6 +93,9 @@ typedef struct lsp_pair_kernels {
                     double *sums);
     /* d2 of any two points of boxes a and b lies between *low and *high. */
     void (*apart)(const lsp_yard *yard, const lsp_box *a, const lsp_box *b, double *low, double *high);
+    /* low[q] <= d2 of any point of the box and point q of LSP_LEAF points, whose coordinate k is point[k][q]. */
+    void (*below)(const lsp_yard *yard, int dimensions, const double (*point)[LSP_LEAF], const lsp_box *box,
+                  double *low);
     /* Copies n items of 4 or 8 bytes; reads and writes up to LSP_PAIR_PAD items more. */
     void (*copy)(void *to, const void *from, int64_t n, size_t bytes);
 } lsp_pair_kernels;

@@ -197,7 +197,19 @@ ALWAYS void NAME(hits_space)(const lsp_metric *m, lsp_space_kind kind, int dimen
 static int64_t NAME(hits)(const lsp_metric *m, const lsp_pair_tile *tile, int64_t i, int64_t begin, int64_t end,
                           double limit, const int32_t *id, lsp_join_values values, int32_t *col, void *val) {
     int64_t count = 0;
-    BY_SPACE(NAME(hits_space), tile, i, begin, end, limit, id, values, col, val, &count);
+    switch (m->kind == LSP_SPACE_OPEN ? m->dimensions : 0) { /* the nearest points in many dimensions */
+    case 4:
+        NAME(hits_space)(m, LSP_SPACE_OPEN, 4, tile, i, begin, end, limit, id, values, col, val, &count);
+        break;
+    case 6:
+        NAME(hits_space)(m, LSP_SPACE_OPEN, 6, tile, i, begin, end, limit, id, values, col, val, &count);
+        break;
+    case 8:
+        NAME(hits_space)(m, LSP_SPACE_OPEN, 8, tile, i, begin, end, limit, id, values, col, val, &count);
+        break;
+    default:
+        BY_SPACE(NAME(hits_space), tile, i, begin, end, limit, id, values, col, val, &count);
+    }
     return count;
 }
 

@@ -157,8 +157,33 @@ static void apart(const lsp_yard *yard, const lsp_box *a, const lsp_box *b, doub
     *high = far[0] * yard->most + yard->tiny;
 }
 
+/* As `apart`, vectors of points at a time. */
+static void below(const lsp_yard *yard, int dimensions, const double (*point)[LSP_LEAF], const lsp_box *box,
+                  double *low) {
+    const double rounding = 1e-15, side = yard->side, per_side = yard->per_side;
+    double sum[LSP_LEAF] = {0};
+    for (int k = 0; k < dimensions; k++) {
+        const double middle = box->middle[k], half = box->half[k] * (1 + rounding), factor = yard->near[k];
+        double away[LSP_LEAF];
+        for (int q = 0; q < LSP_LEAF && side == 0; q++) {
+            away[q] = fabs(point[k][q] - middle);
+        }
+        for (int q = 0; q < LSP_LEAF && side > 0; q++) {
+            const double difference = point[k][q] - middle;
+            away[q] = fabs(difference - side * rint(difference * per_side));
+        }
+        for (int q = 0; q < LSP_LEAF; q++) {
+            const double least = away[q] * (1 - rounding) - half, near = (least > 0 ? least : 0) * factor;
+            sum[q] += near * near;
+        }
+    }
+    for (int q = 0; q < LSP_LEAF; q++) {
+        low[q] = sum[q] * yard->least - yard->tiny;
+    }
+}
+
 const lsp_pair_kernels *LSP_ISA_NAME(lsp_pair_kernels)(int wide) {
-    static const lsp_pair_kernels kernels[2] = {{count_f32, histogram_f32, hits_f32, density_f32, apart, copy},
-                                                {count_f64, histogram_f64, hits_f64, density_f64, apart, copy}};
+    static const lsp_pair_kernels kernels[2] = {{count_f32, histogram_f32, hits_f32, density_f32, apart, below, copy},
+                                                {count_f64, histogram_f64, hits_f64, density_f64, apart, below, copy}};
     return &kernels[wide];
 }

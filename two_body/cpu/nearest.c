@@ -12,9 +12,10 @@ typedef struct found {
 typedef struct desk {
     found *heap; /* of each query k items, the worst first */
     int64_t count[LSP_LEAF];
-    lsp_box point[LSP_LEAF]; /* of each query */
-    double worst[LSP_LEAF];  /* d2 beyond which no point is wanted */
-    double most;             /* the largest of them */
+    double point[LSP_MOST_DIMENSIONS][LSP_LEAF]; /* coordinates of the queries */
+    double low[LSP_LEAF];                        /* of each query, below all d2 with the leaf at hand */
+    double worst[LSP_LEAF];                      /* d2 beyond which no point is wanted */
+    double most;                                 /* the largest of them */
     int32_t *col;
     void *val;
     uint64_t *words, *spare;
@@ -91,15 +92,14 @@ static void do_leaf(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_
     const bool skip = s->job->self && !s->options->self_pairs;
     const int64_t end = lsp_node_end(tree, node);
     d->most = 0;
+    s->kernels->below(&s->yard, s->job->metric.dimensions, d->point, &tree->boxes[node], d->low);
     for (int64_t q = 0; q < tile->queries; q++) {
-        double low, high;
-        s->kernels->apart(&s->yard, &d->point[q], &tree->boxes[node], &low, &high);
-        for (int64_t begin = lsp_node_begin(tree, node); begin < end && low <= d->worst[q];
+        for (int64_t begin = lsp_node_begin(tree, node); begin < end && d->low[q] <= d->worst[q];
              begin += LSP_PAIR_CANDIDATES) {
             take(s, d, tile, q, begin, lsp_min(begin + LSP_PAIR_CANDIDATES, end),
                  skip ? s->trees[0].cloud.id[first + q] : -1);
         }
-        d->most = fmax(d->most, d->worst[q]);
+        d->most = d->most > d->worst[q] ? d->most : d->worst[q];
     }
 }
 
@@ -159,7 +159,9 @@ static void do_group(void *data, int64_t part, int thread) {
     for (int64_t q = 0; q < tile.queries; q++) {
         d->count[q] = 0;
         d->worst[q] = INFINITY;
-        d->point[q] = lsp_tree_point(s->job, &s->trees[0], first + q);
+        for (int k = 0; k < s->job->metric.dimensions; k++) {
+            d->point[k][q] = lsp_tree_place(s->job, &s->trees[0], k, first + q);
+        }
     }
     d->most = INFINITY;
     visit(s, d, &tile, first, group, 1, 0);

@@ -98,10 +98,6 @@ done:
     return status;
 }
 
-lsp_box lsp_tree_point(const lsp_pair_job *job, const lsp_tree *tree, int64_t i) {
-    lsp_box box = {0};
-    for (int k = 0; k < job->metric.dimensions; k++) {
-        box.middle[k] = place_at(job, &tree->cloud, k, i);
-    }
-    return box;
+double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int64_t i) {
+    return place_at(job, &tree->cloud, k, i);
 }

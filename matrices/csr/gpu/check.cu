@@ -1,8 +1,90 @@
-/* Is it a matrix? One read of its row pointers and columns, on the GPU; the host words the refusal, as it does for its
- * own matrices. Then what flags ask for, each by a search for the first entry at fault. */
+/* Is it a matrix? One read of its row pointers and columns on the GPU says so; only after a fault a second one finds
+ * the first fault, and the host words the refusal as it does for its own matrices. Then what flags ask for, each by a
+ * search for the first entry at fault. */
 #include "entries.cuh"
 #include "gpu.h"
 #include "matrices/csr/facts.h"
+
+enum { CHECK_EACH = 4 }; /* loads of a thread in flight */
+
+/* Zeros at first. `fault` is the gate: not 0 if A is no matrix. */
+typedef struct check_state {
+    unsigned fault, done; /* done: blocks that ended */
+} check_state;
+
+/* What the last block tells the host. */
+typedef struct check_note {
+    int64_t fault, at[2]; /* the row pointers that were asked for */
+} check_note;
+
+/* Is one of this thread's items outside 0 .. limit-1? Whole vectors of 16 bytes are read at once. */
+template <typename INDEX, typename VECTOR> static __device__ bool is_outside(const void *items, int64_t n, ull limit) {
+    enum { EACH = (int)(sizeof(VECTOR) / sizeof(INDEX)) };
+    const INDEX *item = (const INDEX *)items;
+    const int64_t skew = (int64_t)((uintptr_t)items % sizeof(VECTOR) / sizeof(INDEX));
+    const int64_t head = min(skew > 0 ? EACH - skew : 0, n), vectors = (n - head) / EACH, all = head + vectors * EACH;
+    const VECTOR *vector = (const VECTOR *)(item + head);
+    INDEX most = 0;
+    for (int64_t first = (int64_t)blockIdx.x * NT * CHECK_EACH + threadIdx.x; first < vectors;
+         first += (int64_t)gridDim.x * NT * CHECK_EACH) {
+        union {
+            VECTOR vector;
+            INDEX item[EACH];
+        } read[CHECK_EACH];
+#pragma unroll
+        for (int r = 0; r < CHECK_EACH; r++) { /* the last vector in place of those behind it */
+            read[r].vector = vector[min(first + r * NT, vectors - 1)];
+        }
+#pragma unroll
+        for (int r = 0; r < CHECK_EACH * EACH; r++) {
+            most = max(most, read[r / EACH].item[r % EACH]);
+        }
+    }
+    if (blockIdx.x == 0 && threadIdx.x < EACH) {
+        const int64_t k = threadIdx.x;
+        most = k < head ? max(most, item[k]) : most;
+        most = all + k < n ? max(most, item[all + k]) : most;
+    }
+    return n > 0 && most >= limit;
+}
+
+static __global__ void __launch_bounds__(NT)
+    kernel_gate(gpu_csr A, int64_t first, int64_t last, check_state *state, check_note *note) {
+    bool fault = A.wide_col ? is_outside<ull, ulonglong2>(A.col, A.nnz, (ull)A.cols)
+                            : is_outside<unsigned, uint4>(A.col, A.nnz, (ull)A.cols);
+#pragma unroll CHECK_EACH
+    EACH_ITEM(i, A.rows) { fault |= rowptr_at(A, i) > rowptr_at(A, i + 1); }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        fault |= rowptr_at(A, 0) != 0 || rowptr_at(A, A.rows) != A.nnz;
+    }
+    fault = __syncthreads_or(fault) != 0;
+    if (threadIdx.x == 0) {
+        if (fault) {
+            atomicExch(&state->fault, 1u);
+        }
+        __threadfence();
+        if (atomicAdd(&state->done, 1u) == gridDim.x - 1) {
+            note->fault = (int64_t)atomicAdd(&state->fault, 0u);
+            note->at[0] = rowptr_at(A, first);
+            note->at[1] = rowptr_at(A, last);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_check_begin_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t last,
+                                               const unsigned **gate) {
+    lsp_status status = LSP_OK;
+    check_state *state = NULL;
+    const int64_t blocks = lsp_blocks_for(ctx, A->nnz / 4 + A->rows, NT * CHECK_EACH, 8);
+    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *state, (void **)&state));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_gate, blocks, NT, 0, view(A), first, last, state, (check_note *)lsp_cuda_note(ctx)));
+    LSP_TRY(lsp_cuda_end_note(ctx));
+    *gate = &state->fault;
+done:
+    return status;
+}
+
+/* ---- the first fault ---- */
 
 /* The first row that ends before its start, the first entry outside; all bits 1 if none. */
 typedef struct faults {
@@ -10,7 +92,7 @@ typedef struct faults {
     int64_t start, stop;
 } faults;
 
-static __global__ void kernel_check(gpu_csr A, faults *found) {
+static __global__ void kernel_faults(gpu_csr A, faults *found) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         found->start = rowptr_at(A, 0);
         found->stop = rowptr_at(A, A.rows);
@@ -59,12 +141,13 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+/* Names the first fault. */
+static lsp_status refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     faults *there = NULL, found;
     LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_check, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), there));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_faults, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
     LSP_REQUIRE(found.start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)found.start);
     LSP_REQUIRE(found.stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
@@ -83,17 +166,39 @@ done:
     return status;
 }
 
+extern "C" lsp_status lsp_csr_check_end_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, int64_t at[2]) {
+    lsp_status status = LSP_OK;
+    check_note note = {};
+    LSP_TRY(lsp_cuda_read_note(ctx, &note, sizeof note));
+    LSP_TRY(note.fault != 0 ? refuse(ctx, name, A) : LSP_OK);
+    if (at) {
+        at[0] = note.at[0], at[1] = note.at[1];
+    }
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    const unsigned *gate;
+    LSP_TRY(lsp_csr_check_begin_cuda(ctx, A, 0, 0, &gate));
+    LSP_TRY(lsp_csr_check_end_cuda(ctx, name, A, NULL));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
 /* ---- what flags ask for ---- */
 
-/* Columns fall where most rows begin, so only there the row of an entry is searched for. */
+/* Columns fall where most rows begin, so only there the row of an entry is searched for, and only up to the first entry
+ * that was found. */
 static __global__ void kernel_unsorted(gpu_csr A, bool strictly, ull *first) {
     EACH_ITEM(k, A.nnz) {
         const int64_t before = k > 0 ? col_at(A, k - 1) : -1, here = col_at(A, k);
-        if (before > here || (strictly && before == here)) {
-            const int64_t i = row_of(A, k, 0, A.rows - 1);
-            if (rowptr_at(A, i) < k) {
-                lower_to(first, (ull)i);
-            }
+        if ((before > here || (strictly && before == here)) && (ull)k < *(volatile ull *)first &&
+            rowptr_at(A, row_of(A, k, 0, A.rows - 1)) < k) {
+            lower_to(first, (ull)k);
         }
     }
 }
@@ -107,12 +212,19 @@ static __global__ void kernel_not_finite(gpu_csr A, ull *first) {
 }
 
 extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
-    return find_first(
-        ctx, A->rows,
-        [&](ull *first) {
-            return LSP_LAUNCH(ctx, kernel_unsorted, blocks_for_items(A->nnz), NT, 0, view(A), strictly, first);
-        },
-        row);
+    lsp_status status = LSP_OK;
+    int64_t entry = 0;
+    lsp_csr_spot spot = {};
+    const auto launch = [&](ull *first) {
+        return LSP_LAUNCH(ctx, kernel_unsorted, blocks_for_items(A->nnz), NT, 0, view(A), strictly, first);
+    };
+    LSP_TRY(find_first(ctx, A->nnz, launch, &entry));
+    if (entry < A->nnz) {
+        LSP_TRY(lsp_csr_spot_cuda(ctx, A, entry, &spot));
+    }
+    *row = entry < A->nnz ? spot.row : A->rows;
+done:
+    return status;
 }
 
 extern "C" lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry) {

@@ -259,7 +259,7 @@ static __global__ void kernel_merge_rowptr(gpu_merge m, merge_result C, int64_t 
 typedef struct merge_facts {
     int64_t nnz;   /* of C */
     ull falls;     /* places where columns do not ascend within a row */
-    ull different; /* places where the patterns of A and B differ; not counted if A and B have different nnz */
+    ull different; /* not 0: the patterns of A and B differ; not set if A and B have different nnz */
 } merge_facts;
 
 /* Counts A's falls: all falls less those where a row begins. */
@@ -279,15 +279,44 @@ template <bool NARROW> static __global__ void kernel_falls(gpu_csr A, merge_fact
     }
 }
 
-template <bool NARROW> static __global__ void kernel_compare(gpu_merge m, merge_facts *facts) {
+/* Counts A's falls, and compares its pattern with B's, up to the first difference that somebody finds. */
+template <bool NARROW> static __global__ void __launch_bounds__(NT) kernel_compare(gpu_merge m, merge_facts *facts) {
+    enum { EACH = 4 }; /* entries of a thread in flight */
+    volatile ull *const different = &facts->different;
     int64_t found = 0;
-    EACH_ITEM(k, m.A.nnz) {
-        found += index_of<NARROW>(m.A.col, m.A.wide_col, k) != index_of<NARROW>(m.B.col, m.B.wide_col, k);
+    bool differs = false;
+    for (int64_t first = (int64_t)blockIdx.x * NT * EACH + threadIdx.x; first < m.A.nnz;
+         first += (int64_t)gridDim.x * NT * EACH) {
+        const bool compares = !differs && *different == 0;
+        int64_t a[EACH], before[EACH], b[EACH];
+#pragma unroll
+        for (int e = 0; e < EACH; e++) { /* the last entry in place of those behind it */
+            const int64_t k = min(first + e * NT, m.A.nnz - 1);
+            a[e] = index_of<NARROW>(m.A.col, m.A.wide_col, k);
+            before[e] = k > 0 ? index_of<NARROW>(m.A.col, m.A.wide_col, k - 1) : -1;
+            b[e] = compares ? index_of<NARROW>(m.B.col, m.B.wide_col, k) : a[e];
+        }
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            found += first + e * NT < m.A.nnz && a[e] <= before[e];
+            differs |= a[e] != b[e];
+        }
+        if (differs && compares && *different == 0) {
+            *different = 1;
+        }
     }
-    EACH_ITEM(i, m.A.rows) { found += first_of<NARROW>(m.A, i) != first_of<NARROW>(m.B, i); }
+    EACH_ITEM(i, m.A.rows) {
+        const int64_t k = first_of<NARROW>(m.A, i);
+        found -= k > 0 && k < first_of<NARROW>(m.A, i + 1) &&
+                 index_of<NARROW>(m.A.col, m.A.wide_col, k) <= index_of<NARROW>(m.A.col, m.A.wide_col, k - 1);
+        differs |= k != first_of<NARROW>(m.B, i);
+    }
+    if (differs && *different == 0) { /* or all threads would write the same word */
+        *different = 1;
+    }
     found = warp_sum(found);
     if (lane_of() == 0 && found != 0) {
-        atomicAdd(&facts->different, (ull)found);
+        atomicAdd(&facts->falls, (ull)found);
     }
 }
 
@@ -306,11 +335,13 @@ template <typename VALUE> static __global__ void kernel_merge_equal(gpu_merge m,
 template <bool NARROW>
 static lsp_status compare_patterns(lsp_ctx *ctx, const gpu_merge &m, merge_facts *there, merge_facts *facts) {
     lsp_status status = LSP_OK;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_falls<NARROW>, blocks_for_items(m.A.nnz), NT, 0, m.A, there));
+    const bool same = m.A.col == m.B.col && m.A.rowptr == m.B.rowptr;
+    if (same || m.A.nnz != m.B.nnz) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_falls<NARROW>, blocks_for_items(m.A.nnz), NT, 0, m.A, there));
+    } else {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_compare<NARROW>, lsp_blocks_for(ctx, m.A.nnz, NT * 4, 16), NT, 0, m, there));
+    }
     if (m.A.nnz == m.B.nnz) {
-        if (m.A.col != m.B.col || m.A.rowptr != m.B.rowptr) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_compare<NARROW>, blocks_for_items(m.A.nnz), NT, 0, m, there));
-        }
         LSP_TRY(lsp_cuda_read(ctx, facts, there, sizeof *facts));
     } else {
         facts->different = 1;

@@ -65,11 +65,15 @@ static __global__ void kernel_total(const int64_t *counts, int64_t n, lsp_wide_s
     }
 }
 
-/* Replaces counts[0 .. n-1] by their prefix sums, if these can be addressed. Waits. */
-static lsp_status add_up(lsp_ctx *ctx, const lsp_selection *wanted, int64_t *counts, int64_t n, int64_t *total) {
+/* Replaces counts[0 .. n-1], each of them at most `most`, by their prefix sums, if these can be addressed. Waits. */
+static lsp_status add_up(lsp_ctx *ctx, const lsp_selection *wanted, int64_t *counts, int64_t n, int64_t most,
+                         int64_t *total) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
     lsp_wide_sum *there = NULL, sum = {};
+    if ((double)n * (double)most < 1e18) { /* below 2^62 */
+        return lsp_cuda_scan(ctx, counts, n, total);
+    }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
     LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_total, blocks_for_items(n), NT, 0, counts, n, there));
@@ -82,16 +86,16 @@ done:
 }
 
 /* Where entry e of the wanted rows comes from in A. */
-static __device__ int64_t source_of(const gpu_wanted &w, const entry_tile &tile, int64_t e) {
+static __device__ int64_t source_of(const gpu_wanted &w, const tile_rows &rows, int64_t e) {
     if (!w.rows) {
         return e;
     }
-    const int64_t i = row_of(w.G, e, tile.low, tile.high);
+    const int64_t i = row_in(w.G, rows, e);
     return rowptr_at(w.A, index_at(w.rows, w.wide, i)) + e - rowptr_at(w.G, i);
 }
-static __device__ entry_tile tile_of(const gpu_wanted &w, int64_t first) {
-    entry_tile tile = {};
-    return w.rows ? tile_at(w.G, first) : tile;
+static __device__ tile_rows rows_of(const gpu_wanted &w, int64_t first, uint16_t (&spread)[ENTRY_TILE]) {
+    tile_rows rows = {};
+    return w.rows ? rows_of_tile(w.G, first, spread) : rows;
 }
 
 /* ---- without a list of columns ---- */
@@ -105,12 +109,13 @@ static __global__ void kernel_rowptr(gpu_wanted w, const int64_t *offsets, void 
 }
 
 static __global__ void kernel_copy(gpu_wanted w, gpu_csr B) {
+    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
     EACH_TILE(at, w.G.nnz) {
-        const entry_tile tile = tile_of(w, at);
+        const tile_rows rows = rows_of(w, at, spread[threadIdx.x / 32]);
         EACH_WORD(word, at, w.G.nnz) {
             const int64_t e = word + lane_of();
             if (e < w.G.nnz) {
-                const int64_t k = source_of(w, tile, e);
+                const int64_t k = source_of(w, rows, e);
                 index_set((void *)B.col, B.wide_col, e, col_at(w.A, k));
                 move_value((void *)B.val, e, w.A.val, k, w.value_bytes);
             }
@@ -122,12 +127,13 @@ static __global__ void kernel_copy(gpu_wanted w, gpu_csr B) {
 
 /* offsets[e + 1] = the places of entry e. */
 static __global__ void kernel_places(gpu_wanted w, int64_t *offsets) {
+    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
     EACH_TILE(at, w.G.nnz) {
-        const entry_tile tile = tile_of(w, at);
+        const tile_rows rows = rows_of(w, at, spread[threadIdx.x / 32]);
         EACH_WORD(word, at, w.G.nnz) {
             const int64_t e = word + lane_of();
             if (e < w.G.nnz) {
-                const int64_t column = col_at(w.A, source_of(w, tile, e));
+                const int64_t column = col_at(w.A, source_of(w, rows, e));
                 offsets[e + 1] = rowptr_at(w.P, column + 1) - rowptr_at(w.P, column);
             }
         }
@@ -155,11 +161,12 @@ static __device__ void expand_word(const gpu_wanted &w, gpu_csr B, int64_t k, in
 }
 
 static __global__ void kernel_expand(gpu_wanted w, const int64_t *offsets, gpu_csr B) {
+    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
     EACH_TILE(at, w.G.nnz) {
-        const entry_tile tile = tile_of(w, at);
+        const tile_rows rows = rows_of(w, at, spread[threadIdx.x / 32]);
         EACH_WORD(word, at, w.G.nnz) {
             const int64_t e = word + lane_of(), end = offsets[word + WORD < w.G.nnz ? word + WORD : w.G.nnz];
-            const int64_t k = e < w.G.nnz ? source_of(w, tile, e) : 0;
+            const int64_t k = e < w.G.nnz ? source_of(w, rows, e) : 0;
             expand_word(w, B, k, e < w.G.nnz ? rowptr_at(w.P, col_at(w.A, k)) : 0, e < w.G.nnz ? offsets[e] : end, end);
         }
     }
@@ -173,7 +180,7 @@ static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_sele
     w->P = view(&wanted->P);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w->G.nnz + 1, sizeof *offsets, (void **)&offsets));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_places, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets));
-    LSP_TRY(add_up(ctx, wanted, offsets, w->G.nnz + 1, &nnz));
+    LSP_TRY(add_up(ctx, wanted, offsets, w->G.nnz + 1, wanted->col_count, &nnz));
     types = lsp_types_like(A, wanted->col_count, nnz);
     LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, nnz, &types, B));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, offsets, B->rowptr,
@@ -209,7 +216,7 @@ extern "C" lsp_status lsp_csr_extract_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     if (w.rows) {
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w.G.rows + 1, sizeof *starts, (void **)&starts));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(w.G.rows + 1), NT, 0, w, starts));
-        LSP_TRY(add_up(ctx, wanted, starts, w.G.rows + 1, &w.G.nnz));
+        LSP_TRY(add_up(ctx, wanted, starts, w.G.rows + 1, A->nnz, &w.G.nnz));
         w.G.rowptr = starts;
         w.G.wide_rowptr = true;
     }

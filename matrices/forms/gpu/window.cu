@@ -9,15 +9,15 @@ static __device__ bool inside(const lsp_window &w, int64_t from, int64_t column)
 }
 
 static __global__ void kernel_mark(gpu_csr A, lsp_window w, gpu_marks m) {
+    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
     EACH_TILE(at, A.nnz) {
-        entry_tile tile = {};
+        tile_rows rows = {};
         if (w.diagonal) {
-            tile = tile_at(A, at);
+            rows = rows_of_tile(A, at, spread[threadIdx.x / 32]);
         }
         EACH_WORD(word, at, A.nnz) {
             const int64_t k = word + lane_of();
-            mark_word(m, word,
-                      k < A.nnz && inside(w, w.diagonal ? row_of(A, k, tile.low, tile.high) : 0, col_at(A, k)));
+            mark_word(m, word, k < A.nnz && inside(w, w.diagonal ? row_in(A, rows, k) : 0, col_at(A, k)));
         }
     }
 }
@@ -108,12 +108,13 @@ extern "C" lsp_status lsp_csr_shift_rowptr_cuda(lsp_ctx *ctx, const lsp_csr *A, 
 }
 
 static __global__ void kernel_rows(gpu_csr A, void *row, bool wide) {
+    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
     EACH_TILE(at, A.nnz) {
-        const entry_tile tile = tile_at(A, at);
+        const tile_rows rows = rows_of_tile(A, at, spread[threadIdx.x / 32]);
         EACH_WORD(word, at, A.nnz) {
             const int64_t k = word + lane_of();
             if (k < A.nnz) {
-                index_set(row, wide, k, row_of(A, k, tile.low, tile.high));
+                index_set(row, wide, k, row_in(A, rows, k));
             }
         }
     }

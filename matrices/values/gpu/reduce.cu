@@ -1,198 +1,348 @@
-/* Lists of values reduced on the GPU, joined in the order of the host (values/number.h). A piece of a list is joined by
- * 4 to 32 lanes: each holds several of the 32 partial results, so that short rows need few lanes. */
-#include "core/scan.h"
+/* Lists of values reduced on the GPU, joined in the order of the host (values/number.h). 1, 4 or 32 lanes join a row,
+ * and all lanes of their warp together one that is too long for that. Rows of more than LONG entries are queued by
+ * pieces of up to LSP_LIST_PIECE, a warp takes a piece, and a block joins the pieces of a row. No call waits. */
 #include "matrices/csr/gpu/entries.cuh"
 #include "matrices/values/values.h"
 
-/* Lists of terms: entries of A, or numbers that pieces of longer lists were joined to. */
-typedef struct gpu_lists {
+enum { FEW = 8, LONG = 512, FLIGHT = 8 }; /* terms: of a lane alone; in a row that is not queued; loaded at a time */
+
+/* A piece of a row; the sums of its pieces are joined[first], joined[first + 1], ... */
+typedef struct row_piece {
+    int64_t row, first;
+} row_piece;
+
+typedef struct gpu_queue {
+    ull pieces, heads; /* how many; heads are rows of more than one piece */
+} gpu_queue;
+
+typedef struct gpu_reducing {
     gpu_csr A;
-    const double *numbers; /* NULL: entries */
-    const void *starts;    /* of the lists; count + 1 */
-    bool wide;
-    int64_t count;
-} gpu_lists;
+    lsp_reduction reduction;
+    lsp_type type;        /* of the results */
+    bool all;             /* one list of all entries, in place of the rows */
+    const unsigned *gate; /* not 0: A is no matrix; NULL: it was checked */
+    void *results;
+    gpu_queue *queue;
+    row_piece *pieces, *heads;
+    void *joined[2]; /* of each piece: both parts */
+} gpu_reducing;
 
-static __device__ int64_t start_of(const gpu_lists &in, int64_t i) { return index_at(in.starts, in.wide, i); }
+static __device__ bool is_shut(const gpu_reducing &r) { return r.gate != NULL && *(const volatile unsigned *)r.gate; }
 
-static __device__ double term_at(const gpu_lists &in, lsp_reduction reduction, int part, int64_t k) {
-    if (in.numbers) {
-        return in.numbers[k];
+/* The terms of a list and how they are joined: doubles, of any type; sums of doubles, which need no choice for each
+ * term; integers, whose order does not matter. */
+struct any_numbers {
+    typedef double number;
+    static __device__ number none(lsp_reduction r) { return lsp_reduce_none(r); }
+    static __device__ number join(lsp_reduction r, number a, number b) {
+        return lsp_reduce_join(lsp_takes_largest(r), a, b);
     }
-    const gpu_value value = complex_at(in.A, k);
-    return part == 1 ? value.im : lsp_reduce_term(reduction, value.re, value.im, in.A.val_type == LSP_C64);
-}
-
-/* pieces[i + 1] = the pieces of list i; an empty list is one too. */
-static __global__ void kernel_count_pieces(gpu_lists in, int64_t *pieces) {
-    EACH_ITEM(i, in.count + 1) {
-        const int64_t length = i > 0 ? start_of(in, i) - start_of(in, i - 1) : 0;
-        pieces[i] = i == 0 ? 0 : length > LSP_LIST_PIECE ? (length + LSP_LIST_PIECE - 1) / LSP_LIST_PIECE : 1;
+    static __device__ number term(const gpu_csr &A, lsp_reduction r, int part, int64_t k) {
+        const gpu_value value = complex_at(A, k);
+        return part == 1 ? value.im : lsp_reduce_term(r, value.re, value.im, A.val_type == LSP_C64);
     }
-}
+    static __device__ void put(const gpu_reducing &r, int64_t i, int64_t n, number re, number im) {
+        const double x = lsp_reduce_result(r.reduction, n, re);
+        if (r.type == LSP_C64) {
+            ((double *)r.results)[2 * i] = x;
+            ((double *)r.results)[2 * i + 1] = lsp_reduce_result(r.reduction, n, im);
+        } else if (r.type == LSP_F64) {
+            ((double *)r.results)[i] = x;
+        } else {
+            ((float *)r.results)[i] = (float)x;
+        }
+    }
+};
+struct double_sums : any_numbers {
+    static __device__ number none(lsp_reduction) { return -0.0; }
+    static __device__ number join(lsp_reduction, number a, number b) { return a + b; }
+    static __device__ number term(const gpu_csr &A, lsp_reduction, int, int64_t k) {
+        return ((const double *)A.val)[k];
+    }
+};
+struct whole_numbers {
+    typedef long long number;
+    static __device__ number none(lsp_reduction r) { return lsp_none_whole(r); }
+    static __device__ number join(lsp_reduction r, number a, number b) { return lsp_join_whole(r, a, b); }
+    static __device__ number term(const gpu_csr &A, lsp_reduction, int, int64_t k) {
+        return whole_at(A.val_type, A.val, k);
+    }
+    static __device__ void put(const gpu_reducing &r, int64_t i, int64_t, number x, number) {
+        ((int64_t *)r.results)[i] = x;
+    }
+};
 
-/* The list of a piece: the last that begins at it or before. */
-static __device__ int64_t list_of(const int64_t *pieces, int64_t count, int64_t piece) {
-    return LSP_FIRST(0, count - 1, middle, pieces[middle + 1] > piece);
-}
-
-/* Joins each piece by LANES lanes. Lane l holds the partial results l, l + LANES, ... `single`: each list is a piece.
- */
-template <int LANES>
-static __global__ void kernel_join(gpu_lists in, lsp_reduction reduction, int part, const int64_t *pieces, bool single,
-                                   int64_t total, double *joined) {
-    enum { HELD = LSP_LIST_LANES / LANES };
-    const bool largest = lsp_takes_largest(reduction);
-    const int lane = (int)threadIdx.x % LANES;
-    const int64_t groups = (int64_t)gridDim.x * (NT / LANES), first = (int64_t)blockIdx.x * (NT / LANES);
-    for (int64_t base = first; base < total; base += groups) { /* all lanes of a warp stay together */
-        const int64_t piece = base + threadIdx.x / LANES;
-        double held[HELD];
-        int64_t begin = 0, end = 0;
-        if (piece < total) {
-            const int64_t i = single ? piece : list_of(pieces, in.count, piece);
-            begin = start_of(in, i) + (single ? 0 : (piece - pieces[i]) * LSP_LIST_PIECE);
-            end = start_of(in, i + 1) < begin + LSP_LIST_PIECE ? start_of(in, i + 1) : begin + LSP_LIST_PIECE;
+/* Joins n terms by all lanes of a warp; lane 0 has the result. */
+template <typename T, typename J, typename TERM>
+static __device__ T join_by_warp(lsp_reduction reduction, int64_t n, TERM term) {
+    T joined = J::none(reduction);
+    int64_t k = lane_of();
+    for (; k + (FLIGHT - 1) * 32 < n; k += FLIGHT * 32) {
+        T terms[FLIGHT];
+#pragma unroll
+        for (int f = 0; f < FLIGHT; f++) {
+            terms[f] = term(k + f * 32);
         }
 #pragma unroll
-        for (int h = 0; h < HELD; h++) {
-            held[h] = lsp_reduce_none(reduction);
+        for (int f = 0; f < FLIGHT; f++) {
+            joined = J::join(reduction, joined, terms[f]);
         }
-        for (int64_t k = begin; k < end; k += LSP_LIST_LANES) {
+    }
+    for (; k < n; k += 32) {
+        joined = J::join(reduction, joined, term(k));
+    }
 #pragma unroll
-            for (int h = 0; h < HELD; h++) {
-                const int64_t mine = k + lane + h * LANES;
-                held[h] = mine < end ? lsp_reduce_join(largest, held[h], term_at(in, reduction, part, mine)) : held[h];
+    for (int half = 16; half > 0; half /= 2) {
+        joined = J::join(reduction, joined, __shfl_down_sync(~0u, joined, half));
+    }
+    return joined;
+}
+
+/* Joins n terms by LANES lanes of 1, 4 or 32; their first one has the result. A lane alone takes up to FEW terms; 4
+ * hold the 32 partial results of a list, 8 in each. */
+template <typename J, int LANES>
+static __device__ typename J::number join_by_lanes(const gpu_reducing &r, int part, int64_t begin, int64_t n) {
+    typedef typename J::number number;
+    if constexpr (LANES == 32) {
+        return join_by_warp<number, J>(r.reduction, n,
+                                       [&](int64_t k) { return J::term(r.A, r.reduction, part, begin + k); });
+    } else {
+        const int lane = (int)threadIdx.x % LANES;
+        number held[FEW];
+#pragma unroll
+        for (int h = 0; h < FEW; h++) {
+            const int64_t k = lane + h * LANES;
+            held[h] = k < n ? J::term(r.A, r.reduction, part, begin + k) : J::none(r.reduction);
+        }
+        for (int64_t first = 32; LANES == 4 && first < n; first += 32) {
+#pragma unroll
+            for (int h = 0; h < FEW; h++) {
+                const int64_t k = first + lane + h * LANES;
+                held[h] = k < n ? J::join(r.reduction, held[h], J::term(r.A, r.reduction, part, begin + k)) : held[h];
             }
         }
 #pragma unroll
-        for (int half = HELD / 2; half > 0; half /= 2) {
+        for (int half = FEW / 2; half > 0; half /= 2) {
 #pragma unroll
             for (int h = 0; h < half; h++) {
-                held[h] = lsp_reduce_join(largest, held[h], held[h + half]);
+                held[h] = J::join(r.reduction, held[h], held[h + half]);
             }
         }
 #pragma unroll
         for (int half = LANES / 2; half > 0; half /= 2) {
-            held[0] = lsp_reduce_join(largest, held[0], __shfl_down_sync(~0u, held[0], half, LANES));
+            held[0] = J::join(r.reduction, held[0], __shfl_down_sync(~0u, held[0], half, LANES));
         }
-        if (lane == 0 && piece < total) {
-            joined[piece] = held[0];
-        }
+        return held[0];
     }
 }
 
-static lsp_status join_pieces(lsp_ctx *ctx, gpu_lists in, lsp_reduction reduction, int part, const int64_t *pieces,
-                              int64_t total, int64_t terms, double *joined) {
-    const int64_t mean = terms / lsp_max(total, 1);
-    const bool single = total == in.count;
-#define JOIN(lanes)                                                                                                    \
-    LSP_LAUNCH(ctx, kernel_join<lanes>, lsp_blocks_for(ctx, total, NT / lanes, 32), NT, 0, in, reduction, part,        \
-               pieces, single, total, joined)
-    return mean <= 4 ? JOIN(4) : mean <= 8 ? JOIN(8) : mean <= 16 ? JOIN(16) : JOIN(32);
-#undef JOIN
-}
+static __device__ int64_t pieces_of(int64_t n) { return n <= LSP_LIST_PIECE ? 1 : (n - 1) / LSP_LIST_PIECE + 1; }
 
-/* *joined = a number for each list, in scratch. */
-static lsp_status join(lsp_ctx *ctx, gpu_lists in, int64_t terms, lsp_reduction reduction, int part, double **joined) {
-    lsp_status status = LSP_OK;
-    for (int64_t total = -1; total != in.count;) {
-        int64_t *pieces = NULL;
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, in.count + 1, sizeof *pieces, (void **)&pieces));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_count_pieces, blocks_for_items(in.count + 1), NT, 0, in, pieces));
-        LSP_TRY(lsp_cuda_scan(ctx, pieces, in.count + 1, &total));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, total, sizeof **joined, (void **)joined));
-        LSP_TRY(join_pieces(ctx, in, reduction, part, pieces, total, terms, *joined));
-        in.numbers = *joined, in.starts = pieces, in.wide = true;
-        reduction = lsp_takes_largest(reduction) ? LSP_REDUCE_MAX : LSP_REDUCE_SUM;
-        terms = total;
+/* Queues row i of n entries, by all lanes of a warp. */
+static __device__ void queue_row(const gpu_reducing &r, int64_t i, int64_t n) {
+    const int64_t count = pieces_of(n);
+    ull first = lane_of() == 0 ? atomicAdd(&r.queue->pieces, (ull)count) : 0;
+    first = __shfl_sync(~0u, first, 0);
+    for (int64_t p = lane_of(); p < count; p += 32) {
+        r.pieces[first + p].row = i, r.pieces[first + p].first = (int64_t)first;
     }
-done:
-    return status;
+    if (lane_of() == 0 && count > 1) {
+        const ull head = atomicAdd(&r.queue->heads, 1ull);
+        r.heads[head].row = i, r.heads[head].first = (int64_t)first;
+    }
 }
 
-/* Integers, in any order. A warp joins one list; if there is a single list, all warps share its entries. */
-static __global__ void kernel_join_whole(gpu_lists in, lsp_reduction reduction, bool single, int64_t *results) {
-    const int64_t warps = (int64_t)gridDim.x * WARPS, warp = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
-    for (int64_t i = single ? 0 : warp; i < in.count; i += single ? in.count : warps) {
-        const int64_t first = single ? warp * 32 : 0, step = single ? warps * 32 : 32;
-        long long joined = lsp_none_whole(reduction);
-        for (int64_t k = start_of(in, i) + first + lane_of(); k < start_of(in, i + 1); k += step) {
-            joined = lsp_join_whole(reduction, joined, whole_at(in.A.val_type, in.A.val, k));
+template <typename J, int LANES> static __global__ void __launch_bounds__(NT) kernel_join_rows(gpu_reducing r) {
+    typedef typename J::number number;
+    const int64_t most = LANES == 1 ? FEW : LANES == 4 ? 64 : LONG; /* entries of a row for LANES lanes */
+    const int64_t groups = (int64_t)gridDim.x * (NT / LANES);
+    const int parts = r.type == LSP_C64 ? 2 : 1, lane = (int)threadIdx.x % LANES;
+    if (is_shut(r)) {
+        return;
+    }
+    for (int64_t base = (int64_t)blockIdx.x * (NT / LANES); base < r.A.rows; base += groups) { /* warps stay together */
+        const int64_t i = base + threadIdx.x / LANES;
+        const int64_t begin = i < r.A.rows ? rowptr_at(r.A, i) : 0,
+                      n = i < r.A.rows ? rowptr_at(r.A, i + 1) - begin : 0;
+        number joined[2] = {};
+        for (int part = 0; part < parts; part++) {
+            joined[part] = join_by_lanes<J, LANES>(r, part, begin, n <= most ? n : 0);
         }
-        for (int half = 16; half > 0; half /= 2) {
-            joined = lsp_join_whole(reduction, joined, __shfl_down_sync(~0u, joined, half));
+        if (lane == 0 && i < r.A.rows && n <= most) {
+            J::put(r, i, n, joined[0], joined[1]);
         }
-        if (lane_of() == 0 && !single) {
-            results[i] = joined;
-        } else if (lane_of() == 0) { /* results[0] was set before */
-            for (ull seen = *(volatile ull *)results, before = ~seen; seen != before;) {
-                before = seen;
-                seen = atomicCAS((ull *)results, before, (ull)lsp_join_whole(reduction, (int64_t)before, joined));
+        for (unsigned left = __ballot_sync(~0u, lane == 0 && n > most); left != 0; left &= left - 1) {
+            const int from = __ffs((int)left) - 1;
+            const int64_t row = __shfl_sync(~0u, i, from), start = __shfl_sync(~0u, begin, from);
+            const int64_t length = __shfl_sync(~0u, n, from);
+            if (length > LONG) {
+                queue_row(r, row, length);
+                continue;
+            }
+            for (int part = 0; part < parts; part++) {
+                joined[part] = join_by_lanes<J, 32>(r, part, start, length);
+            }
+            if (lane_of() == 0) {
+                J::put(r, row, length, joined[0], joined[1]);
             }
         }
     }
 }
 
-static __global__ void kernel_set(int64_t *results, int64_t x) { results[0] = x; }
+/* Begin and length of a list. */
+static __device__ int64_t begin_of(const gpu_reducing &r, int64_t i) { return r.all ? 0 : rowptr_at(r.A, i); }
+static __device__ int64_t length_of(const gpu_reducing &r, int64_t i) {
+    return r.all ? r.A.nnz : rowptr_at(r.A, i + 1) - rowptr_at(r.A, i);
+}
 
-static lsp_status reduce_whole(lsp_ctx *ctx, const gpu_lists *in, lsp_reduction reduction, bool single,
-                               int64_t *results) {
-    lsp_status status = LSP_OK;
-    if (single) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_set, 1, 1, 0, results, lsp_none_whole(reduction)));
+template <typename J> static __global__ void __launch_bounds__(NT) kernel_join_pieces(gpu_reducing r) {
+    typedef typename J::number number;
+    if (is_shut(r)) {
+        return;
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_join_whole, single ? blocks_for_items(in->A.nnz) : blocks_for_rows(in->count), NT, 0,
-                       *in, reduction, single, results));
+    const int64_t count = r.all ? pieces_of(r.A.nnz) : (int64_t)r.queue->pieces;
+    const int parts = r.type == LSP_C64 ? 2 : 1;
+    EACH_ROW(p, count) {
+        row_piece piece = {};
+        if (!r.all) {
+            piece = r.pieces[p];
+        }
+        const int64_t begin = (p - piece.first) * LSP_LIST_PIECE, all = length_of(r, piece.row);
+        number joined[2] = {};
+        for (int part = 0; part < parts; part++) {
+            joined[part] = join_by_lanes<J, 32>(r, part, begin_of(r, piece.row) + begin,
+                                                min(all - begin, (int64_t)LSP_LIST_PIECE));
+        }
+        if (lane_of() == 0 && all <= LSP_LIST_PIECE) {
+            J::put(r, piece.row, all, joined[0], joined[1]);
+        } else if (lane_of() == 0) {
+            for (int part = 0; part < parts; part++) {
+                ((number *)r.joined[part])[p] = joined[part];
+            }
+        }
+    }
+}
+
+/* Numbers of pieces are a list again, whose pieces are joined by a warp each and take the place of their first terms,
+ * until one is left. By all threads of a block. */
+template <typename J>
+static __device__ typename J::number join_joined(lsp_reduction reduction, typename J::number *joined, int64_t n) {
+    typedef typename J::number number;
+    const int warp = (int)threadIdx.x / 32;
+    while (n > 1) {
+        const int64_t count = pieces_of(n);
+        for (int64_t first = 0; first < count; first += WARPS) {
+            const int64_t p = first + warp, begin = p * LSP_LIST_PIECE;
+            const number x =
+                join_by_warp<number, J>(reduction, max(min(n - begin, (int64_t)LSP_LIST_PIECE), (int64_t)0),
+                                        [&](int64_t k) { return joined[begin + k]; });
+            __syncthreads(); /* all of this turn were read */
+            if (lane_of() == 0 && p < count) {
+                joined[p] = x;
+            }
+            __syncthreads();
+        }
+        n = count;
+    }
+    return joined[0];
+}
+
+/* Rows of more than one piece, a block each. */
+template <typename J> static __global__ void __launch_bounds__(NT) kernel_join_heads(gpu_reducing r) {
+    typedef typename J::number number;
+    if (is_shut(r)) {
+        return;
+    }
+    const int64_t count = r.all ? 1 : (int64_t)r.queue->heads;
+    for (int64_t h = blockIdx.x; h < count; h += gridDim.x) {
+        row_piece head = {};
+        if (!r.all) {
+            head = r.heads[h];
+        }
+        const int64_t n = length_of(r, head.row);
+        number x[2] = {};
+        for (int part = 0; part < (r.type == LSP_C64 ? 2 : 1); part++) {
+            x[part] = join_joined<J>(r.reduction, (number *)r.joined[part] + head.first, pieces_of(n));
+        }
+        if (threadIdx.x == 0) {
+            J::put(r, head.row, n, x[0], x[1]);
+        }
+        __syncthreads();
+    }
+}
+
+/* Numbers of entries, or reductions of ones. */
+static __global__ void kernel_count(gpu_reducing r) {
+    if (is_shut(r)) {
+        return;
+    }
+    EACH_ITEM(i, r.all ? 1 : r.A.rows) {
+        const int64_t n = length_of(r, i);
+        if (r.reduction == LSP_REDUCE_COUNT) {
+            ((int64_t *)r.results)[i] = n;
+        } else {
+            ((double *)r.results)[i] = lsp_reduce_ones(r.reduction, n);
+        }
+    }
+}
+
+/* ---- the host's side ---- */
+
+/* The queue of long rows, of which a matrix of nnz entries has at most nnz / LONG. */
+static lsp_status make_queue(lsp_ctx *ctx, gpu_reducing *r) {
+    lsp_status status = LSP_OK;
+    const int64_t pieces = r->all ? r->A.nnz / LSP_LIST_PIECE + 1 : r->A.nnz / LONG, parts = r->type == LSP_C64 ? 2 : 1;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, parts * pieces, sizeof(double), &r->joined[0]));
+    r->joined[1] = (double *)r->joined[0] + (parts - 1) * pieces;
+    if (!r->all) {
+        LSP_TRY(scratch_of(ctx, 0, 1, sizeof *r->queue, (void **)&r->queue));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, pieces, sizeof *r->pieces, (void **)&r->pieces));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->A.nnz / LSP_LIST_PIECE, sizeof *r->heads, (void **)&r->heads));
+    }
 done:
     return status;
 }
 
-static __global__ void kernel_results(gpu_lists in, lsp_reduction reduction, lsp_type type, bool by_count,
-                                      const double *re, const double *im, void *results) {
-    EACH_ITEM(i, in.count) {
-        const int64_t length = start_of(in, i + 1) - start_of(in, i);
-        if (reduction == LSP_REDUCE_COUNT) {
-            ((int64_t *)results)[i] = length;
-            continue;
-        }
-        const double x = by_count ? lsp_reduce_ones(reduction, length) : lsp_reduce_result(reduction, length, re[i]);
-        if (type == LSP_C64) {
-            ((double *)results)[2 * i] = x;
-            ((double *)results)[2 * i + 1] = lsp_reduce_result(reduction, length, im[i]);
-        } else if (type == LSP_F64) {
-            ((double *)results)[i] = x;
-        } else {
-            ((float *)results)[i] = (float)x;
-        }
+template <typename J> static lsp_status reduce(lsp_ctx *ctx, gpu_reducing r) {
+    lsp_status status = LSP_OK;
+    const int64_t mean = r.A.nnz / lsp_max(r.A.rows, 1),
+                  pieces = r.all ? r.A.nnz / LSP_LIST_PIECE + 1 : r.A.nnz / LONG + 1;
+    LSP_TRY(make_queue(ctx, &r));
+#define ROWS(lanes)                                                                                                    \
+    LSP_LAUNCH(ctx, (kernel_join_rows<J, lanes>), lsp_blocks_for(ctx, r.A.rows, NT / lanes, 32), NT, 0, r)
+    if (!r.all) {
+        LSP_TRY(mean <= 6 ? ROWS(1) : mean <= 32 ? ROWS(4) : ROWS(32));
     }
+    if (r.all || r.A.nnz > LONG) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_join_pieces<J>, lsp_blocks_for(ctx, pieces, WARPS, 16), NT, 0, r));
+    }
+    if (r.A.nnz > LSP_LIST_PIECE) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_join_heads<J>, r.all ? 1 : lsp_blocks_for(ctx, r.A.nnz / LSP_LIST_PIECE, 1, 4),
+                           NT, 0, r));
+    }
+#undef ROWS
+done:
+    return status;
 }
 
 extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all,
-                                          void *results) {
+                                          const unsigned *gate, void *results) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    const lsp_type type = lsp_reduce_type(A->val_type, reduction);
-    const bool by_count = reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE;
-    double *parts[2] = {NULL, NULL};
-    void *whole = NULL;
-    gpu_lists in = {};
-    in.A = view(A), in.starts = A->rowptr, in.wide = A->rowptr_type == LSP_I64, in.count = A->rows;
-    if (all) {
-        const int64_t starts[] = {0, A->nnz};
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *starts, &whole));
-        LSP_TRY(lsp_cuda_copy(ctx, whole, LSP_CUDA, starts, LSP_HOST, sizeof starts));
-        in.starts = whole, in.wide = true, in.count = 1;
+    gpu_reducing r = {};
+    r.A = view(A), r.reduction = reduction, r.all = all, r.gate = gate, r.results = results;
+    r.type = lsp_reduce_type(A->val_type, reduction);
+    if (!all && A->rows == 0) {
+        return LSP_OK;
     }
-    if (lsp_reduces_whole(A->val_type, reduction)) {
-        LSP_TRY(reduce_whole(ctx, &in, reduction, all, (int64_t *)results));
-        goto done;
+    if (reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_count, all ? 1 : blocks_for_items(A->rows), NT, 0, r));
+    } else if (lsp_reduces_whole(A->val_type, reduction)) {
+        LSP_TRY(reduce<whole_numbers>(ctx, r));
+    } else {
+        LSP_TRY(A->val_type == LSP_F64 && reduction == LSP_REDUCE_SUM ? reduce<double_sums>(ctx, r)
+                                                                      : reduce<any_numbers>(ctx, r));
     }
-    for (int part = 0; part < (type == LSP_C64 ? 2 : 1) && !by_count && in.count > 0; part++) {
-        LSP_TRY(join(ctx, in, A->nnz, reduction, part, &parts[part]));
-    }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_results, blocks_for_items(in.count), NT, 0, in, reduction, type, by_count, parts[0],
-                       parts[1], results));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

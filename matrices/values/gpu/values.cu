@@ -165,80 +165,79 @@ extern "C" lsp_status lsp_csr_hadamard_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
 
 /* ---- diagonals ---- */
 
-enum { FEW = 8 }; /* entries a row, in the mean, up to which a lane takes a row; longer ones a warp */
+enum { DIAGONAL_EACH = 4, DIAGONAL_LONG = 8 }; /* entries that a lane loads at a time; so often, before a warp helps */
 
-static __device__ void put_sum(lsp_type type, void *diagonal, int64_t i, const double sum[2], ull sum_whole) {
-    if (type == LSP_I64) {
-        ((ull *)diagonal)[i] = sum_whole;
-    } else {
-        put(type, diagonal, i, sum);
-    }
-}
+typedef struct gpu_diagonal {
+    gpu_csr A;
+    lsp_type type; /* of the results */
+    const unsigned *gate;
+    void *values;
+} gpu_diagonal;
 
-/* Adds the entries of row i in column i, in their order. */
-static __device__ void take_by_lane(const gpu_csr &A, lsp_type type, void *diagonal, int64_t i) {
+/* Adds the entries of row i in column i, in their order: LANES lanes look at LANES * EACH entries at a time. All groups
+ * of a warp call together; those without a row have begin = end. */
+template <int LANES, int EACH>
+static __device__ void take_row(const gpu_diagonal &d, int64_t i, int64_t begin, int64_t end, bool here) {
+    const int lane = (int)threadIdx.x % LANES, shift = lane_of() / LANES * LANES;
     double sum[2] = {0, 0}, x[2];
     ull sum_whole = 0;
     bool first = true;
-    for (int64_t k = rowptr_at(A, i); k < rowptr_at(A, i + 1); k++) {
-        if (col_at(A, k) == i && type == LSP_I64) {
-            sum_whole += whole(type, A.val, k);
-        } else if (col_at(A, k) == i) {
-            get(A.val_type, A.val, k, x);
-            lsp_add_number(type, first, sum, x);
-            first = false;
+    for (int64_t base = begin; __any_sync(~0u, base < end); base += LANES * EACH) {
+        bool hit[EACH];
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            const int64_t k = base + e * LANES + lane;
+            hit[e] = k < end && col_at(d.A, k) == i;
         }
-    }
-    put_sum(type, diagonal, i, sum, sum_whole);
-}
-
-/* The same: a warp looks at 32 entries at a time. */
-static __device__ void take_by_warp(const gpu_csr &A, lsp_type type, void *diagonal, int64_t i) {
-    const int64_t end = rowptr_at(A, i + 1);
-    double sum[2] = {0, 0}, x[2];
-    ull sum_whole = 0;
-    bool first = true;
-    for (int64_t base = rowptr_at(A, i); base < end; base += 32) {
-        const int64_t mine = base + lane_of();
-        unsigned found = __ballot_sync(~0u, mine < end && col_at(A, mine) == i);
-        for (; found != 0; found &= found - 1) {
-            const int64_t k = base + __ffs((int)found) - 1;
-            if (type == LSP_I64) {
-                sum_whole += whole(type, A.val, k);
-                continue;
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            unsigned found = __ballot_sync(~0u, hit[e]) >> shift & (~0u >> (32 - LANES));
+            for (; found != 0; found &= found - 1) {
+                const int64_t k = base + e * LANES + __ffs((int)found) - 1;
+                if (d.type == LSP_I64) {
+                    sum_whole += whole(d.type, d.A.val, k);
+                    continue;
+                }
+                get(d.A.val_type, d.A.val, k, x);
+                lsp_add_number(d.type, first, sum, x);
+                first = false;
             }
-            get(A.val_type, A.val, k, x);
-            lsp_add_number(type, first, sum, x);
-            first = false;
         }
     }
-    if (lane_of() == 0) {
-        put_sum(type, diagonal, i, sum, sum_whole);
-    }
-}
-
-static __global__ void kernel_long_rows_diagonal(gpu_csr A, lsp_type type, void *diagonal, int64_t n) {
-    EACH_ROW(i, n) { take_by_warp(A, type, diagonal, i); }
-}
-
-static __global__ void kernel_short_rows_diagonal(gpu_csr A, lsp_type type, void *diagonal, int64_t n) {
-    EACH_ITEM(i, (n + 31) / 32 * 32) { /* whole warps */
-        const bool long_row = i < n && rowptr_at(A, i + 1) - rowptr_at(A, i) > 8 * FEW;
-        if (i < n && !long_row) {
-            take_by_lane(A, type, diagonal, i);
-        }
-        for (unsigned left = __ballot_sync(~0u, long_row); left != 0; left &= left - 1) {
-            take_by_warp(A, type, diagonal, i - lane_of() + __ffs((int)left) - 1);
-        }
+    if (lane == 0 && here && d.type == LSP_I64) {
+        ((ull *)d.values)[i] = sum_whole;
+    } else if (lane == 0 && here) {
+        put(d.type, d.values, i, sum);
     }
 }
 
-extern "C" lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
-    const int64_t n = lsp_min(A->rows, A->cols);
-    const lsp_type type = A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
-    return A->nnz > FEW * A->rows
-               ? LSP_LAUNCH(ctx, kernel_long_rows_diagonal, blocks_for_rows(n), NT, 0, view(A), type, diagonal, n)
-               : LSP_LAUNCH(ctx, kernel_short_rows_diagonal, blocks_for_items(n), NT, 0, view(A), type, diagonal, n);
+/* LANES lanes take a row; all lanes of their warp one after another of those that are too long for that. */
+template <int LANES> static __global__ void __launch_bounds__(NT) kernel_diagonal(gpu_diagonal d, int64_t n) {
+    if (d.gate != NULL && *(const volatile unsigned *)d.gate) {
+        return;
+    }
+    const int64_t most = LANES < 32 ? LANES * DIAGONAL_EACH * DIAGONAL_LONG : INT64_MAX;
+    const int64_t groups = 32 / LANES, slice = (n + groups - 1) / groups;
+    EACH_ROW(w, slice) { /* a warp's rows lie far apart where they may be long: long ones are often neighbours */
+        const int64_t i = LANES == 1 ? w * 32 + lane_of() : lane_of() / LANES * slice + w;
+        const int64_t begin = i < n ? rowptr_at(d.A, i) : 0, end = i < n ? rowptr_at(d.A, i + 1) : 0;
+        const bool long_row = end - begin > most;
+        take_row<LANES, DIAGONAL_EACH>(d, i, begin, long_row ? begin : end, i < n && !long_row);
+        for (unsigned left = __ballot_sync(~0u, long_row && threadIdx.x % LANES == 0); left != 0; left &= left - 1) {
+            const int from = __ffs((int)left) - 1;
+            take_row<32, 2 * DIAGONAL_EACH>(d, __shfl_sync(~0u, i, from), __shfl_sync(~0u, begin, from),
+                                            __shfl_sync(~0u, end, from), true);
+        }
+    }
+}
+
+extern "C" lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, const unsigned *gate, void *diagonal) {
+    const int64_t n = lsp_min(A->rows, A->cols), mean = A->nnz / lsp_max(A->rows, 1);
+    gpu_diagonal d = {};
+    d.A = view(A), d.type = A->val_type == LSP_NONE ? LSP_F64 : A->val_type, d.gate = gate, d.values = diagonal;
+#define DIAGONAL(lanes) LSP_LAUNCH(ctx, kernel_diagonal<lanes>, lsp_blocks_for(ctx, n, NT / lanes, 32), NT, 0, d, n)
+    return mean <= 8 ? DIAGONAL(1) : mean <= 32 ? DIAGONAL(4) : DIAGONAL(32);
+#undef DIAGONAL
 }
 
 static __global__ void kernel_fill_diagonal(const void *diagonal, lsp_type type, int64_t n, void *rowptr,

@@ -1,0 +1,26 @@
+/* Suffix arrays on the CPU: a text of codes, and the two ways to sort its suffixes. */
+#ifndef LSP_SUFFIX_ARRAY_CPU_CPU_H
+#define LSP_SUFFIX_ARRAY_CPU_CPU_H
+
+#include "suffix_array/suffix_array.h"
+
+/* A text whose symbols are 0 .. kinds-1. Scratch of the call; one item before the first may be read. */
+typedef struct lsp_codes {
+    int64_t n, kinds;
+    int bytes;             /* of a code: 1, 2, or those of an index */
+    bool wide;             /* indices are int64_t, else int32_t */
+    const void *at;        /* the codes */
+    void *count;           /* index[kinds]: how often each code occurs */
+    const uint64_t *first; /* NULL: one text; else a bit for each symbol: is it the first of a string? */
+} lsp_codes;
+
+/* codes.c: finds the alphabet of a text and numbers its symbols in their order. */
+lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_codes *codes);
+
+/* levels.c: the suffix array of these codes, as indices. On failure `suffixes` is untouched. */
+lsp_status lsp_codes_sort(lsp_ctx *ctx, const lsp_codes *codes, lsp_suffix_method method, void *suffixes,
+                          lsp_suffix_info *info);
+
+static inline bool lsp_is_first(const uint64_t *first, int64_t i) { return first[i >> 6] >> (i & 63) & 1; }
+
+#endif

@@ -1,0 +1,99 @@
+/* The sort of all suffixes of a text of codes, and of the texts of names below it. */
+#include "cpu.h"
+
+enum {
+    LSP_SAMPLE_WANTED = 1 << 13, /* keys that are looked at */
+    LSP_SAMPLE_MOST = 1 << 16,
+    LSP_FEW = 8 /* symbols are compared instead of ranks if at most one suffix in so many is left */
+};
+
+/* The keys whose hash has `less` leading zeros. */
+typedef struct lsp_key_sample {
+    int less;
+    int64_t count;
+    uint64_t *keys;
+} lsp_key_sample;
+
+/* Shares of suffixes that are equal in their first keys, measured: see docs/measurements/suffix_array.md. */
+static bool is_doubling_cheaper(double in_long) { return in_long < 0.15; }
+static bool are_short_keys_enough(double in_short) { return in_short < 0.15; }
+
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+
+#define INDEX int32_t
+#define UNSIGNED uint32_t
+#define INDEX_TYPE LSP_I32
+#define SORT_NAMES level_n32
+#define SYMBOL int32_t
+#define T(name) JOIN(name, n32)
+#include "level_template.h"
+#undef T
+#undef SYMBOL
+#define SYMBOL uint8_t
+#define T(name) JOIN(name, b32)
+#include "level_template.h"
+#undef T
+#undef SYMBOL
+#define SYMBOL uint16_t
+#define T(name) JOIN(name, h32)
+#include "level_template.h"
+#undef T
+#undef SYMBOL
+#undef INDEX
+#undef UNSIGNED
+#undef INDEX_TYPE
+#undef SORT_NAMES
+
+#define INDEX int64_t
+#define UNSIGNED uint64_t
+#define INDEX_TYPE LSP_I64
+#define SORT_NAMES level_n64
+#define SYMBOL int64_t
+#define T(name) JOIN(name, n64)
+#include "level_template.h"
+#undef T
+#undef SYMBOL
+#define SYMBOL uint8_t
+#define T(name) JOIN(name, b64)
+#include "level_template.h"
+#undef T
+#undef SYMBOL
+#define SYMBOL uint16_t
+#define T(name) JOIN(name, h64)
+#include "level_template.h"
+
+lsp_status lsp_codes_sort(lsp_ctx *ctx, const lsp_codes *c, lsp_suffix_method method, void *suffixes,
+                          lsp_suffix_info *info) {
+    info->alphabet = c->kinds;
+    if (c->wide) {
+        return c->bytes == 1   ? level_b64(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
+               : c->bytes == 2 ? level_h64(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
+                               : level_n64(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info);
+    }
+    return c->bytes == 1   ? level_b32(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
+           : c->bytes == 2 ? level_h32(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
+                           : level_n32(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info);
+}
+
+static lsp_status sort_array(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,
+                             void *suffixes, lsp_suffix_info *info) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const bool wide = text->n > INT32_MAX;
+    lsp_codes codes;
+    void *narrow = suffixes;
+    LSP_TRY(lsp_codes_make(ctx, text, wide, &codes));
+    if (!wide && type == LSP_I64) {
+        LSP_TRY(lsp_scratch_bytes(ctx, text->n, sizeof(int32_t), false, &narrow));
+    }
+    LSP_TRY(lsp_codes_sort(ctx, &codes, method, narrow, info));
+    for (int64_t i = 0; i < text->n && narrow != suffixes; i++) {
+        ((int64_t *)suffixes)[i] = ((int32_t *)narrow)[i];
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+const lsp_suffix_device lsp_suffix_cpu = {.array = sort_array};

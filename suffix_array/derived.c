@@ -1,0 +1,238 @@
+/* What is made of a suffix array: ranks, common prefixes, the Burrows-Wheeler transform and its inverse. On the host.
+ */
+#include "suffix_array.h"
+
+enum { LEAST = 1 << 15 }; /* items for which a thread pays */
+
+typedef struct deriving {
+    const lsp_text *text;
+    lsp_type type;
+    const void *suffixes;
+    const uint64_t *first; /* see lsp_text_firsts */
+    void *out, *before, *common;
+    int64_t n, twice; /* a suffix that stands twice, or n */
+    uint64_t *seen;
+    int64_t *primary;
+} deriving;
+
+static inline int64_t suffix_at(const deriving *d, int64_t r) { return lsp_index_at(d->suffixes, d->type, r); }
+
+/* What the calls check alike. */
+static lsp_status check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, const void *out,
+                        const char *name) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_text_check(ctx, text, "text"));
+    LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
+    LSP_REQUIRE(text->n == 0 || out != NULL, LSP_ERR_ARGUMENT, "the place for the %s is NULL", name);
+    LSP_REQUIRE(text->where == LSP_HOST, LSP_ERR_UNSUPPORTED, "%s are computed on the host only", name);
+    LSP_TRY(lsp_suffix_check_range(ctx, text->n, type, suffixes));
+done:
+    return status;
+}
+
+/* ---- ranks ---- */
+
+static void see(void *data, int64_t begin, int64_t end) {
+    deriving *d = data;
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t i = suffix_at(d, r);
+        const uint64_t bit = (uint64_t)1 << (i & 63);
+        if (__atomic_fetch_or(&d->seen[i >> 6], bit, __ATOMIC_RELAXED) & bit) {
+            lsp_lower(&d->twice, i);
+        }
+    }
+}
+
+static void invert(void *data, int64_t begin, int64_t end) {
+    const deriving *d = data;
+    for (int64_t r = begin; r < end; r++) {
+        lsp_index_set(d->out, d->type, suffix_at(d, r), r);
+    }
+}
+
+lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes, lsp_where where,
+                              void *ranks) {
+    lsp_status status = LSP_OK;
+    deriving d = {.type = type, .suffixes = suffixes, .out = ranks, .n = n, .twice = n};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_text text = {.n = n, .symbol_bytes = 1, .symbols = suffixes, .where = where};
+    LSP_TRY(check(ctx, &text, type, suffixes, ranks, "ranks"));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, n / 64 + 1, &d.seen));
+    lsp_for_shares(ctx, n, LEAST, see, &d);
+    LSP_REQUIRE(d.twice == n, LSP_ERR_ARGUMENT, "suffix %lld stands twice in the suffix array", (long long)d.twice);
+    lsp_for_shares(ctx, n, LEAST, invert, &d);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- common prefixes: of each suffix with the one before it in the order; in the order of the text a prefix is at
+ * most one symbol shorter than that of the suffix before ---- */
+
+static void find_before(void *data, int64_t begin, int64_t end) {
+    const deriving *d = data;
+    for (int64_t r = begin; r < end; r++) {
+        lsp_index_set(d->before, d->type, suffix_at(d, r), r == 0 ? -1 : suffix_at(d, r - 1));
+    }
+}
+
+static inline bool is_end(const deriving *d, int64_t i) {
+    return i == d->n || (d->first != NULL && (d->first[i >> 6] >> (i & 63) & 1));
+}
+
+static void find_common(void *data, int64_t begin, int64_t end) {
+    const deriving *d = data;
+    const void *symbols = d->text->symbols;
+    const int bytes = d->text->symbol_bytes;
+    for (int64_t i = begin, length = 0; i<end; i++, length -= length> 0) {
+        const int64_t j = lsp_index_at(d->before, d->type, i);
+        if (j < 0) {
+            length = 0;
+        } else {
+            length = lsp_min(length, d->n - lsp_max(i, j)); /* shorter only if the array is wrong */
+            while ((length == 0 || (!is_end(d, i + length) && !is_end(d, j + length))) &&
+                   lsp_symbol_at(symbols, bytes, i + length) == lsp_symbol_at(symbols, bytes, j + length)) {
+                length++;
+            }
+        }
+        lsp_index_set(d->common, d->type, i, length);
+    }
+}
+
+static void order_common(void *data, int64_t begin, int64_t end) {
+    const deriving *d = data;
+    for (int64_t r = begin; r < end; r++) {
+        lsp_index_set(d->out, d->type, r, lsp_index_at(d->common, d->type, suffix_at(d, r)));
+    }
+}
+
+lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp) {
+    lsp_status status = LSP_OK;
+    deriving d = {.text = text, .type = type, .suffixes = suffixes, .out = lcp};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(check(ctx, text, type, suffixes, lcp, "common prefixes"));
+    d.n = text->n;
+    LSP_TRY(lsp_text_firsts(ctx, text, &d.first));
+    LSP_TRY(lsp_scratch_bytes(ctx, d.n, lsp_type_bytes(type), false, &d.before));
+    LSP_TRY(lsp_scratch_bytes(ctx, d.n, lsp_type_bytes(type), false, &d.common));
+    for (int64_t i = 0; i < d.n; i++) {
+        lsp_index_set(d.before, type, i, -1); /* where the array is wrong */
+    }
+    lsp_for_shares(ctx, d.n, LEAST, find_before, &d);
+    lsp_for_shares(ctx, d.n, LEAST, find_common, &d);
+    lsp_for_shares(ctx, d.n, LEAST, order_common, &d);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- the Burrows-Wheeler transform ---- */
+
+static void find_primary(void *data, int64_t begin, int64_t end) {
+    deriving *d = data;
+    for (int64_t r = begin; r < end; r++) {
+        if (suffix_at(d, r) == 0) {
+            lsp_lower(d->primary, r + 1);
+        }
+    }
+}
+
+static void transform(void *data, int64_t begin, int64_t end) {
+    const deriving *d = data;
+    const size_t bytes = (size_t)d->text->symbol_bytes;
+    const char *symbols = d->text->symbols;
+    for (int64_t r = begin; r < end; r++) {
+        const int64_t i = suffix_at(d, r), at = r + 1 - (r + 1 > *d->primary);
+        if (i > 0) {
+            memcpy((char *)d->out + (size_t)at * bytes, symbols + (size_t)(i - 1) * bytes, bytes);
+        }
+    }
+}
+
+lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
+                          int64_t *primary) {
+    lsp_status status = LSP_OK;
+    int64_t found = INT64_MAX;
+    deriving d = {.text = text, .type = type, .suffixes = suffixes, .out = bwt, .primary = &found};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_REQUIRE(primary != NULL, LSP_ERR_ARGUMENT, "the place for the primary index is NULL");
+    LSP_TRY(check(ctx, text, type, suffixes, bwt, "transforms"));
+    LSP_REQUIRE(text->strings == 0, LSP_ERR_UNSUPPORTED, "a transform takes one text, not a set of %lld strings",
+                (long long)text->strings);
+    if (text->n == 0) {
+        *primary = 0;
+        goto done;
+    }
+    lsp_for_shares(ctx, text->n, LEAST, find_primary, &d);
+    LSP_REQUIRE(found <= text->n, LSP_ERR_ARGUMENT, "suffix 0 stands nowhere in the suffix array");
+    const size_t bytes = (size_t)text->symbol_bytes;
+    memcpy(bwt, (const char *)text->symbols + (size_t)(text->n - 1) * bytes, bytes);
+    lsp_for_shares(ctx, text->n, LEAST, transform, &d);
+    *primary = found;
+done:
+    return status;
+}
+
+/* Row 0 is the end of the text alone; row k of the sorted rows begins with the k-th smallest symbol of the transform,
+ * and what follows it is the row where this symbol stands at the end. */
+lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
+                            lsp_where where, void *symbols) {
+    lsp_status status = LSP_OK;
+    uint32_t *keys, *out;
+    void *places;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_text text = {.n = n, .symbol_bytes = symbol_bytes, .symbols = bwt, .where = where};
+    const lsp_type type = n <= UINT32_MAX ? LSP_U32 : LSP_U64;
+    LSP_TRY(lsp_text_check(ctx, &text, "transform"));
+    LSP_REQUIRE(n == 0 || symbols != NULL, LSP_ERR_ARGUMENT, "the place for the text is NULL");
+    LSP_REQUIRE(where == LSP_HOST, LSP_ERR_UNSUPPORTED, "transforms are inverted on the host only");
+    LSP_REQUIRE(primary >= (n > 0) && primary <= n, LSP_ERR_ARGUMENT, "the primary index is %lld: %d to %lld is needed",
+                (long long)primary, n > 0, (long long)n);
+    LSP_TRY(LSP_SCRATCH(ctx, n, &keys));
+    LSP_TRY(LSP_SCRATCH(ctx, n, &out));
+    LSP_TRY(lsp_scratch_bytes(ctx, n, lsp_type_bytes(type), false, &places));
+    for (int64_t i = 0; i < n; i++) {
+        keys[i] = lsp_symbol_at(bwt, symbol_bytes, i);
+    }
+    const lsp_radix_sort_args sort = {.n = n,
+                                      .key_type = LSP_U32,
+                                      .value_bytes = lsp_type_bytes(type),
+                                      .keys = keys,
+                                      .keys_out = keys,
+                                      .values_out = places,
+                                      .begin_bit = 0,
+                                      .end_bit = 8 * symbol_bytes,
+                                      .flags = LSP_SORT_POSITIONS};
+    LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+    for (int64_t i = 0, row = primary; i < n; i++) {
+        LSP_REQUIRE(row > 0, LSP_ERR_FORMAT,
+                    "no text has this transform: after %lld of %lld symbols its end is reached", (long long)i,
+                    (long long)n);
+        const int64_t at = type == LSP_U32 ? ((const uint32_t *)places)[row - 1] : ((const int64_t *)places)[row - 1];
+        out[i] = keys[row - 1];
+        row = at + (at >= primary);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (symbol_bytes == 1) {
+            ((uint8_t *)symbols)[i] = (uint8_t)out[i];
+        } else if (symbol_bytes == 2) {
+            ((uint16_t *)symbols)[i] = (uint16_t)out[i];
+        } else {
+            ((uint32_t *)symbols)[i] = out[i];
+        }
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,124 @@
+/* The alphabet of a text on the GPU, and the text as packed codes. */
+#include "core/scan.h"
+#include "kernel_text.cuh"
+
+static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, TEXT_NT * 4, TEXT_SM_BLOCKS); }
+
+/* Packs symbols whose codes are known. */
+static lsp_status pack(lsp_ctx *ctx, const void *symbols, int symbol_bytes, const uint32_t *code_of, lsp_packed *p) {
+    lsp_status status = LSP_OK;
+    uint64_t *words;
+    int64_t count;
+    const unsigned more = p->first != NULL;
+    p->bits = (int)lsp_max(lsp_bits((uint64_t)(p->kinds - (p->first == NULL))), 1);
+    count = lsp_ceil_div(p->n, 64) * p->bits + 3;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count, sizeof *words, (void **)&words));
+    if (symbol_bytes == 1) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_pack<uint8_t>, blocks_for(ctx, count), TEXT_NT, 0, (const uint8_t *)symbols,
+                           p->n, code_of, p->bits, more, words, count));
+    } else if (symbol_bytes == 2) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_pack<uint16_t>, blocks_for(ctx, count), TEXT_NT, 0, (const uint16_t *)symbols,
+                           p->n, code_of, p->bits, more, words, count));
+    } else {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_pack<uint32_t>, blocks_for(ctx, count), TEXT_NT, 0, (const uint32_t *)symbols,
+                           p->n, code_of, p->bits, more, words, count));
+    }
+    p->words = words;
+done:
+    return status;
+}
+
+/* Symbols below `most` <= TEXT_TABLE: a table on the host has their codes. */
+static lsp_status pack_by_table(lsp_ctx *ctx, const void *symbols, int symbol_bytes, int64_t most, lsp_packed *p) {
+    lsp_status status = LSP_OK;
+    const int64_t words = lsp_ceil_div(most, 32), bytes = words * (int64_t)sizeof(unsigned);
+    unsigned *there, *seen;
+    uint32_t *code_of, *codes_there;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, words, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, most, sizeof *codes_there, (void **)&codes_there));
+    LSP_TRY(LSP_SCRATCH(ctx, words, &seen));
+    LSP_TRY(LSP_SCRATCH(ctx, most, &code_of));
+    LSP_TRY(lsp_cuda_clear(ctx, there, bytes));
+    if (symbol_bytes == 1) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_mark<uint8_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint8_t *)symbols, p->n,
+                           (int)most, there));
+    } else if (symbol_bytes == 2) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_mark<uint16_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint16_t *)symbols,
+                           p->n, (int)most, there));
+    } else {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_mark<uint32_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint32_t *)symbols,
+                           p->n, (int)most, there));
+    }
+    LSP_TRY(lsp_cuda_read(ctx, seen, there, bytes));
+    p->kinds = 0;
+    for (int64_t s = 0; s < most; s++) {
+        code_of[s] = (uint32_t)p->kinds;
+        p->kinds += seen[s / 32] >> s % 32 & 1;
+    }
+    LSP_TRY(lsp_cuda_copy(ctx, codes_there, LSP_CUDA, code_of, LSP_HOST, most * (int64_t)sizeof *code_of));
+    LSP_TRY(pack(ctx, symbols, symbol_bytes, codes_there, p));
+done:
+    return status;
+}
+
+/* Any symbols of 4 bytes: sorted, so that equal ones stand together. */
+static lsp_status pack_by_sort(lsp_ctx *ctx, const uint32_t *symbols, lsp_packed *p) {
+    lsp_status status = LSP_OK;
+    uint32_t *sorted, *places;
+    int64_t *before, last;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *sorted, (void **)&sorted));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *places, (void **)&places));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *before, (void **)&before));
+    lsp_radix_sort_args sort;
+    memset(&sort, 0, sizeof sort);
+    sort.n = p->n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *places, sort.flags = LSP_SORT_POSITIONS;
+    sort.keys = symbols, sort.keys_out = sorted, sort.values_out = places, sort.where = LSP_CUDA;
+    LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark_sorted, blocks_for(ctx, p->n), TEXT_NT, 0, sorted, p->n, before));
+    LSP_TRY(lsp_cuda_scan(ctx, before, p->n, &last));
+    p->kinds = last + 1;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_codes, blocks_for(ctx, p->n), TEXT_NT, 0, places, before, p->n, sorted));
+    LSP_TRY(pack(ctx, sorted, 4, NULL, p));
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *p) {
+    lsp_status status = LSP_OK;
+    const void *symbols = text->symbols;
+    int64_t most = text->symbol_bytes == 1 ? 1 << 8 : TEXT_TABLE;
+    *p = lsp_packed{};
+    p->n = text->n;
+    if (text->where == LSP_HOST) {
+        void *there;
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, text->n, (size_t)text->symbol_bytes, &there));
+        LSP_TRY(lsp_cuda_copy(ctx, there, LSP_CUDA, symbols, LSP_HOST, text->n * text->symbol_bytes));
+        symbols = there;
+    }
+    if (text->strings > 0) {
+        const uint64_t *bits;
+        uint64_t *first;
+        const int64_t words = text->n / 64 + 1, bytes = words * (int64_t)sizeof *bits;
+        LSP_TRY(lsp_text_firsts(ctx, text, &bits));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, words + 2, sizeof *first, (void **)&first));
+        LSP_TRY(lsp_cuda_clear(ctx, first, bytes + 2 * (int64_t)sizeof *first));
+        LSP_TRY(lsp_cuda_copy(ctx, first, LSP_CUDA, bits, LSP_HOST, bytes));
+        p->first = first;
+    }
+    if (text->symbol_bytes == 4) {
+        unsigned *there, largest;
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+        LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_largest<uint32_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint32_t *)symbols,
+                           p->n, there));
+        LSP_TRY(lsp_cuda_read(ctx, &largest, there, sizeof largest));
+        most = (int64_t)largest + 1;
+    }
+    if (most <= TEXT_TABLE) {
+        LSP_TRY(pack_by_table(ctx, symbols, text->symbol_bytes, most, p));
+    } else {
+        LSP_TRY(pack_by_sort(ctx, (const uint32_t *)symbols, p));
+    }
+done:
+    return status;
+}

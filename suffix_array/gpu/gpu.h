@@ -1,0 +1,32 @@
+/* Suffix arrays on a GPU: a packed text, and what its rounds share. */
+#ifndef LSP_SUFFIX_ARRAY_GPU_GPU_H
+#define LSP_SUFFIX_ARRAY_GPU_GPU_H
+
+#include "core/cuda.h"
+#include "suffix_array/suffix_array.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A text on the GPU: codes of `bits` bits one after another, the first one in the highest bits of a word; zeros behind
+ * the end. In a set of strings 0 is no code. */
+typedef struct lsp_packed {
+    int64_t n, kinds;
+    int bits;
+    const uint64_t *words; /* two more than needed may be read */
+    const uint64_t *first; /* NULL: one text; else a bit for each symbol, and for the end: does a string begin there?
+                              Two words more may be read */
+} lsp_packed;
+
+/* alphabet.cu: finds the alphabet of a text and packs its codes. Scratch of the call. Waits. */
+lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *packed);
+
+/* doubling.cu */
+lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,
+                                 void *suffixes, lsp_suffix_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

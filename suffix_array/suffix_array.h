@@ -1,0 +1,47 @@
+/* Inside suffix arrays: the checked text, and what a device does for the public calls. */
+#ifndef LSP_SUFFIX_ARRAY_SUFFIX_ARRAY_H
+#define LSP_SUFFIX_ARRAY_SUFFIX_ARRAY_H
+
+#include "core/core.h"
+#include <stdio.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a device does. The arguments are checked, n is not 0. A verb that is NULL is refused. */
+typedef struct lsp_suffix_device {
+    /* Fills info but for scratch_bytes. */
+    lsp_status (*array)(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type, void *suffixes,
+                        lsp_suffix_info *info);
+} lsp_suffix_device;
+
+extern const lsp_suffix_device lsp_suffix_cpu, lsp_suffix_cuda;
+
+/* check.c: refuses a text with a sentence that calls it `name`. */
+lsp_status lsp_text_check(lsp_ctx *ctx, const lsp_text *text, const char *name);
+/* check.c: refuses a type, and arrays that are NULL. */
+lsp_status lsp_suffix_check_array(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes);
+/* check.c: refuses an array with a value outside 0 .. n-1. On the host. */
+lsp_status lsp_suffix_check_range(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes);
+
+/* check.c: *bits = NULL for one text, else scratch: bit i says whether symbol i, or the end n, begins a string. */
+lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **bits);
+
+/* Symbol i of an array of them. */
+static inline uint32_t lsp_symbol_at(const void *symbols, int symbol_bytes, int64_t i) {
+    return symbol_bytes == 1   ? ((const uint8_t *)symbols)[i]
+           : symbol_bytes == 2 ? ((const uint16_t *)symbols)[i]
+                               : ((const uint32_t *)symbols)[i];
+}
+
+/* ref.c: the specification: compares suffixes symbol by symbol. -1, 0 (i and j are the same), 1. */
+int lsp_suffix_compare_ref(const lsp_text *text, int64_t i, int64_t j);
+/* ref.c: the end of the string that holds symbol i. */
+int64_t lsp_string_end(const lsp_text *text, int64_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

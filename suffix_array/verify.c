@@ -1,0 +1,47 @@
+/* Is an array the suffix array of a text? In linear time: it is if each suffix stands once, first symbols never fall,
+ * and of neighbours with the same first symbol the rests stand in the same order. */
+#include "suffix_array.h"
+
+/* The place in the array of what follows suffix i. -1: its string ends. Ended suffixes are ordered by their strings. */
+static int64_t rest(const lsp_text *text, const int64_t *ranks, const uint64_t *first, int64_t i) {
+    i++;
+    return i == text->n || (first != NULL && (first[i >> 6] >> (i & 63) & 1)) ? -1 : ranks[i];
+}
+
+lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes) {
+    lsp_status status = LSP_OK;
+    int64_t *ranks;
+    const uint64_t *first;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(lsp_text_check(ctx, text, "text"));
+    LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
+    LSP_REQUIRE(text->where == LSP_HOST, LSP_ERR_UNSUPPORTED, "a suffix array is checked on the host only");
+    LSP_TRY(LSP_SCRATCH(ctx, text->n, &ranks));
+    LSP_TRY(lsp_text_firsts(ctx, text, &first));
+    for (int64_t i = 0; i < text->n; i++) {
+        ranks[i] = -1;
+    }
+    for (int64_t r = 0; r < text->n; r++) {
+        const int64_t i = lsp_index_at(suffixes, type, r);
+        LSP_REQUIRE(i >= 0 && i < text->n, LSP_ERR_FORMAT, "place %lld holds suffix %lld: there are %lld", (long long)r,
+                    (long long)i, (long long)text->n);
+        LSP_REQUIRE(ranks[i] < 0, LSP_ERR_FORMAT, "suffix %lld stands at places %lld and %lld", (long long)i,
+                    (long long)ranks[i], (long long)r);
+        ranks[i] = r;
+    }
+    for (int64_t r = 1; r < text->n; r++) {
+        const int64_t i = lsp_index_at(suffixes, type, r - 1), j = lsp_index_at(suffixes, type, r);
+        const uint32_t a = lsp_symbol_at(text->symbols, text->symbol_bytes, i);
+        const uint32_t b = lsp_symbol_at(text->symbols, text->symbol_bytes, j);
+        const int64_t x = rest(text, ranks, first, i), y = rest(text, ranks, first, j);
+        LSP_REQUIRE(a < b || (a == b && (x < y || (x < 0 && y < 0 && i < j))), LSP_ERR_FORMAT,
+                    "suffix %lld stands at place %lld, before suffix %lld, which comes before it", (long long)i,
+                    (long long)r - 1, (long long)j);
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
