@@ -49,9 +49,10 @@ __device__ inline double place_number(const lsp_metric &m, uint32_t place) {
 }
 __device__ inline double place_number(const lsp_metric &, double place) { return place; }
 
-/* Puts (d2, id) into the list of query q. */
+/* Puts (d2, id) into the list of query q, and returns its new seat. A call, so that the kernels compile in time. */
 template <typename S>
-__device__ void insert(const nearest_setup &s, seat<S> &seat, int64_t q, typename S::number d2, int32_t id) {
+__device__ __noinline__ seat<S> insert(const nearest_setup &s, seat<S> seat, int64_t q, typename S::number d2,
+                                       int32_t id) {
     typedef typename S::number number;
     number *const list = (number *)s.d2 + q;
     int32_t *const ids = s.id + q;
@@ -59,7 +60,7 @@ __device__ void insert(const nearest_setup &s, seat<S> &seat, int64_t q, typenam
     const bool full = seat.id != INT32_MAX;
     list[seat.at * stride] = d2, ids[seat.at * stride] = id;
     if (!full && ++seat.at < s.k) {
-        return;
+        return seat;
     }
     number worst = -1;
     int32_t last = -1;
@@ -71,6 +72,7 @@ __device__ void insert(const nearest_setup &s, seat<S> &seat, int64_t q, typenam
         }
     }
     seat.limit = worst, seat.id = last, seat.at = at;
+    return seat;
 }
 
 /* The queries of a warp: query r of a lane is point first + r * WARP + lane. */
@@ -111,7 +113,7 @@ template <typename S> struct seeking {
             if (d2 <= seats[r].limit && !(s.skip && begin + j == q)) {
                 const int32_t id = s.b.cloud.id[begin + j];
                 if (d2 < seats[r].limit || id < seats[r].id) {
-                    insert<S>(s, seats[r], q, d2, id);
+                    seats[r] = insert<S>(s, seats[r], q, d2, id);
                 }
             }
         }
@@ -195,28 +197,23 @@ template <typename S> struct seeking {
             seats[r] = {q < s.a.cloud.n ? (number)INFINITY : -1, INT32_MAX, 0};
         }
         const int64_t own = start(group);
-        for (int64_t i = 0; i <= 2 * NEAREST_FIRST; i++) { /* own, one after it, one before it, ... */
-            const int64_t h = own + (i % 2 ? (i + 1) / 2 : -i / 2);
-            if (h >= 0 && h < s.b.count) {
-                look(h);
-            }
-        }
         const int64_t steps = (s.b.count + WARP - 1) / WARP;
-        for (int64_t i = 0; i < steps; i++) { /* outwards, WARP groups at a time */
+        for (int64_t i = -1; i < steps; i++) { /* the nearest ones in the order; then outwards, WARP groups at a time */
             int64_t step = own / WARP + (i % 2 ? (i + 1) / 2 : -i / 2);
             step = step < 0 ? step + steps : step >= steps ? step - steps : step;
+            const int64_t h = i < 0 ? own + (lane % 2 ? (lane + 1) / 2 : -lane / 2) : step * WARP + lane;
+            const bool early = h <= own + NEAREST_FIRST && h >= own - NEAREST_FIRST;
             number most = -1;
 #pragma unroll
             for (int r = 0; r < R; r++) {
                 most = max(most, seats[r].limit);
             }
             most = warp_max(most);
-            const int64_t h = step * WARP + lane;
-            bool near = h < s.b.count && (h > own + NEAREST_FIRST || h < own - NEAREST_FIRST);
+            bool near = h >= 0 && h < s.b.count && early == (i < 0);
             near = near && (s.all || least_apart<S>(s.yard, s.a.boxes[group].middle, s.a.boxes[group].half,
                                                     s.b.boxes[h]) <= (double)most);
             for (unsigned votes = __ballot_sync(~0u, near); votes != 0; votes &= votes - 1) {
-                look(step * WARP + __ffs((int)votes) - 1);
+                look(__shfl_sync(~0u, h, __ffs((int)votes) - 1));
             }
         }
     }
