@@ -111,6 +111,14 @@ static int store_size(const cli_option *option, const char *value, int64_t *byte
     }
 }
 
+static int store_word(const cli_option *option, const char *value, cli_words *words) {
+    if (words->count == CLI_MOST_WORDS) {
+        return cli_usage("--%s can be given %d times at most", option->name, CLI_MOST_WORDS);
+    }
+    words->word[words->count++] = value;
+    return *value ? CLI_DONE : cli_usage("--%s: %s is empty", option->name, option->value);
+}
+
 static int store(const cli_option *option, const char *value, void *fields) {
     void *field = (char *)fields + option->field;
     switch (option->kind) {
@@ -120,6 +128,8 @@ static int store(const cli_option *option, const char *value, void *fields) {
     case CLI_WORD:
         *(const char **)field = value;
         return *value ? CLI_DONE : cli_usage("--%s: %s is empty", option->name, option->value);
+    case CLI_WORDS:
+        return store_word(option, value, field);
     case CLI_COUNT:
         return cli_parse_count(value, option->least, option->most, field)
                    ? CLI_DONE

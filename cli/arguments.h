@@ -14,11 +14,19 @@ enum { CLI_DONE = 0, CLI_USAGE = 1, CLI_INPUT = 2, CLI_MEMORY = 3, CLI_DEVICE = 
 typedef enum cli_kind {
     CLI_FLAG,   /* bool */
     CLI_WORD,   /* const char *, as given */
+    CLI_WORDS,  /* cli_words: the option may be given several times */
     CLI_COUNT,  /* int64_t, `least` .. `most` */
     CLI_NUMBER, /* double, 0 or more */
     CLI_SIZE,   /* int64_t, bytes */
     CLI_CHOICE, /* int: index of the word in `value`, such as "f64|f32" */
 } cli_kind;
+
+enum { CLI_MOST_WORDS = 64 };
+
+typedef struct cli_words {
+    const char *word[CLI_MOST_WORDS];
+    int count;
+} cli_words;
 
 typedef struct cli_option {
     const char *name; /* without the dashes */

@@ -103,3 +103,14 @@ void cli_json_null(cli_json *json, const char *key) {
     key_of(json, key);
     fputs("null", json->to);
 }
+
+void cli_json_check(cli_json *json, bool checked, const char *why) {
+    if (!checked) {
+        cli_json_null(json, "check");
+        return;
+    }
+    cli_json_open(json, "check", '{');
+    cli_json_bool(json, "ok", !*why);
+    cli_json_string(json, "error", *why ? why : NULL);
+    cli_json_close(json, '}');
+}

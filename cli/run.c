@@ -137,3 +137,13 @@ bool cli_gpu_end(cli_run *run) {
     run->copy_ms = run->loader.copy_ms;
     return run->gpu != NULL;
 }
+
+int cli_devices_open(cli_run *run, cli_device device, bool quiet) {
+    run->progress.wanted = !quiet && isatty(STDERR_FILENO);
+    if (device == CLI_CUDA && !cli_gpu_begin(run)) {
+        return cli_fail(CLI_DEVICE, "%s", run->loader.error);
+    }
+    CLI_STEP(cli_cpu_open(run));
+    cli_progress_start(&run->progress);
+    return CLI_DONE;
+}

@@ -55,6 +55,10 @@ int cli_failed_in(cli_run *run, const lsp_ctx *ctx, lsp_status status);
 /* Reads "auto", "cpu", "cuda" or "cuda:N"; NULL is "auto". Returns CLI_DONE or CLI_USAGE. */
 int cli_read_device(const char *name, cli_device *device, int *ordinal);
 
+/* Begins to open the GPU if it is asked for, creates run->ctx for the CPU, and starts the progress line unless `quiet`.
+ * Set wanted, ordinal and verbose before. Returns an exit code. */
+int cli_devices_open(cli_run *run, cli_device device, bool quiet);
+
 /* Creates run->ctx for the CPU. Returns an exit code. */
 int cli_cpu_open(cli_run *run);
 

@@ -39,13 +39,13 @@ install(FILES ${PROJECT_BINARY_DIR}/libsparse.pc DESTINATION ${CMAKE_INSTALL_LIB
 
 # The installed tools find the library by a path relative to their own.
 file(RELATIVE_PATH lsp_lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-foreach(tool spgemm-cli cg-bench two-body sparse-bench)
+foreach(tool spgemm-cli cg-bench two-body suffix-array sparse-bench)
   if(TARGET ${tool})
     set_target_properties(${tool} PROPERTIES INSTALL_RPATH "$ORIGIN/${lsp_lib_from_bin}")
     install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
-foreach(paper cli/spgemm-cli cli/cg-bench cli/two-body bench/sparse-bench)
+foreach(paper cli/spgemm-cli cli/cg-bench cli/two-body cli/suffix-array bench/sparse-bench)
   get_filename_component(tool ${paper} NAME)
   if(TARGET ${tool})
     install(FILES ${paper}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -11,8 +11,8 @@ static int need_count(tb_reader *r, int64_t *n) {
     double x = 0;
     const size_t length = tb_next_word(r, "", &word);
     if (!tb_number(word, length, &x) || x < 0 || x > INT32_MAX || x != floor(x) || tb_next_word(r, "", &rest) > 0) {
-        return tb_malformed(r, "the number of points is expected: a whole number from 0 to %d, alone in its line",
-                            INT32_MAX);
+        return cli_malformed(
+            &r->lines, "the number of points is expected: a whole number from 0 to %d, alone in its line", INT32_MAX);
     }
     *n = (int64_t)x;
     return CLI_DONE;
@@ -31,7 +31,7 @@ static void put_label(char *to, const char *text, size_t length) {
 }
 
 static int set_cell(tb_reader *r, const double edge[3][3]) {
-    return tb_turn(r->points, edge) ? CLI_DONE : tb_malformed(r, "the edges of the box span no volume");
+    return tb_turn(r->points, edge) ? CLI_DONE : cli_malformed(&r->lines, "the edges of the box span no volume");
 }
 
 /* ---- XYZ ---- */
@@ -39,12 +39,12 @@ static int set_cell(tb_reader *r, const double edge[3][3]) {
 /* Finds key=value or key="value" in the line. Returns the length of the value, 0 if it is not there. */
 static size_t find_value(const tb_reader *r, const char *key, const char **value) {
     const size_t length = strlen(key);
-    for (const char *at = r->from; at + length < r->to; at++) {
-        if (strncasecmp(at, key, length) == 0 && at[length] == '=' && (at == r->from || tb_is_blank(at[-1]))) {
+    for (const char *at = r->lines.from; at + length < r->lines.to; at++) {
+        if (strncasecmp(at, key, length) == 0 && at[length] == '=' && (at == r->lines.from || tb_is_blank(at[-1]))) {
             const char *from = at + length + 1, *stop = from;
-            const bool quoted = from < r->to && *from == '"';
+            const bool quoted = from < r->lines.to && *from == '"';
             from += quoted;
-            for (stop = from; stop < r->to && (quoted ? *stop != '"' : !tb_is_blank(*stop)); stop++) {
+            for (stop = from; stop < r->lines.to && (quoted ? *stop != '"' : !tb_is_blank(*stop)); stop++) {
             }
             *value = from;
             return (size_t)(stop - from);
@@ -55,30 +55,30 @@ static size_t find_value(const tb_reader *r, const char *key, const char **value
 
 /* Properties=species:S:1:pos:R:3 tells the columns; without it they are species, x, y, z. */
 static int find_columns(tb_reader *r, int *species, int *position) {
-    const char *text = r->from;
+    const char *text = r->lines.from;
     const size_t length = find_value(r, "Properties", &text);
-    tb_reader words = {.from = text, .to = text + length};
+    tb_reader words = {.lines = {.from = text, .to = text + length}};
     int column = 0;
     *species = length > 0 ? -1 : 0;
     *position = length > 0 ? -1 : 1;
-    while (length > 0 && words.from < words.to) {
+    while (length > 0 && words.lines.from < words.lines.to) {
         const char *name, *type, *count;
         double columns = 0;
         const size_t named = tb_next_word(&words, ":", &name);
         const size_t typed = tb_next_word(&words, ":", &type), counted = tb_next_word(&words, ":", &count);
         if (typed == 0 || !tb_number(count, counted, &columns) || columns < 1 || columns > 1000 || column > 1000) {
-            return tb_malformed(r, "Properties must be triples such as species:S:1:pos:R:3");
+            return cli_malformed(&r->lines, "Properties must be triples such as species:S:1:pos:R:3");
         }
         *species = named == 7 && strncmp(name, "species", 7) == 0 ? column : *species;
         *position = named == 3 && strncmp(name, "pos", 3) == 0 && columns == 3 ? column : *position;
         column += (int)columns;
     }
-    return *position >= 0 ? CLI_DONE : tb_malformed(r, "Properties lacks pos:R:3, the position");
+    return *position >= 0 ? CLI_DONE : cli_malformed(&r->lines, "Properties lacks pos:R:3, the position");
 }
 
 /* Without pbc, a lattice is periodic in all dimensions. */
 static int find_lattice(tb_reader *r, double edge[3][3], bool *found) {
-    const char *text = r->from, *word, *flags = r->from;
+    const char *text = r->lines.from, *word, *flags = r->lines.from;
     const size_t length = find_value(r, "Lattice", &text), flagged = find_value(r, "pbc", &flags);
     int open = 0, closed = 0;
     for (size_t i = 0; i < flagged; i++) {
@@ -90,10 +90,11 @@ static int find_lattice(tb_reader *r, double edge[3][3], bool *found) {
         return CLI_DONE;
     }
     if (open > 0) {
-        return tb_malformed(r, "pbc is periodic in some dimensions only, which is not supported; change it to T T T or "
-                               "F F F");
+        return cli_malformed(&r->lines,
+                             "pbc is periodic in some dimensions only, which is not supported; change it to T T T or "
+                             "F F F");
     }
-    tb_reader words = {.from = text, .to = text + length};
+    tb_reader words = {.lines = {.from = text, .to = text + length}};
     for (int i = 0; i < 9; i++) {
         const size_t got = tb_next_word(&words, "", &word);
         CLI_STEP(tb_need_number(r, word, got, "a number of the nine of Lattice", &edge[i / 3][i % 3]));
@@ -107,19 +108,19 @@ int tb_read_xyz(tb_reader *r) {
     double edge[3][3], x[3] = {0};
     bool boxed = false;
     r->points->dimensions = 3;
-    if (!tb_next_line(r)) {
-        return tb_malformed(r, "the file is empty");
+    if (!cli_next_line(&r->lines)) {
+        return cli_malformed(&r->lines, "the file is empty");
     }
     CLI_STEP(need_count(r, &count));
-    if (!tb_next_line(r)) {
-        return tb_malformed(r, "the comment in the second line is missing");
+    if (!cli_next_line(&r->lines)) {
+        return cli_malformed(&r->lines, "the comment in the second line is missing");
     }
     CLI_STEP(find_columns(r, &species, &position));
     CLI_STEP(find_lattice(r, edge, &boxed));
     for (int64_t i = 0; i < count; i++) {
         tb_label label = {0};
-        if (!tb_next_line(r)) {
-            return tb_malformed(r, "the file ends after %lld of %lld points", (long long)i, (long long)count);
+        if (!cli_next_line(&r->lines)) {
+            return cli_malformed(&r->lines, "the file ends after %lld of %lld points", (long long)i, (long long)count);
         }
         for (int column = 0; column <= position + 2 || column <= species; column++) {
             const char *word;
@@ -143,15 +144,15 @@ int tb_read_xyz(tb_reader *r) {
 /* Coordinates are columns of equal width from the 21st character on. The distance of two decimal points tells it. */
 static int read_gro_point(tb_reader *r) {
     enum { FIRST = 20 };
-    const char *line = r->from;
-    const size_t length = (size_t)(r->to - line);
+    const char *line = r->lines.from;
+    const size_t length = (size_t)(r->lines.to - line);
     const char *dot = length > FIRST ? memchr(line + FIRST, '.', length - FIRST) : NULL;
-    const char *other = dot ? memchr(dot + 1, '.', (size_t)(r->to - dot - 1)) : NULL;
+    const char *other = dot ? memchr(dot + 1, '.', (size_t)(r->lines.to - dot - 1)) : NULL;
     const size_t width = other ? (size_t)(other - dot) : 0;
     tb_label label = {0};
     double x[3] = {0};
     if (width < 3 || width > 40 || length < FIRST + 3 * width) {
-        return tb_malformed(r, "three coordinates are expected from column 21 on, with decimal points");
+        return cli_malformed(&r->lines, "three coordinates are expected from column 21 on, with decimal points");
     }
     put_label(label.name, line + 10, 5);
     for (int k = 0; k < 3; k++) {
@@ -167,25 +168,25 @@ int tb_read_gro(tb_reader *r) {
     const char *word;
     size_t length;
     r->points->dimensions = 3;
-    const bool titled = tb_next_line(r);
-    if (!titled || !tb_next_line(r)) {
-        return tb_malformed(r, "a title and the number of points are expected");
+    const bool titled = cli_next_line(&r->lines);
+    if (!titled || !cli_next_line(&r->lines)) {
+        return cli_malformed(&r->lines, "a title and the number of points are expected");
     }
     CLI_STEP(need_count(r, &count));
     for (int64_t i = 0; i < count; i++) {
-        if (!tb_next_line(r)) {
-            return tb_malformed(r, "the file ends after %lld of %lld points", (long long)i, (long long)count);
+        if (!cli_next_line(&r->lines)) {
+            return cli_malformed(&r->lines, "the file ends after %lld of %lld points", (long long)i, (long long)count);
         }
         CLI_STEP(read_gro_point(r));
     }
-    if (!tb_next_line(r)) {
-        return tb_malformed(r, "the box in the last line is missing");
+    if (!cli_next_line(&r->lines)) {
+        return cli_malformed(&r->lines, "the box in the last line is missing");
     }
     while ((length = tb_next_word(r, "", &word)) > 0 && numbers < 9) {
         CLI_STEP(tb_need_number(r, word, length, "a number of the box", &v[numbers++]));
     }
     if (length > 0 || (numbers != 3 && numbers != 9)) {
-        return tb_malformed(r, "the box has 3 or 9 numbers");
+        return cli_malformed(&r->lines, "the box has 3 or 9 numbers");
     }
     if (v[0] == 0 && v[1] == 0 && v[2] == 0) {
         return CLI_DONE; /* no box */
@@ -198,8 +199,8 @@ int tb_read_gro(tb_reader *r) {
 
 /* Characters first .. last of the line, counted from 1 as the format counts them. */
 static size_t columns(const tb_reader *r, int first, int last, const char **text) {
-    const int length = r->to - r->from < last ? (int)(r->to - r->from) : last;
-    *text = r->from + (length < first ? length : first - 1);
+    const int length = r->lines.to - r->lines.from < last ? (int)(r->lines.to - r->lines.from) : last;
+    *text = r->lines.from + (length < first ? length : first - 1);
     return length < first ? 0 : (size_t)(length - first + 1);
 }
 
@@ -211,7 +212,7 @@ static int read_cryst1(tb_reader *r, double edge[3][3], bool *boxed) {
         const size_t length = columns(r, first[i], last[i], &text);
         CLI_STEP(tb_need_number(r, text, length, i < 3 ? "a side of CRYST1" : "an angle of CRYST1", &v[i]));
         if (!(v[i] > 0) || (i >= 3 && v[i] >= 180)) {
-            return tb_malformed(r, "CRYST1 has %s of %g", i < 3 ? "a side" : "an angle", v[i]);
+            return cli_malformed(&r->lines, "CRYST1 has %s of %g", i < 3 ? "a side" : "an angle", v[i]);
         }
     }
     for (int i = 0; i < 3; i++) {
@@ -221,7 +222,7 @@ static int read_cryst1(tb_reader *r, double edge[3][3], bool *boxed) {
     const double zz = 1 - cosine[1] * cosine[1] - yz * yz;
     *boxed = v[0] > 1 || v[1] > 1 || v[2] > 1; /* 1 x 1 x 1 says that there is no crystal */
     if (!(zz > 0)) {
-        return tb_malformed(r, "no box has the angles %g, %g and %g", v[3], v[4], v[5]);
+        return cli_malformed(&r->lines, "no box has the angles %g, %g and %g", v[3], v[4], v[5]);
     }
     const double edges[3][3] = {
         {v[0], 0, 0}, {v[1] * cosine[2], v[1] * sine, 0}, {v[2] * cosine[1], v[2] * yz, v[2] * sqrt(zz)}};
@@ -234,18 +235,18 @@ int tb_read_pdb(tb_reader *r) {
     bool boxed = false;
     double edge[3][3] = {{0}}, x[3] = {0};
     r->points->dimensions = 3;
-    while (tb_next_line(r)) {
-        const size_t length = (size_t)(r->to - r->from);
+    while (cli_next_line(&r->lines)) {
+        const size_t length = (size_t)(r->lines.to - r->lines.from);
         const char *text;
-        if (length >= 6 && strncmp(r->from, "CRYST1", 6) == 0) {
+        if (length >= 6 && strncmp(r->lines.from, "CRYST1", 6) == 0) {
             CLI_STEP(read_cryst1(r, edge, &boxed));
-        } else if (length >= 6 && strncmp(r->from, "ENDMDL", 6) == 0) {
+        } else if (length >= 6 && strncmp(r->lines.from, "ENDMDL", 6) == 0) {
             break;
         }
-        if (length < 6 || (strncmp(r->from, "ATOM  ", 6) != 0 && strncmp(r->from, "HETATM", 6) != 0)) {
+        if (length < 6 || (strncmp(r->lines.from, "ATOM  ", 6) != 0 && strncmp(r->lines.from, "HETATM", 6) != 0)) {
             continue;
         }
-        if (length >= 17 && r->from[16] != ' ' && r->from[16] != 'A') {
+        if (length >= 17 && r->lines.from[16] != ' ' && r->lines.from[16] != 'A') {
             continue;
         }
         tb_label label = {0};
@@ -262,7 +263,7 @@ int tb_read_pdb(tb_reader *r) {
         CLI_STEP(tb_add_point(r, x, &label));
     }
     if (r->points->n == 0) {
-        return tb_malformed(r, "no ATOM or HETATM is there");
+        return cli_malformed(&r->lines, "no ATOM or HETATM is there");
     }
     return boxed ? set_cell(r, edge) : CLI_DONE;
 }

@@ -57,7 +57,7 @@ static int read_numbers(const char *text, int64_t *numbers, int most) {
     return count;
 }
 
-int tb_generate(const char *spec, uint64_t seed, tb_points *points, char error[TB_ERROR]) {
+int tb_generate(const char *spec, uint64_t seed, tb_points *points, char error[CLI_SENTENCE]) {
     const size_t name = strcspn(spec, ":");
     const bool uniform = name == 7 && strncmp(spec, "uniform", 7) == 0;
     const bool blobs = name == 5 && strncmp(spec, "blobs", 5) == 0;
@@ -66,7 +66,7 @@ int tb_generate(const char *spec, uint64_t seed, tb_points *points, char error[T
     *points = (tb_points){0};
     if (!(uniform || blobs || lattice) || read_numbers(spec + name, v, 3) != (blobs ? 3 : 2) ||
         v[1] > TB_MOST_DIMENSIONS || v[2] > MOST_BLOBS) {
-        snprintf(error, TB_ERROR,
+        snprintf(error, CLI_SENTENCE,
                  "--generate takes uniform:N:D, blobs:N:D:K or lattice:N:D with D from 1 to %d, not "
                  "'%.80s'",
                  TB_MOST_DIMENSIONS, spec);
@@ -75,13 +75,13 @@ int tb_generate(const char *spec, uint64_t seed, tb_points *points, char error[T
     const int dimensions = (int)v[1];
     const int64_t side = lattice ? root(v[0], dimensions) : 1;
     if (side == 0) {
-        snprintf(error, TB_ERROR, "--generate %.80s: a lattice in %d dimensions has as many points as a %s", spec,
+        snprintf(error, CLI_SENTENCE, "--generate %.80s: a lattice in %d dimensions has as many points as a %s", spec,
                  dimensions, dimensions == 2 ? "square number" : "power of a whole number to that exponent");
         return CLI_USAGE;
     }
     points->at = malloc((size_t)(v[0] * dimensions) * sizeof *points->at);
     if (!points->at) {
-        snprintf(error, TB_ERROR, "no memory for %lld points", (long long)v[0]);
+        snprintf(error, CLI_SENTENCE, "no memory for %lld points", (long long)v[0]);
         return CLI_MEMORY;
     }
     points->n = points->room = v[0];

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int check_places(const tb_options *o) {
     cli_place places[] = {{.role = "the first set", .path = o->file[0]},
@@ -23,13 +22,7 @@ static int open_contexts(tb_job *job) {
     run->wanted = (lsp_ctx_options){.threads = (int)o->threads, .max_bytes = o->max_bytes};
     run->ordinal = o->ordinal;
     run->verbose = o->verbose;
-    run->progress.wanted = !o->quiet && isatty(STDERR_FILENO);
-    if (o->device == CLI_CUDA && !cli_gpu_begin(run)) {
-        return cli_fail(CLI_DEVICE, "%s", run->loader.error);
-    }
-    CLI_STEP(cli_cpu_open(run));
-    cli_progress_start(&run->progress);
-    return CLI_DONE;
+    return cli_devices_open(run, o->device, o->quiet);
 }
 
 static int run(tb_job *job) {

@@ -13,7 +13,7 @@
 int tb_read_csv(tb_reader *r) {
     tb_points *p = r->points;
     bool first = true;
-    while (tb_next_line(r)) {
+    while (cli_next_line(&r->lines)) {
         double x[TB_MOST_DIMENSIONS];
         int count = 0;
         const char *word;
@@ -28,17 +28,17 @@ int tb_read_csv(tb_reader *r) {
         first = false;
         for (; length > 0; length = tb_next_word(r, ",;", &word)) {
             if (count == TB_MOST_DIMENSIONS) {
-                return tb_malformed(r, "more than %d numbers", TB_MOST_DIMENSIONS);
+                return cli_malformed(&r->lines, "more than %d numbers", TB_MOST_DIMENSIONS);
             }
             CLI_STEP(tb_need_number(r, word, length, "a coordinate", &x[count++]));
         }
         if (p->dimensions > 0 && count != p->dimensions) {
-            return tb_malformed(r, "%d numbers, but lines before have %d", count, p->dimensions);
+            return cli_malformed(&r->lines, "%d numbers, but lines before have %d", count, p->dimensions);
         }
         p->dimensions = count;
         CLI_STEP(tb_add_point(r, x, NULL));
     }
-    return p->n > 0 ? CLI_DONE : tb_malformed(r, "no line has numbers");
+    return p->n > 0 ? CLI_DONE : cli_malformed(&r->lines, "no line has numbers");
 }
 
 /* ---- NumPy ---- */
@@ -55,10 +55,10 @@ static int read_npy_header(tb_reader *r, const char *header, int64_t *n, int *di
     char *stop = NULL;
     *narrow = strncmp(type, "'<f4'", 5) == 0;
     if (!*narrow && strncmp(type, "'<f8'", 5) != 0) {
-        return tb_malformed(r, "the type must be '<f4' or '<f8', not %.16s", type);
+        return cli_malformed(&r->lines, "the type must be '<f4' or '<f8', not %.16s", type);
     }
     if (strncmp(order, "False", 5) != 0) {
-        return tb_malformed(r, "the array must have C order");
+        return cli_malformed(&r->lines, "the array must have C order");
     }
     const char *first = shape + (*shape == '('), *other;
     const long long rows = strtoll(first, &stop, 10);
@@ -71,11 +71,11 @@ static int read_npy_header(tb_reader *r, const char *header, int64_t *n, int *di
         other = stop + strspn(stop, " ,");
     }
     if (!read || *other != ')') {
-        return tb_malformed(r, "the shape must be (points, dimensions), not %.40s", shape);
+        return cli_malformed(&r->lines, "the shape must be (points, dimensions), not %.40s", shape);
     }
     if (rows < 0 || rows > INT32_MAX || cols < 1 || cols > TB_MOST_DIMENSIONS) {
-        return tb_malformed(r, "the shape is %lld x %lld: at most %d points in 1 to %d dimensions are offered", rows,
-                            cols, INT32_MAX, TB_MOST_DIMENSIONS);
+        return cli_malformed(&r->lines, "the shape is %lld x %lld: at most %d points in 1 to %d dimensions are offered",
+                             rows, cols, INT32_MAX, TB_MOST_DIMENSIONS);
     }
     *n = rows;
     *dimensions = (int)cols;
@@ -83,19 +83,19 @@ static int read_npy_header(tb_reader *r, const char *header, int64_t *n, int *di
 }
 
 int tb_read_npy(tb_reader *r) {
-    const unsigned char *raw = (const unsigned char *)r->next;
-    const size_t bytes = (size_t)(r->end - r->next), start = bytes > 6 && raw[6] == 1 ? 10 : 12;
+    const unsigned char *raw = (const unsigned char *)r->lines.next;
+    const size_t bytes = (size_t)(r->lines.end - r->lines.next), start = bytes > 6 && raw[6] == 1 ? 10 : 12;
     char header[1024];
     int64_t n = 0;
     bool narrow = false;
     if (bytes < start || memcmp(raw, "\x93NUMPY", 6) != 0 || raw[6] < 1 || raw[6] > 3) {
-        return tb_malformed(r, "this is no NumPy file of version 1, 2 or 3");
+        return cli_malformed(&r->lines, "this is no NumPy file of version 1, 2 or 3");
     }
     const size_t length =
         raw[8] | (size_t)raw[9] << 8 | (start == 12 ? (size_t)raw[10] << 16 | (size_t)raw[11] << 24 : 0);
     if (length >= sizeof header || length > bytes - start) {
-        return tb_malformed(r, "the header has %zu bytes, more than the %zu that are possible", length,
-                            bytes - start < sizeof header ? bytes - start : sizeof header - 1);
+        return cli_malformed(&r->lines, "the header has %zu bytes, more than the %zu that are possible", length,
+                             bytes - start < sizeof header ? bytes - start : sizeof header - 1);
     }
     memcpy(header, raw + start, length);
     header[length] = 0;
@@ -103,9 +103,10 @@ int tb_read_npy(tb_reader *r) {
     const size_t item = narrow ? sizeof(float) : sizeof(double);
     const size_t row = item * (size_t)r->points->dimensions, wanted = (size_t)n * row;
     if (bytes - start - length != wanted) {
-        return tb_malformed(r, "%zu bytes of numbers are there, the shape needs %zu", bytes - start - length, wanted);
+        return cli_malformed(&r->lines, "%zu bytes of numbers are there, the shape needs %zu", bytes - start - length,
+                             wanted);
     }
-    const char *from = r->next + start + length;
+    const char *from = r->lines.next + start + length;
     for (int64_t i = 0; i < n; i++) {
         double x[TB_MOST_DIMENSIONS];
         for (int k = 0; k < r->points->dimensions; k++, from += item) {
@@ -113,7 +114,8 @@ int tb_read_npy(tb_reader *r) {
             memcpy(narrow ? (void *)&single : (void *)&x[k], from, item);
             x[k] = narrow ? (double)single : x[k];
             if (!isfinite(x[k])) {
-                return tb_malformed(r, "coordinate %d of point %lld is %g, counted from 0", k, (long long)i, x[k]);
+                return cli_malformed(&r->lines, "coordinate %d of point %lld is %g, counted from 0", k, (long long)i,
+                                     x[k]);
             }
         }
         CLI_STEP(tb_add_point(r, x, NULL));

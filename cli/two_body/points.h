@@ -2,11 +2,13 @@
 #ifndef LSP_CLI_TWO_BODY_POINTS_H
 #define LSP_CLI_TWO_BODY_POINTS_H
 
+#include "lines.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TB_MOST_DIMENSIONS = 8, TB_LABEL = 16, TB_ERROR = 512 };
+enum { TB_MOST_DIMENSIONS = 8, TB_LABEL = 16 };
 
 typedef enum tb_format { TB_XYZ, TB_GRO, TB_PDB, TB_CSV, TB_NPY } tb_format;
 
@@ -30,10 +32,10 @@ typedef struct tb_points {
 /* Parses a file that lies in memory; text[bytes] must be 0. Returns 0, CLI_INPUT or CLI_MEMORY; then `error` has
  * "name:line: reason". Free the points in each case. */
 int tb_parse(tb_format format, const char *name, const char *text, size_t bytes, tb_points *points,
-             char error[TB_ERROR]);
+             char error[CLI_SENTENCE]);
 
 /* uniform:N:D, blobs:N:D:K or lattice:N:D, in a periodic box. Returns 0, CLI_USAGE or CLI_MEMORY with a sentence. */
-int tb_generate(const char *spec, uint64_t seed, tb_points *points, char error[TB_ERROR]);
+int tb_generate(const char *spec, uint64_t seed, tb_points *points, char error[CLI_SENTENCE]);
 
 /* A finite decimal number that takes all of the text, blanks around it apart. */
 bool tb_number(const char *text, size_t length, double *x);

@@ -1,64 +1,14 @@
 /* Reads or generates the points of a run, selects atoms, converts coordinates to the type of the run. */
+#include "file.h"
 #include "text.h"
 #include "two_body.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
-#include <zlib.h>
 
-/* ---- a file in memory ---- */
-
-typedef struct file_text {
-    char *text;
-    size_t bytes;
-} file_text;
-
-static int read_all(gzFile file, const char *name, int64_t most, file_text *to) {
-    size_t room = 1 << 16;
-    for (int got = 1; got > 0; to->bytes += (size_t)got) {
-        if (!to->text || to->bytes + 1 >= room) {
-            room = to->text ? 2 * room : room;
-            char *text = most > 0 && room > (size_t)most ? NULL : realloc(to->text, room);
-            if (!text) {
-                return cli_fail(CLI_MEMORY, "reading %s: no memory for more than %s of it", name,
-                                cli_bytes((int64_t)to->bytes).text);
-            }
-            to->text = text;
-        }
-        const size_t left = room - to->bytes - 1;
-        got = gzread(file, to->text + to->bytes, (unsigned)(left < (1 << 30) ? left : 1 << 30));
-        if (got < 0) {
-            int code = Z_OK;
-            const char *why = gzerror(file, &code);
-            return cli_fail(CLI_INPUT, "%s: cannot be read: %s", name, code == Z_ERRNO ? strerror(errno) : why);
-        }
-    }
-    to->text[to->bytes] = 0;
-    int code = Z_OK;
-    (void)gzerror(file, &code);
-    return code == Z_OK ? CLI_DONE : cli_fail(CLI_INPUT, "%s: the compressed file ends too early", name);
-}
-
-/* Plain or compressed: zlib decides by the content. */
-static int load(const tb_job *job, const char *path, const char *name, file_text *to) {
-    const bool standard = strcmp(path, "-") == 0;
-    const int copy = standard ? dup(STDIN_FILENO) : -1;
-    gzFile file = !standard ? gzopen(path, "rbe") : copy >= 0 ? gzdopen(copy, "rb") : NULL;
-    if (!file) {
-        const int reason = errno;
-        if (copy >= 0) {
-            close(copy);
-        }
-        return cli_fail(CLI_INPUT, "%s: cannot be read: %s", name, strerror(reason));
-    }
-    const int code = read_all(file, name, job->options.max_bytes, to);
-    gzclose(file);
-    return code;
-}
+/* ---- a file ---- */
 
 static bool find_format(const tb_options *o, const char *path, tb_format *format) {
     static const char *const ends[] = {".xyz", ".gro", ".pdb", ".csv", ".npy"};
@@ -74,15 +24,15 @@ static bool find_format(const tb_options *o, const char *path, tb_format *format
 }
 
 static int read_file(tb_job *job, const char *path, tb_set *set, tb_points *points) {
-    file_text file = {0};
+    cli_file file;
     tb_format format = TB_XYZ;
-    char error[TB_ERROR];
+    char error[CLI_SENTENCE];
     set->name = strcmp(path, "-") == 0 ? "standard input" : path;
     if (!find_format(&job->options, path, &format)) {
         return cli_usage("%s: its name tells no format; --format is one of xyz, gro, pdb, csv and npy", set->name);
     }
     cli_progress_begin(&job->run.progress, "reading", set->name);
-    int code = load(job, path, set->name, &file);
+    int code = cli_file_read(path, set->name, job->options.max_bytes, &file);
     if (code == CLI_DONE) {
         code = tb_parse(format, set->name, file.text, file.bytes, points, error);
         if (code != CLI_DONE) {
@@ -206,7 +156,7 @@ int tb_read(tb_job *job) {
     }
     int code = CLI_DONE;
     if (o->generate) {
-        char error[TB_ERROR];
+        char error[CLI_SENTENCE];
         job->sets[0].name = o->generate;
         code = tb_generate(o->generate, o->seed >= 0 ? (uint64_t)o->seed : 1, &points, error);
         code = code == CLI_DONE ? code : cli_fail(code, "%s", error);

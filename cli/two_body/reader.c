@@ -3,43 +3,21 @@
 #include "reader.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int tb_malformed(tb_reader *r, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    const int used = r->line > 0 ? snprintf(r->error, TB_ERROR, "%.300s:%lld: ", r->name, (long long)r->line)
-                                 : snprintf(r->error, TB_ERROR, "%.300s: ", r->name);
-    vsnprintf(r->error + used, (size_t)(TB_ERROR - used), format, arguments);
-    va_end(arguments);
-    return CLI_INPUT;
-}
-
-bool tb_next_line(tb_reader *r) {
-    if (r->next == r->end) {
-        return false;
-    }
-    const char *stop = memchr(r->next, '\n', (size_t)(r->end - r->next));
-    r->from = r->next;
-    r->to = stop ? stop : r->end;
-    r->next = stop ? stop + 1 : r->end;
-    r->to -= r->to > r->from && r->to[-1] == '\r';
-    r->line++;
-    return true;
-}
-
 size_t tb_next_word(tb_reader *r, const char *separators, const char **word) {
-    while (r->from < r->to && (tb_is_blank(*r->from) || (*r->from && strchr(separators, *r->from)))) {
-        r->from++;
+    while (r->lines.from < r->lines.to &&
+           (tb_is_blank(*r->lines.from) || (*r->lines.from && strchr(separators, *r->lines.from)))) {
+        r->lines.from++;
     }
-    *word = r->from;
-    while (r->from < r->to && !tb_is_blank(*r->from) && !(*r->from && strchr(separators, *r->from))) {
-        r->from++;
+    *word = r->lines.from;
+    while (r->lines.from < r->lines.to && !tb_is_blank(*r->lines.from) &&
+           !(*r->lines.from && strchr(separators, *r->lines.from))) {
+        r->lines.from++;
     }
-    return (size_t)(r->from - *word);
+    return (size_t)(r->lines.from - *word);
 }
 
 bool tb_number(const char *text, size_t length, double *x) {
@@ -66,8 +44,9 @@ int tb_need_number(tb_reader *r, const char *text, size_t length, const char *wh
     if (tb_number(text, length, x)) {
         return CLI_DONE;
     }
-    return length > 0 ? tb_malformed(r, "%s is no finite number: '%.*s'", what, (int)(length < 24 ? length : 24), text)
-                      : tb_malformed(r, "%s is missing", what);
+    return length > 0 ? cli_malformed(&r->lines, "%s is no finite number: '%.*s'", what,
+                                      (int)(length < 24 ? length : 24), text)
+                      : cli_malformed(&r->lines, "%s is missing", what);
 }
 
 /* ---- points ---- */
@@ -85,10 +64,10 @@ static bool grow(tb_points *p, bool labelled) {
 int tb_add_point(tb_reader *r, const double *x, const tb_label *label) {
     tb_points *p = r->points;
     if (p->n == INT32_MAX) {
-        return tb_malformed(r, "more than %d points", INT32_MAX);
+        return cli_malformed(&r->lines, "more than %d points", INT32_MAX);
     }
     if (p->n == p->room && !grow(p, label != NULL)) {
-        (void)tb_malformed(r, "no memory for more than %lld points", (long long)p->n);
+        (void)cli_malformed(&r->lines, "no memory for more than %lld points", (long long)p->n);
         return CLI_MEMORY;
     }
     memcpy(p->at + p->n * p->dimensions, x, (size_t)p->dimensions * sizeof *x);

@@ -1,20 +1,16 @@
-/* Inside the readers of points: lines and words of a text that lies in memory, numbers, points that are added. */
+/* Inside the readers of points: words of a text that lies in memory, numbers, points that are added. */
 #ifndef LSP_CLI_TWO_BODY_READER_H
 #define LSP_CLI_TWO_BODY_READER_H
 
+#include "lines.h"
 #include "points.h"
 #include "run.h"
 
 typedef struct tb_reader {
-    const char *name, *next, *end; /* next: where the next line begins */
-    const char *from, *to;         /* the line, or what is left of it */
-    int64_t line;
+    cli_lines lines;
     tb_points *points;
-    char *error;
 } tb_reader;
 
-int tb_malformed(tb_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool tb_next_line(tb_reader *r);
 static inline bool tb_is_blank(char c) { return c == ' ' || c == '\t'; }
 /* Takes the next word of the line. Words end at blanks and at the separators. Returns its length, 0 at the end. */
 size_t tb_next_word(tb_reader *r, const char *separators, const char **word);

@@ -220,14 +220,7 @@ static void report_json(const tb_job *job) {
     cli_json_string(&json, "reason", job->info.reason);
     cli_json_integer(&json, "cells", job->info.cells);
     cli_json_integer(&json, "tested", job->info.tested);
-    if (job->checked) {
-        cli_json_open(&json, "check", '{');
-        cli_json_bool(&json, "ok", !job->checked_why[0]);
-        cli_json_string(&json, "error", job->checked_why[0] ? job->checked_why : NULL);
-        cli_json_close(&json, '}');
-    } else {
-        cli_json_null(&json, "check");
-    }
+    cli_json_check(&json, job->checked, job->checked_why);
     cli_json_open(&json, "ms", '{');
     cli_json_measured(&json, "read", true, job->run.read_ms);
     cli_json_measured(&json, "compute", true, job->compute_ms);

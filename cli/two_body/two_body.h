@@ -25,7 +25,7 @@ typedef struct tb_job {
     void *density;    /* of each point of the first set, in the type of the points */
     lsp_csr C;
     bool written, checked;
-    char checked_why[TB_ERROR]; /* empty: the check found the same */
+    char checked_why[CLI_SENTENCE]; /* empty: the check found the same */
     int64_t peak_bytes;
     double compute_ms, check_ms, write_ms;
 } tb_job;

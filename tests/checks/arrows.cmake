@@ -2,7 +2,7 @@
 find_program(LSP_BASH bash)
 if(LSP_BASH AND NOT LSP_SANITIZE AND NOT LSP_COVERAGE)
   set(objects ${lsp_all_objects})
-  foreach(tool spgemm-cli cg-bench two-body cli_shared sparse-bench peer_cusparse)
+  foreach(tool spgemm-cli cg-bench two-body suffix-array cli_shared sparse-bench peer_cusparse)
     if(TARGET ${tool})
       list(APPEND objects $<TARGET_OBJECTS:${tool}>)
     endif()

@@ -1,4 +1,4 @@
-# spgemm-cli, cg-bench and two-body from a user's side: shell scripts, each a ctest, and a helper for programs that a bare machine may lack.
+# spgemm-cli, cg-bench, two-body and suffix-array from a user's side: shell scripts, each a ctest, and a helper for programs that a bare machine may lack.
 if(NOT TARGET spgemm-cli)
   return()
 endif()
@@ -16,7 +16,7 @@ target_include_directories(cli_fake PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(cli_fake PRIVATE ${CMAKE_DL_LIBS})
 
 set(parts usage product filter files report real completion cg_usage cg_benchmark cg_solve cg_files two_body
-    two_body_usage two_body_files)
+    two_body_usage two_body_files suffix_array)
 if(TARGET sparse-bench)
   list(APPEND parts bench)
 endif()
@@ -29,6 +29,8 @@ foreach(part IN LISTS parts)
     set(tool cg-bench)
   elseif(part MATCHES "^two_body")
     set(tool two-body)
+  elseif(part STREQUAL "suffix_array")
+    set(tool suffix-array)
   endif()
   add_test(NAME cli_${part} COMMAND ${LSP_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh)
   set_tests_properties(cli_${part} PROPERTIES LABELS "cli;quick" TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -1,6 +1,7 @@
 /* Preloaded before the library, it changes the first product as LSP_FAKE says; later products are right.
  * "wrong" changes one value, "pattern" one column index; "slow" takes 1.3 seconds and reports progress. Of cg-bench,
  * "wrong" changes zeta, and "slow" takes 1.3 seconds for a solve or a benchmark without reporting anything.
+ * Of suffix-array, "wrong" puts one suffix at two places.
  * "linger" delays the rename of every complete output file by ten seconds. */
 #include "libsparse.h"
 #include "libsparse/unstable.h"
@@ -88,4 +89,17 @@ int rename(const char *from, const char *to) {
         nanosleep(&(struct timespec){.tv_sec = 10}, NULL);
     }
     return real(from, to);
+}
+
+lsp_status lsp_suffix_array(lsp_ctx *ctx, const lsp_text *text, const lsp_suffix_options *options, lsp_type type,
+                            void *suffixes, lsp_suffix_info *info) {
+    lsp_status (*real)(lsp_ctx *, const lsp_text *, const lsp_suffix_options *, lsp_type, void *, lsp_suffix_info *) =
+        NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "lsp_suffix_array");
+    const char *what = begin(false);
+    const lsp_status status = real(ctx, text, options, type, suffixes, info);
+    if (status == LSP_OK && strcmp(what, "wrong") == 0) {
+        ((int32_t *)suffixes)[1] = ((int32_t *)suffixes)[0];
+    }
+    return status;
 }

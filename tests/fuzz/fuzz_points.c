@@ -31,7 +31,7 @@ static void check_points(const tb_points *p) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     tb_points points;
-    char error[TB_ERROR] = "";
+    char error[CLI_SENTENCE] = "";
     char *text = bytes > 0 ? malloc(bytes) : NULL; /* without the first byte, with a zero at the end */
     if (!text) {
         return 0;
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
     if (tb_parse((tb_format)(data[0] % (TB_NPY + 1)), "fuzz", text, bytes - 1, &points, error) == 0) {
         check_points(&points);
     } else {
-        require(strncmp(error, "fuzz:", 5) == 0 && memchr(error, 0, TB_ERROR), "no sentence");
+        require(strncmp(error, "fuzz:", 5) == 0 && memchr(error, 0, CLI_SENTENCE), "no sentence");
     }
     tb_points_free(&points);
     free(text);
