@@ -1,7 +1,7 @@
 /* libsparse/two_body.h: statistics of all pairs of points. Part of libsparse.h, which states the rules for all
  * functions. A context of a GPU works there, also on points of the host; results have the same bits. Not there yet:
- * lsp_nearest, lsp_kernel_density and LSP_PAIR_BOXES get LSP_ERR_UNSUPPORTED. For a distance or a predicate of one's
- * own `two-body generate` writes functions like these (man two-body). */
+ * lsp_kernel_density, and LSP_PAIR_BOXES of counts and histograms, get LSP_ERR_UNSUPPORTED. For a distance or a
+ * predicate of one's own `two-body generate` writes functions like these (man two-body). */
 #ifndef LIBSPARSE_TWO_BODY_H
 #define LIBSPARSE_TWO_BODY_H
 

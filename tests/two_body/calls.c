@@ -160,11 +160,15 @@ Test(two_body_calls, the_choice_is_told_on_the_gpu) {
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &large, 1, &counts[0], &info));
     cr_assert(info.method == LSP_PAIR_ALL && strstr(info.reason, "few points"));
     const lsp_pair_options boxes = {.method = LSP_PAIR_BOXES};
-    lsp_csr C = {.rows = 77};
+    lsp_csr C;
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "no method boxes",
               lsp_pair_count(ctx, &a.points, NULL, &boxes, &radius, 1, &counts[0], &info));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "CPU only", lsp_nearest(ctx, &a.points, NULL, NULL, 3, NULL, &C, NULL));
-    cr_assert(C.rows == 77);
+    must(ctx, lsp_nearest(ctx, &a.points, NULL, &boxes, 3, NULL, &C, &info));
+    cr_assert(info.method == LSP_PAIR_BOXES && info.cells > 20 && info.tested < n * n / 2);
+    must(ctx, lsp_csr_free(ctx, &C));
+    must(ctx, lsp_nearest(ctx, &a.points, NULL, &all, 3, NULL, &C, &info));
+    cr_assert(info.method == LSP_PAIR_ALL && info.cells == 0 && info.tested == n * n);
+    must(ctx, lsp_csr_free(ctx, &C));
     free(a.memory);
     lsp_ctx_destroy(ctx);
 }
@@ -174,7 +178,7 @@ Test(two_body_calls, the_choice_is_told_on_the_gpu) {
 Test(two_body_calls, failing_allocations_leave_everything_as_it_was_on_the_gpu) {
     cloud a = make_cloud(UNIFORM, 300, 3, LSP_F32, 1);
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
-    for (int form = 0; form < 6; form++) {
+    for (int form = 0; form < 8; form++) {
         lsp_status status = LSP_ERR_MEMORY;
         for (long fail_at = 0; status != LSP_OK; fail_at++) {
             cr_assert(fail_at < 1000);
@@ -190,7 +194,9 @@ Test(two_body_calls, failing_allocations_leave_everything_as_it_was_on_the_gpu) 
                 if (form / 2 < 2) {
                     status = call_it(ctx, &c);
                 } else {
-                    status = lsp_radius_join(ctx, &a.points, NULL, &c.options, 0.1, NULL, &C, NULL);
+                    c.options.method = form == 7 ? LSP_PAIR_BOXES : c.options.method;
+                    status = form < 6 ? lsp_radius_join(ctx, &a.points, NULL, &c.options, 0.1, NULL, &C, NULL)
+                                      : lsp_nearest(ctx, &a.points, NULL, &c.options, 3, NULL, &C, NULL);
                     cr_assert(status == LSP_OK || (C.rows == 77 && C.rowptr == NULL));
                     status = status == LSP_OK ? lsp_csr_free(ctx, &C) : status;
                 }

@@ -48,9 +48,6 @@ static void must_join(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_opt
     const lsp_pair_method methods[] = {options.method, what.k < 0 ? LSP_PAIR_GRID : LSP_PAIR_BOXES};
     const lsp_pair_job job = job_of(ctx, a, b, &options);
     answers all = {0};
-    if (what.k >= 0 && is_on_the_gpu(ctx)) {
-        return; /* the nearest points are found on the CPU only */
-    }
     FOR_EACH_ISA(ctx) {
         for (int m = 0; m < 2; m++) {
             answer *ours = &all.each[all.count++];
@@ -264,8 +261,7 @@ TEST_ON_BOTH(two_body_joins, malformed_arguments_are_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "from both sides",
               lsp_nearest(ctx, &a.points, NULL, NULL, 1, &(lsp_join_options){.half = true}, &C, NULL));
     set_coordinate(&a, 11, 2, NAN);
-    must_fail(ctx, is_on_the_gpu(ctx) ? LSP_ERR_UNSUPPORTED : LSP_ERR_ARGUMENT,
-              is_on_the_gpu(ctx) ? "CPU only" : "point 11", lsp_nearest(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "point 11", lsp_nearest(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "point 11", lsp_radius_join(ctx, &a.points, NULL, NULL, 1, NULL, &C, NULL));
     cr_assert(C.rows == 77 && C.rowptr == NULL);
     free(a.memory);

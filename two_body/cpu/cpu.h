@@ -2,7 +2,7 @@
 #ifndef LSP_TWO_BODY_CPU_CPU_H
 #define LSP_TWO_BODY_CPU_CPU_H
 
-#include "two_body/job.h"
+#include "two_body/yard.h"
 
 enum {
     LSP_PAIR_PAD = 64,          /* items that may be read behind the end of an array of places */
@@ -25,18 +25,6 @@ typedef struct lsp_pair_tile {
     int64_t queries, candidates;
     bool twice; /* both are the same points: each pair is met twice, and each point meets itself */
 } lsp_pair_tile;
-
-/* All places from middle - half to middle + half; 0 in dimensions that there are not. */
-typedef struct lsp_box {
-    double middle[LSP_MOST_DIMENSIONS], half[LSP_MOST_DIMENSIONS];
-} lsp_box;
-
-/* How far boxes are apart. */
-typedef struct lsp_yard {
-    double side, per_side, half_side; /* of the periodic box, in places; else 0, 0, infinity */
-    double near[LSP_MOST_DIMENSIONS], far[LSP_MOST_DIMENSIONS]; /* factors of differences */
-    double least, most, tiny;                                   /* factors of sums of squares; a margin */
-} lsp_yard;
 
 /* Points in the order of a tree of boxes. Node 1 is the root, 2v and 2v + 1 are the halves of node v, and the nodes
  * from `leaves` up have no halves. */
@@ -63,7 +51,6 @@ lsp_status lsp_cloud_reorder(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cl
 /* tree.c: a tree with at most `leaf_points` in a leaf. Scratch of the call. */
 lsp_status lsp_tree_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, int64_t leaf_points,
                          lsp_tree *tree);
-lsp_yard lsp_yard_of(const lsp_pair_job *job);
 /* tree.c: coordinate k of the point that is the i-th in the order of the tree. */
 double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int64_t i);
 /* Calls run(data, first, last) for runs of cells, whose points can be within the radius of points of the cell. */

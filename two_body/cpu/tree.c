@@ -98,27 +98,6 @@ done:
     return status;
 }
 
-/* ---- distances between boxes ---- */
-
-lsp_yard lsp_yard_of(const lsp_pair_job *job) {
-    const double margin = 1e-4; /* far above the rounding of d2 and of the bounds */
-    const lsp_metric *m = &job->metric;
-    const bool periodic = m->kind != LSP_SPACE_OPEN, tilted = m->kind == LSP_SPACE_TILTED;
-    const int terms = tilted ? m->dimensions : 1;
-    lsp_yard yard = {.half_side = INFINITY, .least = (1 - margin) / terms, .most = (1 + margin) * terms};
-    yard.tiny = job->type == LSP_F32 ? 1e-36 : 1e-300; /* squares may underflow */
-    if (periodic) {
-        yard.side = job->type == LSP_F32 ? 4294967296.0 : 1;
-        yard.per_side = 1 / yard.side, yard.half_side = yard.side / 2;
-    }
-    for (int k = 0; k < m->dimensions; k++) {
-        const double x = k == 1 ? m->tilt[0] : k == 2 ? m->tilt[1] : 0, y = k == 2 ? m->tilt[2] : 0;
-        yard.near[k] = !periodic ? 1 : tilted ? m->width[k] / m->box[0] : m->ratio[k];
-        yard.far[k] = !periodic ? 1 : tilted ? sqrt(m->ratio[k] * m->ratio[k] + x * x + y * y) : m->ratio[k];
-    }
-    return yard;
-}
-
 double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int64_t i) {
     return place_at(job, &tree->cloud, k, i);
 }

@@ -2,7 +2,7 @@
 #ifndef LSP_TWO_BODY_GPU_GPU_H
 #define LSP_TWO_BODY_GPU_GPU_H
 
-#include "two_body/job.h"
+#include "two_body/yard.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,16 +24,28 @@ typedef struct pair_clouds {
     bool self;
 } pair_clouds;
 
+/* Points in an order in which runs of `size` points, the groups, lie close together; the last one may be shorter. */
+typedef struct pair_groups {
+    pair_cloud cloud; /* with id */
+    int64_t count;
+    const lsp_box *boxes;
+} pair_groups;
+
+/* groups.cu: orders the loaded points; scratch of the call. */
+lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud *loaded, int64_t size,
+                                pair_groups *groups);
+
 /* points.cu. _inspect: brings points from the host, so that job->sets lie on the GPU afterwards; scratch of the call.
  * _clouds: both sets as places, in their order or, with `grid`, by the cells of job->grid. */
 lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job);
 lsp_status lsp_pair_clouds_cuda(lsp_ctx *ctx, const lsp_pair_job *job, bool grid, pair_clouds *clouds);
 
-/* count.cu, radii.cu, histogram.cu, join.cu: see lsp_pair_device. */
+/* count.cu, radii.cu, histogram.cu, join.cu, nearest.cu: see lsp_pair_device. */
 lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
 lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
 lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join,
                                 lsp_csr *C);
+lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
 
 #ifdef __cplusplus
 }

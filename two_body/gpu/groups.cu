@@ -1,0 +1,172 @@
+/* Groups of near points on the GPU. All points are cut into a few parts across their longest side, each part across its
+ * own, and so on, once a dimension, by the library's segmented sort. */
+#include "core/items.h"
+#include "kernel_points.cuh"
+
+enum { KEY_BITS = 22 }; /* of a place within the longest side of its part */
+
+/* Parts that begin with a group: part p begins with group groups * p / parts. */
+typedef struct cutting {
+    int64_t n, size, groups, parts;
+    int dimensions;
+    const void *place[LSP_MOST_DIMENSIONS];
+    lsp_metric metric;
+    lsp_type type;
+    const uint32_t *id;
+} cutting;
+
+__device__ inline int64_t begin_of(const cutting &c, int64_t part) {
+    return min(c.groups * part / c.parts * c.size, c.n);
+}
+__device__ inline int64_t part_of(const cutting &c, int64_t point) {
+    return ((point / c.size + 1) * c.parts - 1) / c.groups;
+}
+__device__ inline double place_of(const cutting &c, int k, int64_t i) {
+    const uint32_t id = c.id[i];
+    return c.type == LSP_F64                 ? ((const double *)c.place[k])[id]
+           : c.metric.kind == LSP_SPACE_OPEN ? (double)((const float *)c.place[k])[id]
+                                             : (double)((const uint32_t *)c.place[k])[id];
+}
+
+/* Where the places of each part lie, as in points_facts. */
+typedef struct extent {
+    u64 low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
+} extent;
+
+static __global__ void __launch_bounds__(POINTS_NT) kernel_first_ids(uint32_t *id, int64_t n) {
+    EACH_POINT(i, n) { id[i] = (uint32_t)i; }
+}
+
+/* A warp takes 32 * POINTS_VT points at a time; those of one part are joined first. */
+static __global__ void __launch_bounds__(POINTS_NT) kernel_extents(const __grid_constant__ cutting c, extent *extents) {
+    const int64_t step = (int64_t)gridDim.x * POINTS_NT * POINTS_VT;
+    const int64_t warp = (int64_t)blockIdx.x * POINTS_NT + threadIdx.x / WARP * WARP;
+    for (int64_t first = warp * POINTS_VT; first < c.n; first += step) {
+        const int64_t end = min(first + WARP * POINTS_VT, c.n);
+        for (int64_t from = first, to; from < end; from = to) {
+            const int64_t part = part_of(c, from);
+            to = min(begin_of(c, part + 1), end);
+            for (int k = 0; k < c.dimensions; k++) {
+                u64 low = 0, high = 0;
+                for (int64_t i = from + threadIdx.x % WARP; i < to; i += WARP) {
+                    const u64 order = order_of(place_of(c, k, i));
+                    low = max(low, ~order), high = max(high, order);
+                }
+                keep_largest(low, &extents[part].low[k]);
+                keep_largest(high, &extents[part].high[k]);
+            }
+        }
+    }
+}
+
+__device__ inline double number_of(u64 order) {
+    const u64 bits = order >> 63 ? order & ~((u64)1 << 63) : ~order;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static __global__ void __launch_bounds__(POINTS_NT)
+    kernel_keys(const __grid_constant__ cutting c, const extent *extents, uint32_t *keys, int64_t *offsets) {
+    EACH_POINT(p, c.parts + 1) { offsets[p] = begin_of(c, p); }
+    EACH_POINT(i, c.n) {
+        const extent &e = extents[part_of(c, i)];
+        double length = -1, first = 0, longest = -1;
+        int side = 0;
+        for (int k = 0; k < c.dimensions; k++) {
+            const double low = number_of(~e.low[k]), across = number_of(e.high[k]) - low;
+            const double there = across * (c.metric.kind == LSP_SPACE_OPEN ? 1 : c.metric.ratio[k]);
+            if (there > longest) {
+                longest = there, side = k, first = low, length = across;
+            }
+        }
+        const bool cut = length > 1e-290 && length < 1e300; /* else points may lie in any order */
+        keys[i] = cut ? (uint32_t)((place_of(c, side, i) - first) * (((1 << KEY_BITS) - 1) / length)) : 0;
+    }
+}
+
+/* The box around each group: a warp each. */
+static __global__ void __launch_bounds__(POINTS_NT) kernel_boxes(const __grid_constant__ cutting c, lsp_box *boxes) {
+    const int64_t step = (int64_t)gridDim.x * POINTS_NT / WARP;
+    for (int64_t g = ((int64_t)blockIdx.x * POINTS_NT + threadIdx.x) / WARP; g < c.groups; g += step) {
+        for (int k = 0; k < LSP_MOST_DIMENSIONS; k++) {
+            double middle = 0, half = 0;
+            if (k < c.dimensions) {
+                u64 least = 0, most = 0;
+                for (int64_t i = g * c.size + threadIdx.x % WARP; i < min((g + 1) * c.size, c.n); i += WARP) {
+                    const u64 order = order_of(place_of(c, k, i));
+                    least = max(least, ~order), most = max(most, order);
+                }
+                const double low = number_of(~warp_max(least)), high = number_of(warp_max(most));
+                middle = low / 2 + high / 2;
+                half = max(high - middle, middle - low) * (1 + 1e-15);
+            }
+            if (threadIdx.x % WARP == 0) {
+                boxes[g].middle[k] = middle, boxes[g].half[k] = half;
+            }
+        }
+    }
+}
+
+static int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
+    return lsp_blocks_for(ctx, n, POINTS_NT * POINTS_VT, POINTS_SM_BLOCKS);
+}
+
+/* Sorts every part across its longest side. */
+static lsp_status cut(lsp_ctx *ctx, const cutting *c, uint32_t *id) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    extent *extents;
+    uint32_t *keys;
+    int64_t *offsets;
+    lsp_segsort_args sort = {};
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c->parts, sizeof *extents, (void **)&extents));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c->n, sizeof *keys, (void **)&keys));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c->parts + 1, sizeof *offsets, (void **)&offsets));
+    LSP_TRY(lsp_cuda_clear(ctx, extents, c->parts * (int64_t)sizeof *extents));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_extents, blocks_for(ctx, c->n), POINTS_NT, 0, *c, extents));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_keys, blocks_for(ctx, c->n), POINTS_NT, 0, *c, extents, keys, offsets));
+    sort.n = c->n, sort.segments = c->parts, sort.where = LSP_CUDA;
+    sort.offsets = offsets, sort.offset_type = LSP_I64;
+    sort.max_length = lsp_ceil_div(c->groups, c->parts) * c->size;
+    sort.key_type = LSP_U32, sort.keys = keys, sort.keys_out = keys, sort.end_bit = KEY_BITS;
+    sort.value_bytes = sizeof *id, sort.values = id, sort.values_out = id;
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud *loaded,
+                                           int64_t size, pair_groups *groups) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = lsp_type_bytes(job->type);
+    cutting c = {loaded->n, size, lsp_ceil_div(loaded->n, size), 1, job->metric.dimensions, {}, job->metric,
+                 job->type, NULL};
+    lsp_box *boxes;
+    uint32_t *id;
+    memcpy(c.place, loaded->place, sizeof c.place);
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.groups, sizeof *boxes, (void **)&boxes));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.n, sizeof *id, (void **)&id));
+    c.id = id;
+    *groups = {*loaded, c.groups, boxes};
+    groups->cloud.id = (const int32_t *)id;
+    if (c.n == 0) {
+        goto done;
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_first_ids, blocks_for(ctx, c.n), POINTS_NT, 0, id, c.n));
+    for (int round = 0; round < c.dimensions && c.parts < c.groups; round++) {
+        const double left = (double)c.groups / (double)c.parts;
+        LSP_TRY(cut(ctx, &c, id));
+        c.parts *= (int64_t)ceil(pow(left, 1.0 / (c.dimensions - round)) - 1e-9);
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_boxes, blocks_for(ctx, c.n), POINTS_NT, 0, c, boxes));
+    for (int k = 0; k < c.dimensions; k++) {
+        void *to;
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.n, bytes, &to));
+        LSP_TRY(lsp_cuda_gather(ctx, to, loaded->place[k], bytes, id, c.n));
+        groups->cloud.place[k] = to;
+    }
+done:
+    return status;
+}

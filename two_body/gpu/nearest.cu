@@ -1,0 +1,329 @@
+/* The nearest points on the GPU. A warp takes a group of queries, a few a lane, through the groups of candidates: near
+ * ones in the order first, then those whose boxes can hold a point that one of its queries wants. */
+#include "tile.cuh"
+
+enum { NEAREST_NT = 128, NEAREST_WARPS = NEAREST_NT / WARP, NEAREST_FIRST = 2 };
+
+typedef struct nearest_setup {
+    lsp_metric metric;
+    lsp_yard yard;
+    pair_groups a, b;
+    int64_t k;
+    bool all;  /* look at every group */
+    bool own;  /* one set: the candidates lie in the queries' order, */
+    bool skip; /* and no point is its own neighbour */
+    void *d2;  /* item i of the list of query q, in its order, is at i * a.cloud.n + q */
+    int32_t *id;
+} nearest_setup;
+
+/* The queries of a lane. */
+template <typename S> struct nearest_rows {
+    static constexpr int count = S::DIM * sizeof(typename S::place) <= 32 ? 4 : 2;
+};
+
+/* A list: until it is full `at` is its length, then the place of the worst item, which is nearer than (limit, id). */
+template <typename S> struct seat {
+    typename S::number limit;
+    int32_t id;
+    int at;
+};
+
+/* No point of box a is nearer to one of box b, or to the point b with `half` 0. */
+template <typename S>
+__device__ __forceinline__ double least_apart(const lsp_yard &yard, const double *middle, const double *half,
+                                              const lsp_box &b) {
+    double sum = 0;
+#pragma unroll
+    for (int k = 0; k < S::DIM; k++) {
+        const double difference = middle[k] - b.middle[k];
+        const double away = fabs(difference - yard.side * rint(difference * yard.per_side));
+        const double least = away * (1 - 1e-15) - ((half == NULL ? 0 : half[k]) + b.half[k]) * (1 + 1e-15);
+        const double scaled = max(least, 0.0) * yard.near[k];
+        sum += scaled * scaled;
+    }
+    return sum * yard.least - yard.tiny;
+}
+
+__device__ inline double place_number(const lsp_metric &m, uint32_t place) {
+    return m.kind == LSP_SPACE_OPEN ? (double)lsp_float_of(place) : (double)place;
+}
+__device__ inline double place_number(const lsp_metric &, double place) { return place; }
+
+/* Puts (d2, id) into the list of query q, and returns its new seat. A call, so that the kernels compile in time. */
+template <typename S>
+__device__ __noinline__ seat<S> insert(const nearest_setup &s, seat<S> seat, int64_t q, typename S::number d2,
+                                       int32_t id) {
+    typedef typename S::number number;
+    number *const list = (number *)s.d2 + q;
+    int32_t *const ids = s.id + q;
+    const int64_t stride = s.a.cloud.n;
+    const bool full = seat.id != INT32_MAX;
+    list[seat.at * stride] = d2, ids[seat.at * stride] = id;
+    if (!full && ++seat.at < s.k) {
+        return seat;
+    }
+    number worst = -1;
+    int32_t last = -1;
+    int at = 0;
+    for (int i = 0; i < s.k; i++) {
+        const number x = list[i * stride];
+        if (x > worst || (x == worst && ids[i * stride] > last)) {
+            worst = x, last = ids[i * stride], at = i;
+        }
+    }
+    seat.limit = worst, seat.id = last, seat.at = at;
+    return seat;
+}
+
+/* The queries of a warp: query r of a lane is point first + r * WARP + lane. */
+template <typename S> struct seeking {
+    static constexpr int R = nearest_rows<S>::count, SIDE = R * WARP;
+    typedef typename S::place place;
+    typedef typename S::number number;
+    const nearest_setup &s;
+    place (*shared)[SIDE];
+    int64_t first;
+    place x[R][S::DIM];
+    seat<S> seats[R];
+    int64_t tested;
+
+    __device__ __forceinline__ bool wants(const lsp_box &box) const {
+        bool any = false;
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            double at[S::DIM];
+#pragma unroll
+            for (int d = 0; d < S::DIM; d++) {
+                at[d] = place_number(s.metric, x[r][d]);
+            }
+            any = any || least_apart<S>(s.yard, at, NULL, box) <= (double)seats[r].limit;
+        }
+        return __any_sync(~0u, any);
+    }
+    /* Candidates j .. j + WARP - 1 of those in shared memory, from point `begin` on, for query r. */
+    __device__ __forceinline__ void look_closer(int r, int j, int end, int64_t begin) {
+        const int64_t q = first + r * WARP + threadIdx.x % WARP;
+        for (; j < end; j++) {
+            place y[S::DIM];
+#pragma unroll
+            for (int d = 0; d < S::DIM; d++) {
+                y[d] = shared[d][j];
+            }
+            const number d2 = S::distance(&s.metric, x[r], y);
+            if (d2 <= seats[r].limit && !(s.skip && begin + j == q)) {
+                const int32_t id = s.b.cloud.id[begin + j];
+                if (d2 < seats[r].limit || id < seats[r].id) {
+                    seats[r] = insert<S>(s, seats[r], q, d2, id);
+                }
+            }
+        }
+    }
+    __device__ __forceinline__ void look(int64_t group) {
+        const int lane = (int)threadIdx.x % WARP;
+        if (!s.all && !wants(s.b.boxes[group])) {
+            return;
+        }
+        const int64_t begin = group * SIDE;
+        const int cols = (int)min(s.b.cloud.n - begin, (int64_t)SIDE);
+        __syncwarp();
+#pragma unroll
+        for (int d = 0; d < S::DIM; d++) {
+#pragma unroll
+            for (int c = lane; c < SIDE; c += WARP) {
+                shared[d][c] = c < cols ? ((const place *)s.b.cloud.place[d])[begin + c] : 0;
+            }
+        }
+        __syncwarp();
+        for (int from = 0; from < cols; from += WARP) {
+            number least[R];
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                least[r] = INFINITY;
+            }
+            constexpr int V = 16 / sizeof(place);
+#pragma unroll 2
+            for (int j = from; j < from + WARP; j += V) {
+                place y[V][S::DIM];
+#pragma unroll
+                for (int d = 0; d < S::DIM; d++) {
+                    place at[V];
+                    const uint4 words = *(const uint4 *)&shared[d][j];
+                    memcpy(at, &words, sizeof words);
+#pragma unroll
+                    for (int v = 0; v < V; v++) {
+                        y[v][d] = at[v];
+                    }
+                }
+#pragma unroll
+                for (int r = 0; r < R; r++) {
+#pragma unroll
+                    for (int v = 0; v < V; v++) {
+                        least[r] = min(least[r], S::distance(&s.metric, x[r], y[v]));
+                    }
+                }
+            }
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                if (least[r] <= seats[r].limit) {
+                    look_closer(r, from, min(from + WARP, cols), begin);
+                }
+            }
+        }
+        tested += (int64_t)cols * min((int64_t)SIDE, s.a.cloud.n - first);
+    }
+    /* The group whose box is nearest to that of the queries. */
+    __device__ int64_t start(int64_t group) const {
+        u64 best = ~(u64)0;
+        for (int64_t h = threadIdx.x % WARP; h < s.b.count && !s.own && !s.all; h += WARP) {
+            const float away =
+                (float)least_apart<S>(s.yard, s.a.boxes[group].middle, s.a.boxes[group].half, s.b.boxes[h]);
+            unsigned bits;
+            memcpy(&bits, &away, sizeof bits);
+            best = min(best, (u64)(away > 0 ? bits : 0) << 32 | (u64)h);
+        }
+        best = ~warp_max(~best);
+        return s.own ? group : s.all ? 0 : (int64_t)(best & 0xffffffffu);
+    }
+    __device__ void run(int64_t group) {
+        const int lane = (int)threadIdx.x % WARP;
+        first = group * SIDE, tested = 0;
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            const int64_t q = first + r * WARP + lane;
+#pragma unroll
+            for (int d = 0; d < S::DIM; d++) {
+                x[r][d] = q < s.a.cloud.n ? ((const place *)s.a.cloud.place[d])[q] : 0;
+            }
+            seats[r] = {q < s.a.cloud.n ? (number)INFINITY : -1, INT32_MAX, 0};
+        }
+        const int64_t own = start(group);
+        const int64_t steps = (s.b.count + WARP - 1) / WARP;
+        for (int64_t i = -1; i < steps; i++) { /* the nearest ones in the order; then outwards, WARP groups at a time */
+            int64_t step = own / WARP + (i % 2 ? (i + 1) / 2 : -i / 2);
+            step = step < 0 ? step + steps : step >= steps ? step - steps : step;
+            const int64_t h = i < 0 ? own + (lane % 2 ? (lane + 1) / 2 : -lane / 2) : step * WARP + lane;
+            const bool early = h <= own + NEAREST_FIRST && h >= own - NEAREST_FIRST;
+            number most = -1;
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                most = max(most, seats[r].limit);
+            }
+            most = warp_max(most);
+            bool near = h >= 0 && h < s.b.count && early == (i < 0);
+            near = near && (s.all || least_apart<S>(s.yard, s.a.boxes[group].middle, s.a.boxes[group].half,
+                                                    s.b.boxes[h]) <= (double)most);
+            for (unsigned votes = __ballot_sync(~0u, near); votes != 0; votes &= votes - 1) {
+                look(__shfl_sync(~0u, h, __ffs((int)votes) - 1));
+            }
+        }
+    }
+};
+
+template <typename S>
+static __global__ void __launch_bounds__(NEAREST_NT)
+    kernel_nearest(const __grid_constant__ nearest_setup setup, u64 *tested) {
+    __shared__ __align__(16) typename S::place shared[NEAREST_WARPS][S::DIM][seeking<S>::SIDE];
+    const int warp = (int)threadIdx.x / WARP;
+    const int64_t group = (int64_t)blockIdx.x * NEAREST_WARPS + warp;
+    if (group < setup.a.count) {
+        seeking<S> seek = {setup, shared[warp], 0, {}, {}, 0};
+        seek.run(group);
+        if (threadIdx.x % WARP == 0) {
+            atomicAdd(tested, (u64)seek.tested);
+        }
+    }
+}
+
+/* Writes the lists as rows, not sorted yet. */
+template <typename number>
+static __global__ void __launch_bounds__(NEAREST_NT)
+    kernel_nearest_rows(const __grid_constant__ nearest_setup s, lsp_join_values values, double unit, void *rowptr,
+                        bool wide, int32_t *col, number *val) {
+    const int64_t n = s.a.cloud.n, step = (int64_t)gridDim.x * NEAREST_NT;
+    for (int64_t i = (int64_t)blockIdx.x * NEAREST_NT + threadIdx.x; i <= n; i += step) {
+        if (wide) {
+            ((int64_t *)rowptr)[i] = i * s.k;
+        } else {
+            ((int32_t *)rowptr)[i] = (int32_t)(i * s.k);
+        }
+        for (int64_t c = 0; c < s.k && i < n; c++) {
+            const int64_t to = (int64_t)s.a.cloud.id[i] * s.k + c;
+            const number d2 = ((const number *)s.d2)[c * n + i];
+            col[to] = s.id[c * n + i];
+            if (val != NULL) {
+                if constexpr (sizeof(number) == 4) {
+                    val[to] = lsp_join_value_f32(d2, values, (float)unit);
+                } else {
+                    val[to] = lsp_join_value_f64(d2, values, unit);
+                }
+            }
+        }
+    }
+}
+
+template <typename S>
+static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const pair_clouds *clouds, nearest_setup *s,
+                        const lsp_join_options *options, lsp_csr *C, u64 *tested) {
+    typedef typename S::number number;
+    lsp_status status = LSP_OK;
+    const int64_t rows = clouds->a.n;
+    LSP_TRY(lsp_pair_groups_cuda(ctx, job, &clouds->a, seeking<S>::SIDE, &s->a));
+    s->b = s->a;
+    LSP_TRY(job->self ? LSP_OK : lsp_pair_groups_cuda(ctx, job, &clouds->b, seeking<S>::SIDE, &s->b));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * s->k, sizeof(number), &s->d2));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * s->k, sizeof *s->id, (void **)&s->id));
+    if (s->k > 0 && rows > 0) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_nearest<S>, lsp_ceil_div(s->a.count, NEAREST_WARPS), NEAREST_NT, 0, *s, tested));
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_nearest_rows<number>, lsp_blocks_for(ctx, rows + 1, NEAREST_NT, 16), NEAREST_NT, 0,
+                       *s, options->values, job->metric.unit, C->rowptr, C->rowptr_type == LSP_I64, (int32_t *)C->col,
+                       (number *)C->val));
+done:
+    return status;
+}
+#define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
+
+static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *C, int64_t k) {
+    lsp_segsort_args sort = {};
+    sort.n = C->nnz, sort.segments = C->rows, sort.length = k, sort.where = LSP_CUDA;
+    sort.key_type = LSP_I32, sort.keys = C->col, sort.keys_out = C->col;
+    sort.end_bit = (int)lsp_max(lsp_bits((uint64_t)C->cols - 1), 1);
+    sort.value_bytes = C->val_type == LSP_NONE ? 0 : lsp_type_bytes(C->val_type);
+    sort.values = C->val, sort.values_out = C->val;
+    return C->nnz > 0 && k > 1 ? lsp_segsort(ctx, &sort, NULL) : LSP_OK;
+}
+
+extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options,
+                                       lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const bool pattern = options->values == LSP_JOIN_PATTERN, all = job->info.method == LSP_PAIR_ALL;
+    nearest_setup s = {
+        job->metric, lsp_yard_of(job), {}, {}, k, all, job->self, job->self && !options->self_pairs, NULL, NULL};
+    pair_clouds clouds;
+    lsp_csr_types types = {};
+    lsp_csr made = {};
+    u64 *there, tested;
+    types.col_type = LSP_I32, types.val_type = pattern ? LSP_NONE : job->type, types.drop_values = pattern;
+    types.place = LSP_PLACE_CUDA;
+    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY(lsp_csr_create(ctx, job->sets[0].n, job->sets[1].n, job->sets[0].n * k, &types, &made));
+    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &clouds, &s, options, &made, there));
+    LSP_TRY(sort_columns(ctx, &made, k));
+    LSP_TRY(lsp_cuda_read(ctx, &tested, there, sizeof tested));
+    job->info.tested = (int64_t)tested;
+    job->info.cells = all ? 0 : s.b.count;
+    if (job->where == LSP_HOST) {
+        lsp_csr copy;
+        types = lsp_types_of(&made);
+        types.place = LSP_PLACE_HOST;
+        LSP_TRY(lsp_csr_copy(ctx, &made, &types, &copy));
+        (void)lsp_csr_free(ctx, &made);
+        made = copy;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return lsp_csr_give(ctx, status, C, &made, false);
+}
