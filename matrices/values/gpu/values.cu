@@ -217,9 +217,10 @@ template <int LANES> static __global__ void __launch_bounds__(NT) kernel_diagona
         return;
     }
     const int64_t most = LANES < 32 ? LANES * DIAGONAL_EACH * DIAGONAL_LONG : INT64_MAX;
-    const int64_t groups = 32 / LANES, slice = (n + groups - 1) / groups;
-    EACH_ROW(w, slice) { /* a warp's rows lie far apart where they may be long: long ones are often neighbours */
-        const int64_t i = LANES == 1 ? w * 32 + lane_of() : lane_of() / LANES * slice + w;
+    const int64_t groups = 32 / LANES, slice = (n + groups - 1) / groups, group = lane_of() / LANES;
+    const int64_t shift = group * (slice / 8 * 5 + 1) % max(slice, (int64_t)1);
+    EACH_ROW(w, slice) { /* the rows of a warp lie far apart, at unlike places: so they are seldom all long */
+        const int64_t i = LANES == 1 ? w * 32 + lane_of() : group * slice + w + shift - (w + shift < slice ? 0 : slice);
         const int64_t begin = i < n ? rowptr_at(d.A, i) : 0, end = i < n ? rowptr_at(d.A, i + 1) : 0;
         const bool long_row = end - begin > most;
         take_row<LANES, DIAGONAL_EACH>(d, i, begin, long_row ? begin : end, i < n && !long_row);
