@@ -52,7 +52,8 @@ static double cost_of(const lsp_pair_job *job, const lsp_pair_costs *costs, cons
         runs *= k > 0 ? fmin(window, (double)grid->cells[k]) : 1;
     }
     const double points = (double)job->sets[0].n + (double)job->sets[1].n;
-    return pairs * *share * costs->candidate + points * costs->point + (double)grid->total * runs * costs->run;
+    const double candidate = job->binned ? costs->binned : costs->candidate;
+    return pairs * *share * candidate + points * costs->point + (double)grid->total * runs * costs->run;
 }
 
 /* V(D) = V(D - 2) * 2 pi r^2 / D. */

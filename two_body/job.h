@@ -25,6 +25,7 @@ typedef struct lsp_pair_job {
     lsp_pair_method asked;
     double radius;   /* no pair beyond it matters */
     lsp_where where; /* of the points as the caller gave them, and of a join's matrix */
+    bool binned;     /* distances are put into bins */
     int64_t shells; /* distances at which pairs are told apart: radii, or edges of bins; INT64_MAX: all up to the radius
                        (a density); 0: boxes do not serve */
     /* set by the device: the box around all points in open space */
@@ -66,6 +67,7 @@ static inline int64_t lsp_pair_total(const lsp_pair_job *job) {
  * cells looked up; a candidate. Of boxes: a point sorted into the tree; a pair looked at. */
 typedef struct lsp_pair_costs {
     double point, run, candidate;
+    double binned;      /* a candidate of a histogram */
     double cell_points; /* points of a cell on average, at least */
     double box_point, box_pair;
     double leaf_points; /* points of a leaf as a rule */

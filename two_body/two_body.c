@@ -68,6 +68,7 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     LSP_REQUIRE(range > 0 && scale > 0 && scale <= (job.type == LSP_F32 ? 3e38 : 1e300), LSP_ERR_ARGUMENT,
                 "a range of %g in %lld bins: the width of a bin does not fit type %s", range, (long long)bins,
                 lsp_type_name(job.type));
+    job.binned = true;
     job.shells = lsp_pair_device_of(ctx)->boxes ? bins : 0;
     LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->histogram != NULL, range));
     LSP_TRY(lsp_pair_device_of(ctx)->histogram(ctx, &job, scale, bins, counts));

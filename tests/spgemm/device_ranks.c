@@ -91,6 +91,48 @@ Test(device_ranks, give_the_bits_of_the_reference_for_all_types_and_semirings) {
     lsp_ctx_destroy(ctx);
 }
 
+/* A plan keeps ranks only where the budget allows; with less, and with them, C is right and the budget is kept. */
+Test(device_ranks, are_kept_only_where_the_budget_allows) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    lsp_csr A = make_even(300, 300, 5, LSP_I32, LSP_F64, 3), right = {0};
+    bool with = false, without = false;
+    uint64_t state = 5;
+    lsp_csr there = upload(ctx, &A);
+    change(ctx, &A, &there, false, &state);
+    must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
+    for (int64_t budget = 1 << 16; !with; budget += budget / 8) {
+        lsp_ctx *small = NULL;
+        lsp_spgemm_plan *plan = NULL;
+        lsp_csr a = {0}, C = {0};
+        lsp_ctx_info held;
+        cr_assert(budget < 1 << 28, "no ranks within %lld bytes", (long long)budget);
+        must(ctx, lsp_ctx_create(&small, &(lsp_ctx_options){.device = LSP_CUDA, .max_bytes = budget}, NULL, 0));
+        lsp_status status = lsp_csr_copy(small, &A, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &a);
+        status = status == LSP_OK ? lsp_spgemm_plan_create(small, &a, &a, NULL, &plan) : status;
+        status = status == LSP_OK ? lsp_spgemm_execute(plan, &a, &a, &C) : status;
+        for (int use = 0; use < 2 && status == LSP_OK; use++) {
+            status = lsp_spgemm_refill(plan, &a, &a, &C);
+        }
+        cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY, "%s", lsp_last_error(small));
+        if (status == LSP_OK) {
+            lsp_csr here = download(small, &C);
+            same(small, &here, &right, "within a budget");
+            lsp_csr_free(small, &here);
+            with = plan->gpu->replay.ranks != NULL;
+            without |= !with;
+        }
+        must(small, lsp_ctx_get_info(small, &held));
+        cr_assert(held.cuda_peak_bytes <= budget);
+        lsp_spgemm_plan_destroy(plan);
+        lsp_csr_free(small, &C), lsp_csr_free(small, &a);
+        lsp_ctx_destroy(small);
+    }
+    cr_assert(without);
+    lsp_csr_free(ctx, &there), lsp_csr_free(ctx, &right);
+    drop(&A);
+    lsp_ctx_destroy(ctx);
+}
+
 #if LSP_HAVE_CUDA
 Test(device_ranks, are_not_kept_where_memory_fails_and_nothing_is_left_behind) {
     lsp_ctx_destroy(test_gpu_ctx_or_skip());

@@ -8,4 +8,4 @@ const lsp_pair_device lsp_pair_cuda = {
     .histogram = lsp_pair_histogram_cuda,
     .join = lsp_radius_join_cuda,
     .nearest = lsp_nearest_cuda,
-    .costs = {.point = 1350, .run = 200, .candidate = 1.3, .cell_points = 2, .box_point = 3000}};
+    .costs = {.point = 1350, .run = 200, .candidate = 1.3, .binned = 4.9, .cell_points = 2, .box_point = 3000}};
