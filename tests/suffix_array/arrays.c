@@ -2,6 +2,12 @@
 #include "cases.h"
 #include "suffix_array/cpu/cpu.h"
 
+/* On an emulated GPU each case has symbols of one width only. */
+static bool is_left_out(const lsp_ctx *ctx, int symbol_bytes, int64_t number) {
+    static const int widths[3] = {1, 2, 4};
+    return ctx->options.device == LSP_CUDA && reduced(1, 0) && widths[number % 3] != symbol_bytes;
+}
+
 static void check_text(lsp_ctx *ctx, const lsp_text *text, const char *name) {
     int64_t *expected = expected_array(text);
     int32_t *narrow = malloc((size_t)(text->n + 2) * sizeof *narrow);
@@ -28,10 +34,13 @@ static void check_text(lsp_ctx *ctx, const lsp_text *text, const char *name) {
 }
 
 TEST_ON_BOTH(suffix_array_arrays, every_kind_of_text_is_sorted) {
-    const int64_t lengths[] = {0, 1, 2, 3, 5, 16, 63, 64, 65, 300, 1000, 3000};
+    const int64_t lengths[] = {0, 1, 2, 3, 65, 300, 5, 16, 63, 64, 1000, 3000};
     for (int kind = 0; kind < KINDS; kind++) {
-        for (int l = 0; l < (int)reduced(10, 12); l++) {
+        for (int l = 0; l < (int)reduced(ctx->options.device == LSP_CUDA ? 6 : 10, 12); l++) {
             for (int bytes = 1; bytes <= 4; bytes *= 2) {
+                if (is_left_out(ctx, bytes, kind + l)) {
+                    continue;
+                }
                 lsp_text text = make_text(kind, lengths[l], bytes, 0, (uint64_t)l);
                 check_text(ctx, &text, kind_names[kind]);
                 free_text(&text);
@@ -57,9 +66,12 @@ Test(suffix_array_arrays, every_text_of_two_symbols_and_up_to_eleven_is_sorted) 
 TEST_ON_BOTH(suffix_array_arrays, sets_of_strings_are_sorted_and_equal_suffixes_keep_the_order_of_strings) {
     const int64_t counts[] = {1, 2, 7, 60, 400};
     for (int kind = 0; kind < KINDS; kind++) {
-        for (int c = 0; c < 5; c++) {
+        for (int c = 0; c < 5; c += is_left_out(ctx, 0, 0) ? 2 : 1) {
             for (int bytes = 1; bytes <= 4; bytes *= 2) {
                 for (int64_t n = 0; n <= 300; n += 150) {
+                    if (is_left_out(ctx, bytes, kind + c + n / 150)) {
+                        continue;
+                    }
                     lsp_text text = make_text(kind, n, bytes, counts[c], (uint64_t)(c + kind));
                     check_text(ctx, &text, kind_names[kind]);
                     free_text(&text);
@@ -71,7 +83,7 @@ TEST_ON_BOTH(suffix_array_arrays, sets_of_strings_are_sorted_and_equal_suffixes_
 
 /* Long enough for several threads and blocks; the result must not depend on them, nor on the method or the device. */
 TEST_ON_BOTH(suffix_array_arrays, long_texts_are_sorted_alike_by_all_methods_and_threads) {
-    const int64_t n = reduced(ctx->options.device == LSP_CUDA ? 20000 : 140000, 500000);
+    const int64_t n = reduced(ctx->options.device == LSP_CUDA ? 3000 : 140000, 500000);
     lsp_ctx *one = test_ctx(1);
     int32_t *a = malloc((size_t)n * sizeof *a), *b = malloc((size_t)n * sizeof *b);
     for (int kind = 0; kind < KINDS; kind++) {
