@@ -80,7 +80,7 @@ static void find_before(void *data, int64_t begin, int64_t end) {
 }
 
 static inline bool is_end(const deriving *d, int64_t i) {
-    return i == d->n || (d->first != NULL && (d->first[i >> 6] >> (i & 63) & 1));
+    return i == d->n || (d->first != NULL && lsp_is_first(d->first, i));
 }
 
 static void find_common(void *data, int64_t begin, int64_t end) {

@@ -29,6 +29,8 @@ lsp_status lsp_suffix_check_range(lsp_ctx *ctx, int64_t n, lsp_type type, const 
 /* check.c: *bits = NULL for one text, else scratch: bit i says whether symbol i, or the end n, begins a string. */
 lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **bits);
 
+static inline bool lsp_is_first(const uint64_t *first, int64_t i) { return first[i >> 6] >> (i & 63) & 1; }
+
 /* Symbol i of an array of them. */
 static inline uint32_t lsp_symbol_at(const void *symbols, int symbol_bytes, int64_t i) {
     return symbol_bytes == 1   ? ((const uint8_t *)symbols)[i]

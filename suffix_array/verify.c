@@ -5,7 +5,7 @@
 /* The place in the array of what follows suffix i. -1: its string ends. Ended suffixes are ordered by their strings. */
 static int64_t rest(const lsp_text *text, const int64_t *ranks, const uint64_t *first, int64_t i) {
     i++;
-    return i == text->n || (first != NULL && (first[i >> 6] >> (i & 63) & 1)) ? -1 : ranks[i];
+    return i == text->n || (first != NULL && lsp_is_first(first, i)) ? -1 : ranks[i];
 }
 
 lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes) {

@@ -1,4 +1,4 @@
-/* Strings in memory, and the readers of FASTA files and of lines. Memory grows with what is there. */
+/* Reads FASTA files and files of lines into sets of strings. */
 #include "texts.h"
 #include "run.h"
 

@@ -21,6 +21,4 @@ lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_cod
 lsp_status lsp_codes_sort(lsp_ctx *ctx, const lsp_codes *codes, lsp_suffix_method method, void *suffixes,
                           lsp_suffix_info *info);
 
-static inline bool lsp_is_first(const uint64_t *first, int64_t i) { return first[i >> 6] >> (i & 63) & 1; }
-
 #endif

@@ -12,7 +12,7 @@ typedef struct T(doubling) {
     void *keys;
     bool long_keys;
     T(groups) * groups;
-    int64_t offset; /* a suffix's next key begins so many symbols behind its begin */
+    int64_t offset; /* symbols that are compared already: the next key begins behind them */
     lsp_key_sample *sample;
 } T(doubling);
 

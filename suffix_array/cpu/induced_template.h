@@ -10,9 +10,8 @@ typedef struct T(minima) {
     const SYMBOL *text;
     int64_t n, kinds;
     int bits, symbols; /* of a code in a key; codes of a key */
-    uint64_t pads;     /* a key of pads alone. A pad stands behind a substring: of two substrings of which one is the
-                          begin of the other, the shorter comes last, since its last symbol is of type S, that of the
-                          other, which is no minimum, of type L */
+    uint64_t pads;     /* a key of pads alone. Pads fill the key behind a substring. A pad is larger than every code, so
+                          a substring comes behind those that it begins: at its end they have type L, it has type S */
     int64_t shares, count;
     int64_t *from, *found; /* of each share */
     INDEX *at;             /* the minima, in the order of the text */

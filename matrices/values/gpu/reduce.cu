@@ -288,7 +288,7 @@ static __global__ void kernel_count(gpu_reducing r) {
 
 /* ---- the host's side ---- */
 
-/* The queue of long rows, of which a matrix of nnz entries has at most nnz / LONG. */
+/* The queue of long rows. A row is long from LONG entries on, so there are at most nnz / LONG. */
 static lsp_status make_queue(lsp_ctx *ctx, gpu_reducing *r) {
     lsp_status status = LSP_OK;
     const int64_t pieces = r->all ? r->A.nnz / LSP_LIST_PIECE + 1 : r->A.nnz / LONG, parts = r->type == LSP_C64 ? 2 : 1;
