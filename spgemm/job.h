@@ -140,6 +140,10 @@ typedef struct lsp_spgemm_device {
     lsp_status (*truth)(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n);
     /* The multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. */
     lsp_status (*count_products)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
+    /* Makes the products of a batch and sets *done if this is faster without stacks. Otherwise does nothing. The
+     * headers of A[0] and B[0] and all sizes were checked. NULL: it never is. */
+    lsp_status (*batch_at_once)(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info, bool *done);
     /* The stacks of a batch: see batch.h. */
     lsp_status (*batch_gather)(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
     lsp_status (*batch_shift)(lsp_ctx *ctx, const struct lsp_batch_factor *f);
