@@ -45,7 +45,8 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
 
 /* many.c: a batch without stacks. */
 lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                                 const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info, bool *done);
+                                 const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
+                                 lsp_spgemm_info *info, bool *done);
 /* batch.c: the stacks of a batch. */
 lsp_status lsp_batch_gather_cpu(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
 lsp_status lsp_batch_shift_cpu(lsp_ctx *ctx, const struct lsp_batch_factor *f);

@@ -4,7 +4,6 @@
 #include "core/isa.h"
 #include "cpu.h"
 #include "spgemm/batch.h"
-#include "spgemm/blocks.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@ typedef struct many {
     int64_t count;
     const lsp_csr *A, *B;
     const lsp_spgemm_options *options;
+    lsp_spgemm_call by_all;
     lsp_type type;         /* of the arithmetic */
     lsp_csr *C;            /* without arrays, until all are made; those of other products are whole */
     int64_t *bound;        /* of the entries of each product; -1: all threads make it */
@@ -340,7 +340,7 @@ static lsp_status make_by_all(lsp_ctx *ctx, many *m, lsp_spgemm_info *info, int6
     for (int64_t i = 0; i < m->count && *alike; i++) {
         lsp_spgemm_info one;
         if (m->bound[i] < 0) {
-            LSP_TRY(lsp_spgemm_uncut(ctx, &m->A[i], &m->B[i], m->options, &m->C[i], &one));
+            LSP_TRY(m->by_all(ctx, &m->A[i], &m->B[i], m->options, &m->C[i], &one));
             *alike = m->C[i].rowptr_type == m->shared.rowptr_type && m->C[i].col_type == m->shared.col_type;
             *wide += 1;
             info->products += one.products;
@@ -407,9 +407,10 @@ done:
 }
 
 lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                                 const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info, bool *done) {
+                                 const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
+                                 lsp_spgemm_info *info, bool *done) {
     lsp_status status = LSP_OK;
-    many m = {.count = count, .A = A, .B = B, .options = options, .isa = ctx->isa};
+    many m = {.count = count, .A = A, .B = B, .options = options, .by_all = by_all, .isa = ctx->isa};
     const size_t mark = lsp_scratch_mark(ctx);
     const lsp_csr_types *types = &options->types;
     int64_t wide = 0;
