@@ -1,6 +1,7 @@
 /* C[i] = op(A[i])*op(B[i]) for many i: by the device at once, or by one product of two stacks (batch.h). Then the C[i]
  * are slices of its result: only their row pointers are made anew, because those of every matrix begin at 0. */
 #include "batch.h"
+#include "blocks.h"
 #include "spgemm.h"
 
 struct lsp_spgemm_batch_plan {
@@ -181,7 +182,8 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     LSP_TRY(check_batch(ctx, count, A, B, options));
     LSP_TRY(check_arrays(ctx, count, A, B, C));
     if (count > 0 && lsp_spgemm_device_at(A->where)->batch_at_once != NULL) {
-        LSP_TRY(lsp_spgemm_device_at(A->where)->batch_at_once(ctx, count, A, B, options, C, &here, &done));
+        LSP_TRY(lsp_spgemm_device_at(A->where)->batch_at_once(ctx, count, A, B, options, lsp_spgemm_uncut, C, &here,
+                                                              &done));
     }
     LSP_TRY(!done ? open_batch(&batch, A, B, options, false) : LSP_OK);
     if (count > 0 && !done) {
