@@ -74,9 +74,13 @@ static void choose_by_length(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_i
     const int kind = lsp_sort_kind(args);
     const int64_t ranks = lsp_min(table->ranks_longest[kind], longest_by(ctx, args, LSP_SORT_RANKS));
     const int64_t split = lsp_min(table->split_longest[kind], longest_by(ctx, args, LSP_SORT_SPLIT));
-    info->method = args->n <= ranks ? LSP_SORT_RANKS : args->n <= split ? LSP_SORT_SPLIT : LSP_SORT_RADIX;
-    snprintf(info->reason, sizeof info->reason, "%lld items: ranks are fastest up to %lld, a split up to %lld",
-             (long long)args->n, (long long)ranks, (long long)split);
+    const int64_t least = table->split_shortest[kind];
+    info->method = args->n <= ranks                       ? LSP_SORT_RANKS
+                   : args->n >= least && args->n <= split ? LSP_SORT_SPLIT
+                                                          : LSP_SORT_RADIX;
+    snprintf(info->reason, sizeof info->reason,
+             "%lld items: ranks are fastest up to %lld, a split from %lld to %lld, a radix sort else",
+             (long long)args->n, (long long)ranks, (long long)least, (long long)split);
 }
 
 /* Checks the arguments, chooses the method, and finds the scratch of one of lsp_sort_ways. */

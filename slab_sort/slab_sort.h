@@ -28,9 +28,15 @@ extern const lsp_sort_way lsp_sort_by_ranks, lsp_sort_by_split;
 /* The table that a GPU's context uses now. */
 const lsp_sort_table *lsp_sort_table_of(lsp_ctx *ctx);
 
+/* Are all keys of equal order equal in all bits? Else, or with values, items need a stable sort. */
+static inline bool lsp_sort_is_plain(const lsp_sort_args *args) {
+    return args->key_type != LSP_F32 && args->key_type != LSP_F64 && args->end_bit == 0;
+}
+
 /* The kind of items, an index of the table's limits. */
 static inline int lsp_sort_kind(const lsp_sort_args *args) {
-    return (lsp_type_bytes(args->key_type) == 8) + 2 * (args->value_bytes > 0);
+    return lsp_type_bytes(args->key_type) == 8 ? 1 + 2 * (args->value_bytes > 0)
+                                               : 2 * (args->value_bytes > 0 || !lsp_sort_is_plain(args));
 }
 
 /* How LSP_SORT_SPLIT cuts n items: into `blocks` chunks for as many blocks. */

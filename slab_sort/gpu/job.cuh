@@ -16,6 +16,7 @@ typedef struct slab_job {
     const char *values; /* NULL for positions */
     char *values_out;
     lsp_key_order order;
+    network_ones ones;
 } slab_job;
 
 static inline slab_job slab_make_job(const lsp_sort_args *args) {
@@ -34,12 +35,6 @@ static inline slab_job slab_make_job(const lsp_sort_args *args) {
     job.values_out = (char *)args->values_out;
     job.order = lsp_segsort_order(&order);
     return job;
-}
-
-/* Do keys of equal numbers have equal bits? Then their order among each other does not matter without values. */
-static inline bool slab_is_plain(const slab_job &job, const lsp_sort_args *args) {
-    const uint64_t all = lsp_type_bytes(args->key_type) == 8 ? UINT64_MAX : UINT32_MAX;
-    return !job.order.is_float && job.order.keep == all;
 }
 
 /* Value `to` of one array = value `from` of another one. RELOADED: other blocks wrote `array` in this kernel. */

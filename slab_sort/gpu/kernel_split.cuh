@@ -24,7 +24,7 @@ typedef struct split_job {
 
 /* ---- shared memory ---- */
 
-template <typename S, typename K> struct split_shared {
+template <typename S, typename K, bool DIRECT> struct split_shared {
     typename S::shared sorter;
     union {
         struct {
@@ -38,7 +38,7 @@ template <typename S, typename K> struct split_shared {
         };
     };
     int sums[S::WARPS], starts[SPLIT_MOST / WARP];
-    int count[SPLIT_MOST]; /* DIRECT: items of a bucket */
+    int count[DIRECT ? SPLIT_MOST : 1]; /* items of a bucket */
 };
 /* Bytes of dynamic shared memory for `room` items: keys, words, and places of 2 bytes. */
 __host__ __device__ static inline int split_bytes(int room, int key_bytes, bool direct) {
@@ -81,8 +81,8 @@ __device__ inline int split_bucket(const SH &sh, int P, K x, int index) {
 template <typename KK, bool DIRECT, int R, int NT> struct split_block {
     typedef typename KK::K K;
     typedef number_sorter<KK, DIRECT, NT> sorter_type;
-    typedef split_shared<sorter_type, K> shared_type;
-    enum { WARPS = NT / WARP, ROOM = R * NT, ROWS = R / 2, HALF = ROOM / 2, MASK = ROOM - 1 };
+    typedef split_shared<sorter_type, K, DIRECT> shared_type;
+    enum { WARPS = NT / WARP, ROOM = R * NT, ROWS = R / 2, HALF = ROOM / 2 };
     const split_job &job;
     shared_type &sh;
     sorter_type s;
@@ -105,23 +105,22 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
             }
         }
         __syncthreads();
-        s.template sort<4>(job.samples);
-        if (t < SPLIT_MOST) {
-            K x = (K)-1;
-            if (t < P - 1) {
-                const uint32_t word = s.words[sorter::place((t + 1) * (job.samples / P))];
-                const int which = (int)word & (4 * NT - 1);
-                x = DIRECT ? (K)word : number(s.keys[which]);
-                sh.at[t] = DIRECT ? 0 : split_sample_at(n, job.samples, which);
+#pragma unroll 1
+        for (bool loose = true, wrong = true; wrong; loose = false) {
+            const auto sample = s.template sort<4>(job.samples, loose);
+            if (t < SPLIT_MOST) {
+                const int j = (t + 1) * (job.samples / P);
+                const bool is = t < P - 1;
+                sh.splitter[t] = !is ? (K)-1 : DIRECT ? (K)sample.word(j) : sample.number(j);
+                sh.at[t] = DIRECT || !is ? n : split_sample_at(n, job.samples, sample.at(j));
             }
-            sh.splitter[t] = x;
+            __syncthreads();
+            const K x = sh.splitter[t < P - 1 ? t : 0], next = sh.splitter[t < P - 1 ? t + 1 : 0];
+            if (t < P - 1) {
+                sh.first[t] = (unsigned char)LSP_FIRST(0, t, middle, sh.splitter[middle] >= x);
+            }
+            wrong = __syncthreads_or(!DIRECT && t < P - 1 && (x > next || (x == next && sh.at[t] > sh.at[t + 1]))) != 0;
         }
-        __syncthreads();
-        if (t < P - 1) {
-            const K x = sh.splitter[t];
-            sh.first[t] = (unsigned char)LSP_FIRST(0, t, middle, sh.splitter[middle] >= x);
-        }
-        __syncthreads();
     }
 
     /* Exclusive prefix sums of the counts of the first SPLIT_MOST threads. */
@@ -243,7 +242,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
             sh.begin[t + 1] = before + high - low;
             sh.shift[t] = low - before;
             if (lane == 0) {
-                sh.count[warp] = sum;
+                sh.sums[warp] = sum;
             }
             if (t == 0) {
                 sh.begin[0] = 0;
@@ -252,7 +251,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
         __syncthreads();
         *start = 0;
         for (int w = 0; w < SPLIT_MOST / WARP; w++) {
-            *start += sh.count[w];
+            *start += sh.sums[w];
         }
         return sh.begin[SPLIT_MOST];
     }
@@ -288,20 +287,14 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
         }
     }
 
-    /* The lower bits of word j after a sort; if DIRECT, the word. */
-    __device__ uint32_t sorted_at(int j) const {
-        const uint32_t word = s.words[word_sorter<R, NT>::place(j)];
-        return DIRECT ? word : word & MASK;
-    }
-    __device__ K sorted_number(int j) const { return DIRECT ? (K)sorted_at(j) : number(s.keys[sorted_at(j)]); }
-
     /* Writes the sorted items. part: they were collected, and note their places in the bucket behind HALF keys. */
-    __device__ void write_sorted(int64_t to, int count, bool part) const {
+    __device__ void write_sorted(const typename sorter_type::template sorted_words<R> &w, int64_t to, int count,
+                                 bool part) const {
 #pragma unroll 4
         for (int r = 0; r < R; r++) {
             const int j = r * NT + t;
             if (j < count) {
-                const int from = (int)sorted_at(j);
+                const int from = DIRECT ? (int)w.word(j) : w.at(j);
                 write_item(to + j, part ? (int)((const uint32_t *)(s.keys + HALF))[from] : from,
                            DIRECT ? (K)from : s.keys[from]);
             }
@@ -368,9 +361,9 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
                 got = collect(total, low, high, bounded, stride);
             }
             const int sorted = whole ? total : min(got, (int)HALF);
-            s.template sort<R>(sorted);
+            const auto w = s.template sort<R>(sorted, false);
             if (stride == 1 && got == sorted) {
-                write_sorted((int64_t)start + done, sorted, !whole);
+                write_sorted(w, (int64_t)start + done, sorted, !whole);
                 done += got;
                 if (bounded) {
                     const int64_t to = (int64_t)start + done;
@@ -381,7 +374,8 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
                     bounded = false;
                 }
             } else {
-                high = sorted_number(stride > 1 ? min(sorted - 1, 3 * HALF / 4 / stride) : HALF / 2);
+                const int j = stride > 1 ? min(sorted - 1, 3 * HALF / 4 / stride) : HALF / 2;
+                high = DIRECT ? (K)w.word(j) : w.number(j);
                 bounded = true;
             }
             __syncthreads();
@@ -399,7 +393,7 @@ __global__ void __launch_bounds__(NT, 1) kernel_split(const __grid_constant__ sp
     uint32_t *words = (uint32_t *)(split_memory + (DIRECT ? 0 : block::ROOM * sizeof(typename KK::K)));
     const block here = {job,
                         sh,
-                        {keys, words, (uint16_t *)(words + block::ROOM), &sh.sorter, &job.sort.order},
+                        {keys, words, (uint16_t *)(words + block::ROOM), &sh.sorter, &job.sort.order, &job.sort.ones},
                         P,
                         (int)blockIdx.x,
                         t,

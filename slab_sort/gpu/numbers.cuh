@@ -23,6 +23,7 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
     uint16_t *order;
     shared *sh;
     const lsp_key_order *rules;
+    const network_ones *ones;
 
     __device__ K number(K key) const { return KK::number(key, *rules); }
 
@@ -49,52 +50,56 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
 
     /* ---- words with equal leading bits; R: words of a thread ---- */
 
-    template <int R> struct ties {
-        enum { BITS = slab_log(R * NT), MASK = R * NT - 1 };
+    /* Sorted words with the place of a key in the lower `bits` bits. */
+    template <int R> struct sorted_words {
         const number_sorter &s;
+        int bits;
         __device__ uint32_t &word(int j) const { return s.words[word_sorter<R, NT>::place(j)]; }
-        __device__ K number(int j) const { return s.number(s.keys[word(j) & MASK]); }
-        __device__ bool same(int i, int j) const { return (word(i) ^ word(j)) >> BITS == 0; }
+        __device__ int at(int j) const { return (int)(word(j) & ((1u << bits) - 1)); }
+        __device__ K number(int j) const { return s.number(s.keys[at(j)]); }
+        __device__ bool same(int i, int j) const { return (word(i) ^ word(j)) >> bits == 0; }
         __device__ bool falls(int j) const { return same(j, j + 1) && number(j) > number(j + 1); }
     };
-    /* 0: all keys are in order; 1: short runs are not; 2: nor is a long one. */
-    template <int R> __device__ int find_falls(int count) const {
-        const ties<R> at = {*this};
-        bool fall = false, far = false;
-        for (int j = (int)threadIdx.x; j + 1 < count; j += NT) {
-            if (at.falls(j)) {
-                fall = true;
-                far |= (j >= REACH && at.same(j - REACH, j)) || (j + 1 + REACH < count && at.same(j, j + 1 + REACH));
+
+    /* Finds the thread's falls: bit r of *falls says that the key behind word r NT + t is smaller. Returns 0 if no
+     * thread has one, 2 if some are within a long run, else 1. */
+    template <int R> __device__ int find_falls(const sorted_words<R> &w, int count, unsigned *falls) const {
+        bool far = false;
+        *falls = 0;
+        for (int j = (int)threadIdx.x, r = 0; j + 1 < count; j += NT, r++) {
+            if (w.falls(j)) {
+                *falls |= 1u << r;
+                far |= (j >= REACH && w.same(j - REACH, j)) || (j + 1 + REACH < count && w.same(j, j + 1 + REACH));
             }
         }
-        return !__syncthreads_or(fall) ? 0 : 1 + (__syncthreads_or(far) != 0);
+        return !__syncthreads_or(*falls != 0) ? 0 : __syncthreads_or(far) ? 2 : 1;
     }
-    /* The thread that finds the first fall of a run sorts the run by insertion. */
-    template <int R> __device__ void repair(int count) const {
-        const ties<R> at = {*this};
-        unsigned mine = 0; /* bit r: the fall behind word t + r NT */
-        for (int j = (int)threadIdx.x, r = 0; j + 1 < count; j += NT, r++) {
-            bool first = at.falls(j);
-            for (int i = j - 1; first && i >= 0 && at.same(i, j); i--) {
-                first = !at.falls(i);
+    /* Sorts the short runs that hold falls, each by insertion and by the thread with its first fall. */
+    template <int R> __device__ void repair(const sorted_words<R> &w, int count, unsigned falls) const {
+        unsigned mine = 0;
+        for (; falls != 0; falls &= falls - 1) {
+            const int fall = (int)threadIdx.x + (__ffs((int)falls) - 1) * NT;
+            bool first = true;
+            for (int i = fall - 1; first && i >= 0 && w.same(i, fall); i--) {
+                first = !w.falls(i);
             }
-            mine |= (unsigned)first << r;
+            mine |= first ? falls & (0u - falls) : 0;
         }
         __syncthreads();
         for (; mine != 0; mine &= mine - 1) {
             const int fall = (int)threadIdx.x + (__ffs((int)mine) - 1) * NT;
             int begin = fall; /* leading bits stay while words of the run move */
-            while (begin > 0 && at.same(begin - 1, fall)) {
+            while (begin > 0 && w.same(begin - 1, fall)) {
                 begin--;
             }
-            for (int j = fall + 1; j < count && at.same(j, fall); j++) {
-                const uint32_t moving = at.word(j);
-                const K x = at.number(j);
+            for (int j = fall + 1; j < count && w.same(j, fall); j++) {
+                const uint32_t moving = w.word(j);
+                const K x = w.number(j);
                 int i = j;
-                for (; i > begin && at.number(i - 1) > x; i--) {
-                    at.word(i) = at.word(i - 1);
+                for (; i > begin && w.number(i - 1) > x; i--) {
+                    w.word(i) = w.word(i - 1);
                 }
-                at.word(i) = moving;
+                w.word(i) = moving;
             }
         }
         __syncthreads();
@@ -103,81 +108,78 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
     /* ---- the sort ---- */
 
     /* order[] becomes the order of the digits sorted so far: its elements at the places in the words. */
-    template <int R> __device__ void follow(int count) const {
-        const ties<R> at = {*this};
+    template <int R> __device__ void follow(const sorted_words<R> &w, int count) const {
         const int t = (int)threadIdx.x;
         uint16_t mine[R];
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            mine[r] = r * NT + t < count ? order[at.word(r * NT + t) & ties<R>::MASK] : 0;
+            mine[r] = r * NT + t < count ? order[w.at(r * NT + t)] : 0;
         }
         __syncthreads();
 #pragma unroll
         for (int r = 0; r < R; r++) {
             if (r * NT + t < count) {
                 order[r * NT + t] = mine[r];
-                at.word(r * NT + t) = mine[r];
+                w.word(r * NT + t) = mine[r];
             }
         }
         __syncthreads();
     }
 
-    /* Sorts keys[0 .. count-1], or the words if DIRECT; count <= R NT. Afterwards the lower bits of word j, at its
-     * place, are the index of the j-th key; if DIRECT it is the j-th number. All threads, after a barrier; ends with
-     * one. */
-    template <int R> __device__ void sort(int count) const {
+    /* Sorts keys[0 .. count-1], or the words if DIRECT; count <= R NT. Returns the sorted words: at(j) is the index of
+     * the j-th key; if DIRECT word(j) is the j-th number. loose: keys whose words have equal leading bits may stay out
+     * of order. All threads call it, after a barrier; it ends with one. */
+    template <int R> __device__ sorted_words<R> sort(int count, bool loose) const {
         typedef word_sorter<R, NT> sorter;
-        enum { BITS = ties<R>::BITS, LEFT = 32 - BITS };
         const int t = (int)threadIdx.x, slab = sorter::SLAB, pads = min(R * NT, (count + slab - 1) / slab * slab);
+        const sorted_words<R> w = {*this, DIRECT ? 32 : 32 - __clz(count - 1)}; /* of places */
         if constexpr (DIRECT) {
             for (int i = count + t; i < pads; i += NT) {
-                words[sorter::place(i)] = ~0u;
+                w.word(i) = ~0u;
             }
             __syncthreads();
-            sorter::sort(words, count);
+            sorter::sort(words, count, *ones);
             __syncthreads();
-            return;
         } else {
             K low;
-            const int bits = find_range(count, &low);
-            int shift = max(bits - (int)LEFT, 0);
+            const int bits = find_range(count, &low), left = 32 - w.bits;
+            int shift = max(bits - left, 0);
             bool digits = false;
 #pragma unroll 1
-            for (;;) {
+            for (bool going = true; going;) {
                 for (int i = t; i < pads; i += NT) {
                     uint32_t word = ~0u;
                     if (i < count) {
                         const K key = keys[digits ? order[i] : i];
-                        word = (uint32_t)((number(key) - low) >> shift) << BITS | (uint32_t)i;
+                        word = (uint32_t)((number(key) - low) >> shift) << w.bits | (uint32_t)i;
                     }
-                    words[sorter::place(i)] = word;
+                    w.word(i) = word;
                 }
                 __syncthreads();
-                sorter::sort(words, count);
+                sorter::sort(words, count, *ones);
                 __syncthreads();
                 if (digits) {
-                    follow<R>(count);
-                    shift += LEFT;
-                    if (shift >= bits) {
-                        return;
+                    follow(w, count);
+                    shift += left;
+                    going = shift < bits;
+                } else if (loose || shift == 0) {
+                    going = false;
+                } else {
+                    unsigned falls;
+                    const int found = find_falls(w, count, &falls);
+                    going = digits = found == 2;
+                    shift = 0;
+                    if (found == 1) {
+                        repair(w, count, falls);
                     }
-                    continue;
+                    for (int i = t; going && i < count; i += NT) {
+                        order[i] = (uint16_t)i;
+                    }
+                    __syncthreads();
                 }
-                const int falls = shift > 0 ? find_falls<R>(count) : 0;
-                if (falls == 0) {
-                    return;
-                } else if (falls == 1) {
-                    repair<R>(count);
-                    return;
-                }
-                digits = true;
-                shift = 0;
-                for (int i = t; i < count; i += NT) {
-                    order[i] = (uint16_t)i;
-                }
-                __syncthreads();
             }
         }
+        return w;
     }
 };
 

@@ -91,7 +91,7 @@ static lsp_status sort_by_ranks(lsp_ctx *ctx, const lsp_sort_args *args, void *s
     const slab_job job = slab_make_job(args);
     const bool wide = lsp_type_bytes(args->key_type) == 8;
     (void)scratch;
-    if (slab_is_plain(job, args)) {
+    if (lsp_sort_is_plain(args)) {
         return wide ? start_ranks<key_kind<unsigned long long, true>>(ctx, &job)
                     : start_ranks<key_kind<uint32_t, true>>(ctx, &job);
     }

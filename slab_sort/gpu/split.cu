@@ -15,20 +15,15 @@ static int64_t split_scratch(lsp_ctx *ctx, const lsp_sort_args *args) {
     return l.bytes;
 }
 
-static bool split_is_direct(const slab_job &job, const lsp_sort_args *args) {
-    return lsp_type_bytes(args->key_type) == 4 && args->value_bytes == 0 && slab_is_plain(job, args);
-}
-
 /* The largest power of two for which a kernel with enough shared memory has room. */
 static int64_t split_longest(lsp_ctx *ctx, const lsp_sort_args *args) {
     enum { STATIC_BYTES = 3 << 10 };
-    const slab_job job = slab_make_job(args);
     const int key_bytes = (int)lsp_type_bytes(args->key_type), most = lsp_cuda_get_chip(ctx)->shared_block_bytes;
     int64_t n = (int64_t)1 << 30;
     for (; n > 1; n /= 2) {
         const int shape = lsp_sort_cut_of(ctx, n).shape;
         if (shape >= 0 && split_bytes(lsp_sort_threads(shape) * lsp_sort_words(shape), key_bytes,
-                                      split_is_direct(job, args)) <= most - STATIC_BYTES) {
+                                      lsp_sort_kind(args) == 0) <= most - STATIC_BYTES) {
             break;
         }
     }
@@ -43,7 +38,7 @@ static lsp_status sort_by_split(lsp_ctx *ctx, const lsp_sort_args *args, void *s
     job.samples = cut.samples;
     split_lay_out(args, cut.blocks, &l, &job);
     return lsp_type_bytes(args->key_type) == 8 ? slab_split_wide(ctx, &job, &cut)
-           : split_is_direct(job.sort, args)   ? start_split<key_kind<uint32_t, true>, true>(ctx, &job, &cut)
+           : lsp_sort_kind(args) == 0          ? start_split<key_kind<uint32_t, true>, true>(ctx, &job, &cut)
                                                : start_split<key_kind<uint32_t, false>, false>(ctx, &job, &cut);
 }
 

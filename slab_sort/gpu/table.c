@@ -10,10 +10,11 @@ static const struct {
 } shipped_limits[] = {
     /* NVIDIA H100 */
     {90,
-     {.ranks_longest = {4096, 4096, 4096, 4096},
-      .split_longest = {1048576, 1048576, 524288, 524288},
-      .shape_longest = {8192, 65536, 131072, 262144, 1048576},
-      .samples = {8, 8, 8, 16, 32}}},
+     {.ranks_longest = {4096, 2048, 4096, 2048},
+      .split_shortest = {8193, 16385, 16385, 16385},
+      .split_longest = {1048576, 524288, 524288, 524288},
+      .shape_longest = {8192, 65536, 131072, 524288, 1048576},
+      .samples = {8, 8, 8, 16, 16}}},
 };
 
 static const lsp_sort_table *limits_for(int compute) {
@@ -40,10 +41,13 @@ lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n) {
         const int threads = lsp_sort_threads(shape), room = threads * lsp_sort_words(shape);
         const int wanted = power_below(2 * lsp_max(lsp_ceil_div(n, threads), 1) - 1); /* rounded up */
         const int blocks = wanted < most ? wanted : most;
-        if ((n <= table->shape_longest[shape] || shape == LSP_SORT_SHAPES - 1) && 2 * lsp_ceil_div(n, blocks) <= room) {
-            return (lsp_sort_cut){.shape = shape,
-                                  .blocks = blocks,
-                                  .samples = (int)lsp_min((int64_t)blocks * table->samples[shape], 4 * threads)};
+        const int64_t chunk = lsp_ceil_div(n, blocks);
+        /* Where a block has no room for 4 chunks, a larger sample keeps buckets nearer to their mean: with room for 2
+         * chunks and 32 samples for each bucket, one of 2000 random inputs has a bucket without room. */
+        const int64_t share = 4 * chunk > room ? LSP_SORT_SAMPLES_MOST : table->samples[shape];
+        if ((n <= table->shape_longest[shape] || shape == LSP_SORT_SHAPES - 1) && 2 * chunk <= room) {
+            return (lsp_sort_cut){
+                .shape = shape, .blocks = blocks, .samples = (int)lsp_min(blocks * share, 4 * threads)};
         }
     }
     return (lsp_sort_cut){.shape = -1};
@@ -54,8 +58,9 @@ static lsp_status check_limits(lsp_ctx *ctx, const lsp_sort_table *table) {
     for (int k = 0; k < LSP_SORT_KINDS; k++) {
         LSP_REQUIRE(table->ranks_longest[k] >= 0 && table->ranks_longest[k] <= LSP_SORT_RANKS_MOST, LSP_ERR_ARGUMENT,
                     "ranks_longest[%d] is %d: 0 to %d are offered", k, table->ranks_longest[k], LSP_SORT_RANKS_MOST);
-        LSP_REQUIRE(table->split_longest[k] >= 0, LSP_ERR_ARGUMENT, "split_longest[%d] is %d: it cannot be negative", k,
-                    table->split_longest[k]);
+        LSP_REQUIRE(table->split_shortest[k] >= 0 && table->split_longest[k] >= 0, LSP_ERR_ARGUMENT,
+                    "split_shortest[%d] is %d and split_longest[%d] %d: neither can be negative", k,
+                    table->split_shortest[k], k, table->split_longest[k]);
     }
     for (int s = 0; s < LSP_SORT_SHAPES; s++) {
         const int before = s > 0 ? table->shape_longest[s - 1] : 0, samples = table->samples[s];

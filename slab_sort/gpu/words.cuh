@@ -1,38 +1,35 @@
 /* Sorts words of 32 bits in shared memory by the NT threads of a block, R words each, by a bitonic network. Thread t
- * has the words t*R .. t*R + R-1 in registers while words of one warp are exchanged: within the thread, then by
- * shuffles. For exchanges between warps it has a column, words 32*R apart. Rows are read 16 bytes at a time, from
- * places that neither rows nor columns have bank conflicts at. Everything is unrolled: with loops it took twice as long
+ * has the words t*R .. t*R + R-1 in registers while words of one warp are exchanged. For exchanges between warps it
+ * has a column, words 32*R apart. Rows are read 16 bytes at a time, from places at which neither rows nor columns have
+ * bank conflicts. Everything is unrolled: with loops it took twice as long
  * up to 2^12 words. */
 #ifndef LSP_SLAB_SORT_GPU_WORDS_CUH
 #define LSP_SLAB_SORT_GPU_WORDS_CUH
 
-#include "core/block.cuh"
+#include "segsort/gpu/network.cuh"
 
 template <int R, int NT> struct word_sorter {
     enum { SLAB = WARP * R, QUADS = R / 4 }; /* words of a warp; 16-byte pieces of a row */
 
     /* The place of word i. place(i + k * SLAB) = place(i) + k * SLAB. */
-    static __device__ inline int place(int i) {
+    static __device__ __forceinline__ int place(int i) {
         const int quad = i / 4;
         return (quad ^ (quad >> 3 & (QUADS - 1))) * 4 + i % 4;
     }
 
-    static __device__ inline void exchange(uint32_t &low, uint32_t &high) {
+    static __device__ __forceinline__ void exchange(uint32_t &low, uint32_t &high) {
         const uint32_t x = min(low, high);
         high = max(low, high);
         low = x;
     }
-    static __device__ inline uint32_t keep(uint32_t mine, uint32_t other, bool upper) {
-        return upper ? max(mine, other) : min(mine, other);
-    }
 
-    static __device__ inline void put_row(const uint32_t (&w)[R], uint32_t *words, int t) {
+    static __device__ __forceinline__ void put_row(const uint32_t (&w)[R], uint32_t *words, int t) {
 #pragma unroll
         for (int q = 0; q < QUADS; q++) {
             *(uint4 *)(words + place(t * R + q * 4)) = make_uint4(w[q * 4], w[q * 4 + 1], w[q * 4 + 2], w[q * 4 + 3]);
         }
     }
-    static __device__ inline void get_row(uint32_t (&w)[R], const uint32_t *words, int t) {
+    static __device__ __forceinline__ void get_row(uint32_t (&w)[R], const uint32_t *words, int t) {
 #pragma unroll
         for (int q = 0; q < QUADS; q++) {
             const uint4 quad = *(const uint4 *)(words + place(t * R + q * 4));
@@ -40,71 +37,12 @@ template <int R, int NT> struct word_sorter {
         }
     }
 
-    /* ---- within a thread ---- */
-
-    /* Batcher's merge exchange. */
-    static __device__ inline void sort_row(uint32_t (&w)[R]) {
-#pragma unroll
-        for (int p = 1; p < R; p *= 2) {
-#pragma unroll
-            for (int k = p; k >= 1; k /= 2) {
-#pragma unroll
-                for (int j = k % p; j <= R - 1 - k; j += 2 * k) {
-#pragma unroll
-                    for (int i = 0; i < k; i++) {
-                        if (i + j + k < R && (i + j) / (p * 2) == (i + j + k) / (p * 2)) {
-                            exchange(w[i + j], w[i + j + k]);
-                        }
-                    }
-                }
-            }
-        }
-    }
-    static __device__ inline void merge_row(uint32_t (&w)[R]) {
-#pragma unroll
-        for (int d = R / 2; d >= 1; d /= 2) {
-#pragma unroll
-            for (int i = 0; i < R; i++) {
-                if (!(i & d)) {
-                    exchange(w[i], w[i + d]);
-                }
-            }
-        }
-    }
-
-    /* ---- within a warp ---- */
-
-    /* Ends a merge of bitonic runs, after all exchanges between lanes more than FROM apart. */
-    template <int FROM> static __device__ inline void merge_lanes(uint32_t (&w)[R], int lane) {
-#pragma unroll
-        for (int d = FROM; d >= 1; d /= 2) {
-            const bool upper = (lane & d) != 0;
-#pragma unroll
-            for (int r = 0; r < R; r++) {
-                w[r] = keep(w[r], __shfl_xor_sync(~0u, w[r], d), upper);
-            }
-        }
-        merge_row(w);
-    }
-    template <int G = 2> static __device__ inline void sort_lanes(uint32_t (&w)[R], int lane) {
-        if constexpr (G <= WARP) {
-            const bool upper = (lane & (G / 2)) != 0;
-#pragma unroll
-            for (int r = 0; r < R / 2; r++) { /* against the mirrored word of the mirrored lane */
-                const uint32_t x = __shfl_xor_sync(~0u, w[R - 1 - r], G - 1), y = __shfl_xor_sync(~0u, w[r], G - 1);
-                w[r] = keep(w[r], x, upper);
-                w[R - 1 - r] = keep(w[R - 1 - r], y, upper);
-            }
-            merge_lanes<G / 4>(w, lane);
-            sort_lanes<G * 2>(w, lane);
-        }
-    }
-
     /* ---- between warps ---- */
 
     /* Exchanges, of W warps of slabs, words that are S/2, S/4, .. S/K slabs apart, in groups of S slabs. FLIP: in the
      * first step the second half of a group is mirrored. u: the thread among W warps. */
-    template <int W, int S, int K, bool FLIP> static __device__ inline void exchange_columns(uint32_t *words, int u) {
+    template <int W, int S, int K, bool FLIP>
+    static __device__ __forceinline__ void exchange_columns(uint32_t *words, int u) {
         enum { APART = S / K, COLUMNS = R / K };
 #pragma unroll
         for (int k = 0; k < COLUMNS; k++) {
@@ -137,7 +75,8 @@ template <int R, int NT> struct word_sorter {
             }
         }
     }
-    template <int W, int S, bool FLIP> static __device__ inline void merge_columns(uint32_t *words, int u, bool on) {
+    template <int W, int S, bool FLIP>
+    static __device__ __forceinline__ void merge_columns(uint32_t *words, int u, bool on) {
         constexpr int K = S < R ? S : R;
         if (on) {
             exchange_columns<W, S, K, FLIP>(words, u);
@@ -149,7 +88,8 @@ template <int R, int NT> struct word_sorter {
     }
     /* Merges runs of W/2 warps in pairs, then longer ones. Warps beyond the count only take part in barriers. */
     template <int W>
-    static __device__ inline void merge_warps(uint32_t (&w)[R], uint32_t *words, int warp, int t, int count) {
+    static __device__ __forceinline__ void merge_warps(uint32_t (&w)[R], uint32_t *words, int warp, int t, int count,
+                                                       const network_ones &ones) {
         if constexpr (W <= NT / WARP) {
             if (W / 2 * SLAB < count) {
                 const int first = warp & ~(W - 1);
@@ -162,16 +102,17 @@ template <int R, int NT> struct word_sorter {
                 __syncthreads();
                 if (warp * SLAB < count) {
                     get_row(w, words, t);
-                    merge_lanes<WARP / 2>(w, t % WARP);
+                    halve_down<WARP / 2>(w, ones);
+                    merge_words<R, 0, R>(w, ones);
                 }
-                merge_warps<W * 2>(w, words, warp, t, count);
+                merge_warps<W * 2>(w, words, warp, t, count, ones);
             }
         }
     }
 
     /* Sorts `count` words; word i is at place(i). Those from the count to the end of its slab are ~0. All threads call
      * it together, after a barrier, and make one after it. */
-    static __device__ inline void sort(uint32_t *words, int count) {
+    static __device__ __forceinline__ void sort(uint32_t *words, int count, const network_ones &ones) {
         const int t = (int)threadIdx.x, warp = __shfl_sync(~0u, t / WARP, 0);
         const bool active = warp * SLAB < count;
         uint32_t w[R];
@@ -181,10 +122,9 @@ template <int R, int NT> struct word_sorter {
         }
         if (active) {
             get_row(w, words, t);
-            sort_row(w);
-            sort_lanes(w, t % WARP);
+            sort_known_lanes<WARP>(w, ones);
         }
-        merge_warps<2>(w, words, warp, t, count);
+        merge_warps<2>(w, words, warp, t, count, ones);
         if (active) {
             put_row(w, words, t);
         }

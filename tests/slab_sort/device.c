@@ -85,7 +85,7 @@ Test(device_slab_sort, methods_are_chosen_by_the_table_or_refused) {
     table = shipped, __VA_ARGS__;                                                                                      \
     must_fail(ctx, LSP_ERR_ARGUMENT, part, lsp_sort_set_table(ctx, &table))
     REFUSED("ranks_longest[1] is 4097", table.ranks_longest[1] = 4097);
-    REFUSED("split_longest[0] is -1", table.split_longest[0] = -1);
+    REFUSED("split_longest[0] -1", table.split_longest[0] = -1);
     REFUSED("shape_longest[2] is 3", table.shape_longest[2] = 3);
     REFUSED("samples[4] is 3", table.samples[4] = 3);
     REFUSED("samples[0] is 64", table.samples[0] = 64);
@@ -133,7 +133,8 @@ Test(device_slab_sort, failing_allocations_and_budgets) {
         status = lsp_ctx_create(
             &ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = {failing_alloc, failing_free, &memory}}, NULL, 0);
         status = status ? status : lsp_alloc(ctx, LSP_CUDA, N, 8, &keys);
-        const lsp_sort_args args = {.n = N, .key_type = LSP_U64, .keys = keys, .keys_out = keys, .where = LSP_CUDA};
+        const lsp_sort_args args = {
+            .n = N, .key_type = LSP_U64, .keys = keys, .keys_out = keys, .method = LSP_SORT_SPLIT, .where = LSP_CUDA};
         status = status ? status : lsp_sort(ctx, &args, NULL);
         status = status ? status : lsp_sort_plan_create(ctx, &args, &plan);
         cr_assert((plan != NULL) == (status == LSP_OK));
@@ -146,7 +147,8 @@ Test(device_slab_sort, failing_allocations_and_budgets) {
     }
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     uint64_t *keys = put_there(ctx, NULL, N * 8);
-    const lsp_sort_args args = {.n = N, .key_type = LSP_U64, .keys = keys, .keys_out = keys, .where = LSP_CUDA};
+    const lsp_sort_args args = {
+        .n = N, .key_type = LSP_U64, .keys = keys, .keys_out = keys, .method = LSP_SORT_SPLIT, .where = LSP_CUDA};
     lsp_sort_plan *plan = NULL;
     must(ctx, lsp_ctx_set_max_bytes(ctx, N * 8 + 1000));
     must(ctx, lsp_ctx_trim(ctx));
