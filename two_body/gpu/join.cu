@@ -1,11 +1,12 @@
 /* The radius join on the GPU. By the grid: points sorted by cell, hits counted, rows begun by a prefix sum, hits
  * written in the order of cells, rows sorted by the segmented sort. By all pairs: hits go to a list (pages.cuh), from
- * which rows are counted, filled and sorted; without room for the list it is a grid of one cell, whose rows come out in
- * order. */
+ * which rows are counted, filled and sorted; without room for the list, and for few pairs, it is a grid of one cell,
+ * whose rows come out in order. */
 #include "core/scan.h"
 #include "pages.cuh"
 
-enum { FEW_HITS = 64 }; /* of a row: a warp writes several rows at once */
+enum { FEW_HITS = 64 };        /* of a row: a warp writes several rows at once */
+enum { LIST_PAIRS = 1 << 26 }; /* fewer are not worth a list, unless all pairs are asked for */
 
 template <typename S, int G, bool FILL>
 static lsp_status launch(lsp_ctx *ctx, const pair_walk *walk, const join_setup *setup, u64 *tested) {
@@ -159,15 +160,16 @@ extern "C" lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, doub
                                            lsp_csr *C) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
-    const bool all = job->info.method == LSP_PAIR_ALL;
+    const bool pages =
+        job->info.method == LSP_PAIR_ALL && (job->asked == LSP_PAIR_ALL || lsp_pair_total(job) >= LIST_PAIRS);
     join_setup setup = {
         limit, job->metric.unit, join->values, job->self, join->half, join->self_pairs, NULL, NULL, NULL, NULL};
     lsp_csr made = {};
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *setup.longest, (void **)&setup.longest)); /* distances computed */
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->sets[0].n + 1, sizeof *setup.starts, (void **)&setup.starts));
     LSP_TRY(lsp_cuda_clear(ctx, setup.longest, 2 * sizeof *setup.longest));
-    status = all ? by_pages(ctx, job, &setup, &made) : LSP_OK;
-    if (!all || status == LSP_ERR_MEMORY) {
+    status = pages ? by_pages(ctx, job, &setup, &made) : LSP_OK;
+    if (!pages || status == LSP_ERR_MEMORY) {
         LSP_TRY(lsp_cuda_clear(ctx, setup.longest, 2 * sizeof *setup.longest));
         LSP_TRY(lsp_cuda_clear(ctx, setup.starts, (int64_t)sizeof *setup.starts));
         LSP_TRY(by_cells(ctx, job, &setup, setup.longest + 1, &made));
