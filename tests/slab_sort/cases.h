@@ -93,6 +93,13 @@ static inline void must_be_sorted(const sort_case *c, const char *what, const ch
     }
 }
 
+/* Has the context the method for so many items? A split takes fewer on a GPU with few multiprocessors or little shared
+ * memory. */
+static inline bool offers_method(lsp_ctx *ctx, const lsp_sort_args *args) {
+    const bool any = args->method == LSP_SORT_AUTO || args->method == LSP_SORT_RADIX;
+    return any || (args->where == LSP_CUDA && args->n <= lsp_sort_ways[args->method]->longest(ctx, args));
+}
+
 static inline void run_sort(lsp_ctx *ctx, const sort_case *c, const lsp_sort_args *args) {
     lsp_sort_plan *plan = NULL;
     lsp_sort_info info;
@@ -124,6 +131,7 @@ static inline void check_sort(lsp_ctx *ctx, sort_case c) {
     char *value_from = put_there(ctx, values, value_bytes),
          *value_to = replaces ? value_from : put_there(ctx, NULL, value_bytes);
     args = sort_args(&c, from, to, value_from, value_to, ctx->options.device);
+    args.method = c.method = offers_method(ctx, &args) ? c.method : LSP_SORT_AUTO;
     run_sort(ctx, &c, &args);
     char *sorted = get_back(ctx, to, key_bytes), *moved = get_back(ctx, value_to, value_bytes);
     must_be_sorted(&c, "keys", c.no_keys && c.in_place ? keys : right, sorted, key_bytes, lsp_type_bytes(c.key_type));
