@@ -126,7 +126,7 @@ static inline void SORT_NAME(SORT_RECORD *records, int64_t n, unsigned char *cha
 #ifdef __CUDACC__
 struct SORT_OF(_order) {
     typedef SORT_RECORD stored, item;
-    enum { has_end = 0 };
+    enum { is_number = 0 };
     __device__ item of(const stored &x) const { return x; }
     __device__ stored back(const item &x) const { return x; }
     __device__ bool before(const item &a, const item &b) const { return SORT_OF(_before)(&a, &b); }

@@ -10,8 +10,8 @@
  *     typedef stored           an item in memory
  *     typedef item             an item in registers, of as many bytes: a multiple of 4, at most 32
  *     item of(stored) const, stored back(item) const
+ *     is_number                1: items are unsigned integers, in their order; 0: in the order of `before`
  *     bool before(const item &a, const item &b) const
- *     has_end                  1: end() is an item that is before none. 0: there is no such item
  * Items of which neither is before the other come in no certain order.
  *
  * After the patent US 11,740,868 (MacKinnon, System and method for sorting data elements of slabs of registers): slab
@@ -28,7 +28,8 @@ namespace lsp_slab {
 
 enum { LANES = 32, FAR_THREADS = 256 };
 
-/* Without an end, an item is kept with the word whether the array has it. */
+/* Records are kept with the word whether the array has them. For numbers the largest one stands for one that it lacks.
+ */
 template <typename ITEM> struct padded {
     ITEM x;
     bool real;
@@ -36,7 +37,7 @@ template <typename ITEM> struct padded {
 template <typename ORDER, bool PADDED> struct held_as { typedef padded<typename ORDER::item> type; };
 template <typename ORDER> struct held_as<ORDER, false> { typedef typename ORDER::item type; };
 /* WHOLE: the array has all items of the tile, or of the rows. */
-template <typename ORDER, bool WHOLE> using held = typename held_as<ORDER, !WHOLE && !ORDER::has_end>::type;
+template <typename ORDER, bool WHOLE> using held = typename held_as<ORDER, !WHOLE && !ORDER::is_number>::type;
 
 template <typename ITEM> __device__ __forceinline__ const ITEM &bare(const ITEM &x) { return x; }
 template <typename ITEM> __device__ __forceinline__ const ITEM &bare(const padded<ITEM> &x) { return x.x; }
@@ -53,15 +54,15 @@ __device__ __forceinline__ bool comes_before(const ORDER &order, const padded<IT
 
 template <typename ORDER, typename ITEM>
 __device__ __forceinline__ void exchange(const ORDER &order, ITEM &low, ITEM &high) {
-    const bool swap = comes_before(order, high, low);
     const ITEM x = low;
-    low = swap ? high : low;
-    high = swap ? x : high;
-}
-template <typename ORDER> __device__ __forceinline__ void exchange(const ORDER &, uint32_t &low, uint32_t &high) {
-    const uint32_t x = min(low, high);
-    high = max(low, high);
-    low = x;
+    if constexpr (ORDER::is_number) {
+        low = min(low, high);
+        high = max(x, high);
+    } else {
+        const bool swap = comes_before(order, high, low);
+        low = swap ? high : low;
+        high = swap ? x : high;
+    }
 }
 
 /* ---- words ---- */
@@ -89,11 +90,12 @@ template <typename ITEM> __device__ __forceinline__ padded<ITEM> shuffle(const p
 /* Of this lane's item and the other lane's: the one that comes later if `upper`, else the other one. */
 template <typename ORDER, typename ITEM>
 __device__ __forceinline__ void keep(const ORDER &order, ITEM &mine, const ITEM &other, bool upper) {
-    const bool swap = upper ? comes_before(order, mine, other) : comes_before(order, other, mine);
-    mine = swap ? other : mine;
-}
-template <typename ORDER> __device__ __forceinline__ void keep(const ORDER &, uint32_t &mine, uint32_t other, bool up) {
-    mine = up ? max(mine, other) : min(mine, other);
+    if constexpr (ORDER::is_number && sizeof(ITEM) == 4) {
+        mine = upper ? max(mine, other) : min(mine, other);
+    } else {
+        const bool swap = upper ? comes_before(order, mine, other) : comes_before(order, other, mine);
+        mine = swap ? other : mine;
+    }
 }
 
 /* ---- networks over the R items of a lane ---- */
@@ -162,8 +164,8 @@ template <typename ORDER, bool WHOLE> struct tile {
     static __device__ __forceinline__ ITEM hold(const item &x, bool real) {
         if constexpr (WHOLE) {
             return x;
-        } else if constexpr (ORDER::has_end) {
-            return real ? x : ORDER::end();
+        } else if constexpr (ORDER::is_number) {
+            return real ? x : (item) ~(item)0;
         } else {
             return {x, real};
         }
@@ -357,7 +359,7 @@ __device__ __forceinline__ void do_tile(const typename ORDER::stored *from, type
 #pragma unroll
         for (int r = 0; r < T::R;
              r++) { /* any order within a slab will do, but items that are lacking stay at the end */
-            const int e = WHOLE || ORDER::has_end ? (of.t - lane) * T::R + r * LANES + lane : of.t * T::R + r;
+            const int e = WHOLE || ORDER::is_number ? (of.t - lane) * T::R + r * LANES + lane : of.t * T::R + r;
             v[r] = T::load(order, from, e, count);
         }
         of.sort(v);
