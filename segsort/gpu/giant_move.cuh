@@ -71,7 +71,7 @@ __device__ inline void list_buckets(const seg_job &job, split_shared &sh, const 
     const bool here = k < sh.groups && (g.to != FROM_OUTPUT || (sh.cut[k] < wanted && !done));
     const int64_t begin = here ? sh.cut[k] : 0, length = here ? sh.cut[k + 1] - begin : 0;
     if (length > LIST_LONGEST) {
-        giant_list(job, round + 1, begin, begin + length, wanted, g.shift, g.to, g.by_pivot);
+        giant_list(job, round + 1, begin, begin + length, wanted, g.by_pivot ? g.high : g.shift, g.to, g.by_pivot);
     }
     list_together(job, begin, g.to, length <= LIST_LONGEST ? (int)length : 0);
 }

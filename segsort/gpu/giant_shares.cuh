@@ -73,7 +73,7 @@ template <typename KK> __device__ inline void choose_digit(const seg_job &job, s
     const int bits = 64 - __clzll((long long)((g->end - g->begin - 1) / LSP_SPLIT_WANTED));
     const int rounds = (bits + job.split_bits - 1) / job.split_bits;
     g->width = g->by_pivot ? 2 : min(max((bits + rounds - 1) / rounds, (int)GIANT_WIDTH), g->high - g->low);
-    g->shift = g->by_pivot ? g->high : g->high - g->width;
+    g->shift = g->high - g->width;
 }
 
 static_assert((int)LSP_SPLIT_MOST == (int)SPLIT_BITS && (int)LSP_SPLIT_WANTED == LIST_LONGEST / 8 * 5,
