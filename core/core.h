@@ -111,6 +111,7 @@ lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t rese
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 void lsp_free(lsp_ctx *ctx, void *memory);             /* ignores NULLs and memory that is not the context's */
 bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* true for memory of the context in use, not shared */
+int64_t lsp_bytes_at(const lsp_ctx *ctx, const void *memory); /* the bytes of such memory; else 0 */
 
 /* Memory that changes its owner. _adopt adds arrays of a caller to the context's blocks; lsp_free, or the end of the
  * context, calls release(user, memory) for each. It skips NULL; the arrays differ and are not the context's. On failure

@@ -302,6 +302,11 @@ lsp_block *lsp_block_find(const lsp_ctx *ctx, const void *memory) {
 
 bool lsp_owns(const lsp_ctx *ctx, const void *memory) { return lsp_block_find(ctx, memory) != NULL; }
 
+int64_t lsp_bytes_at(const lsp_ctx *ctx, const void *memory) {
+    const lsp_block *block = lsp_block_find(ctx, memory);
+    return block ? (int64_t)block->bytes : 0;
+}
+
 void lsp_free(lsp_ctx *ctx, void *memory) {
     const lsp_block *found = ctx ? lsp_block_find(ctx, memory) : NULL;
     if (!found) {

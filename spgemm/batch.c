@@ -234,11 +234,20 @@ void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan) {
 }
 
 lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp_spgemm_info *info) {
-    if (plan == NULL || plan->ctx == NULL || plan->count > 0 || info == NULL) {
-        return plan == NULL || plan->ctx == NULL ? LSP_ERR_ARGUMENT : lsp_spgemm_plan_get_info(plan->product, info);
+    lsp_status status = LSP_OK;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
     }
-    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
-    return LSP_OK;
+    const lsp_ctx *ctx = plan->ctx;
+    if (plan->count > 0 || info == NULL) {
+        LSP_TRY(lsp_spgemm_plan_get_info(plan->product, info));
+    } else {
+        *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
+    }
+    info->plan_bytes += lsp_bytes_at(ctx, plan) + lsp_batch_bytes(ctx, &plan->A) + lsp_batch_bytes(ctx, &plan->B) +
+                        lsp_bytes_at(ctx, plan->C) + lsp_bytes_at(ctx, plan->W.rowptr);
+done:
+    return status;
 }
 
 lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,

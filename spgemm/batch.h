@@ -58,6 +58,7 @@ typedef struct lsp_batch_factor {
 lsp_status lsp_batch_open(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices, int64_t count, bool kept);
 lsp_status lsp_batch_take_values(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices);
 void lsp_batch_close(lsp_ctx *ctx, lsp_batch_factor *f);
+int64_t lsp_batch_bytes(const lsp_ctx *ctx, const lsp_batch_factor *f); /* that it holds */
 
 /* What the product of all takes. */
 static inline const lsp_csr *lsp_batch_operand(const lsp_batch_factor *f) { return f->transposed ? &f->T : &f->stack; }

@@ -5,8 +5,8 @@
 #include "job.h"
 
 /* lsp_spgemm with a prepared filter (lsp_filter_prepare_mask), by a plan that is not kept. C before the filter must fit
- * the memory. _uncut refuses factors of a GPU that are too large for kernels; _in_blocks, for a GPU alone, cuts
- * them; _at_once is one of both. */
+ * the memory. _uncut with C NULL only fills the info; it refuses factors of a GPU that are too large for kernels;
+ * _in_blocks, for a GPU alone, cuts them; _at_once is one of both. */
 lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                             lsp_csr *C, lsp_spgemm_info *info);
 lsp_status lsp_spgemm_in_blocks(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,

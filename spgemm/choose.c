@@ -88,7 +88,7 @@ bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, l
     return choice->thread_bytes <= available;
 }
 
-void lsp_spgemm_explain(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *choice, char *text, size_t bytes) {
+void lsp_spgemm_tell_choice(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *choice, char *text, size_t bytes) {
     char rows[96];
     if (choice->method == LSP_SPGEMM_REFERENCE) {
         snprintf(text, bytes, "asked for; a place for each of %lld columns", (long long)facts->cols);
@@ -106,6 +106,34 @@ void lsp_spgemm_explain(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *
     }
     snprintf(text, bytes, "%s%s; %d thread%s%s", choice->asked ? "asked for; " : "", rows, choice->threads,
              choice->threads == 1 ? "" : "s", choice->limited ? " to fit the memory" : "");
+}
+
+/* ---- one pass or two ---- */
+
+const char *lsp_spgemm_never_once(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+    const bool chosen = options->method != LSP_SPGEMM_AUTO || lsp_spgemm_masks(options);
+    return chosen || type != lsp_wide_type(type)                       ? ""
+           : options->transpose_a || options->transpose_b              ? "a factor is transposed; "
+           : type == LSP_F32 && lsp_semiring_counts(options->semiring) ? "counts may exceed LSP_F32; "
+           : A->rows == 0 || A->nnz == 0 || B->cols == 0               ? "C is empty; "
+                                                                       : NULL;
+}
+
+void lsp_spgemm_tell_passes(lsp_spgemm_info *info, int passes, const lsp_spgemm_sample *sample, const char *more) {
+    const char *head = passes == 1 ? "one pass" : "two passes";
+    char of[96] = "";
+    if (sample != NULL && sample->rows > 0) {
+        const double rows = (double)sample->rows;
+        snprintf(of, sizeof of, "%.1f products and %s%.1f entries a row in %s%lld rows; ",
+                 (double)sample->products / rows, sample->all ? "at most " : "", (double)sample->nnz / rows,
+                 sample->all ? "all " : "a sample of ", (long long)sample->rows);
+    }
+    info->passes = passes;
+    info->reason[0] = 0;
+    if (of[0] != 0 || *more != 0) {
+        snprintf(info->reason, sizeof info->reason, "%s: %s%.48s", head, of, more);
+    }
 }
 
 /* ---- masks ---- */

@@ -147,7 +147,7 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     if (info != NULL) {
         *info = last;
         info->products += first.products;
-        snprintf(info->reason, sizeof info->reason, "%s first; %.140s", order.left_first ? "R*A" : "A*P", last.reason);
+        snprintf(info->reason, sizeof info->reason, "%s first; %.148s", order.left_first ? "R*A" : "A*P", last.reason);
     }
     lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
 done:

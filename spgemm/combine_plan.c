@@ -30,8 +30,18 @@ lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, l
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const lsp_status status = inner != NULL ? lsp_spgemm_plan_get_info(plan->first, inner) : LSP_OK;
-    return status == LSP_OK && outer != NULL ? lsp_spgemm_plan_get_info(plan->last, outer) : status;
+    lsp_status status = LSP_OK;
+    lsp_csr_plan_info transpose = {0};
+    LSP_TRY(plan->transpose ? lsp_csr_transpose_plan_get_info(plan->transpose, &transpose) : LSP_OK);
+    if (inner != NULL) {
+        LSP_TRY(lsp_spgemm_plan_get_info(plan->first, inner));
+        inner->plan_bytes += lsp_bytes_at(plan->ctx, plan) + transpose.plan_bytes +
+                             lsp_spgemm_bytes_of(plan->ctx, &plan->restriction) +
+                             lsp_spgemm_bytes_of(plan->ctx, &plan->inner);
+    }
+    LSP_TRY(outer != NULL ? lsp_spgemm_plan_get_info(plan->last, outer) : LSP_OK);
+done:
+    return status;
 }
 
 /* Plans and makes the inner product, whose structure the last one needs. */
@@ -137,7 +147,17 @@ void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan) {
 }
 
 lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info) {
-    return plan == NULL || plan->ctx == NULL ? LSP_ERR_ARGUMENT : lsp_spgemm_plan_get_info(plan->product, info);
+    lsp_status status = LSP_OK;
+    lsp_csr_plan_info sum;
+    if (plan == NULL || plan->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_TRY(lsp_spgemm_plan_get_info(plan->product, info));
+    LSP_TRY(lsp_csr_add_plan_get_info(plan->sum, &sum));
+    info->plan_bytes += lsp_bytes_at(plan->ctx, plan) + sum.plan_bytes + lsp_spgemm_bytes_of(plan->ctx, &plan->inner) +
+                        lsp_bytes_at(plan->ctx, plan->addend.val);
+done:
+    return status;
 }
 
 lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,

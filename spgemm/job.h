@@ -111,10 +111,13 @@ typedef struct lsp_spgemm_receiver {
 struct lsp_batch_factor;
 struct lsp_batch_result;
 
+enum { LSP_SPGEMM_KEPT = 32 }; /* arrays, at most */
+
 /* The matrices were checked. */
 typedef struct lsp_spgemm_device {
-    size_t plan_bytes; /* of a plan, with what the device keeps */
-    /* Makes C and sets *done if this is faster without a plan. Otherwise does nothing. NULL: it never is. */
+    size_t plan_bytes; /* of a plan's struct, with that of the device */
+    /* Makes C and sets *done if one pass without a plan is faster. Otherwise writes why not to info->reason, as the
+     * begin of a sentence. C NULL: says so without making it. */
     lsp_status (*at_once)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                           lsp_csr *C, lsp_spgemm_info *info, bool *done);
     /* Takes the operands, and writes their facts to the plan. */
@@ -132,7 +135,7 @@ typedef struct lsp_spgemm_device {
     /* Makes C or, if `update`, only its values. */
     lsp_status (*multiply)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
     lsp_status (*multiply_masked)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C);
-    void (*release)(lsp_spgemm_plan *plan); /* frees what the device keeps */
+    int (*kept)(const lsp_spgemm_plan *plan, void *arrays[LSP_SPGEMM_KEPT]); /* what the device keeps. Their number */
     /* to[i] = 1 if from[i] is not 0, else 0: n real values or integers of one type. */
     lsp_status (*truth)(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n);
     /* The multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. */
@@ -160,7 +163,17 @@ bool lsp_spgemm_choose(const lsp_spgemm_facts *facts, lsp_spgemm_method asked, l
                        int64_t available, lsp_spgemm_choice *choice);
 
 /* Writes the choice as a sentence. */
-void lsp_spgemm_explain(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *choice, char *text, size_t bytes);
+void lsp_spgemm_tell_choice(const lsp_spgemm_facts *facts, const lsp_spgemm_choice *choice, char *text, size_t bytes);
+
+/* Rows of C that were made, or counted, to see if one pass is faster than two. */
+typedef struct lsp_spgemm_sample {
+    int64_t rows, products, nnz;
+    bool all; /* all rows; their entries are bounded, not counted */
+} lsp_spgemm_sample;
+/* Why no device makes this product in one pass; NULL: one may. "" if the caller has chosen the way. */
+const char *lsp_spgemm_never_once(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options);
+/* Begins info->reason: one pass or two, the sample (may be NULL) and more words (may be ""). */
+void lsp_spgemm_tell_passes(lsp_spgemm_info *info, int passes, const lsp_spgemm_sample *sample, const char *more);
 
 /* Bytes that are still available. Asking the system costs more than a small product, so 1 GiB is assumed for one if the
  * context has no budget. */

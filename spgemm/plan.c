@@ -9,6 +9,16 @@ static const char *method_name(lsp_spgemm_method method) {
 
 /* ---- the plan ---- */
 
+/* The bytes that the plan holds now. */
+static int64_t held_bytes(const lsp_spgemm_plan *plan) {
+    void *arrays[LSP_SPGEMM_KEPT];
+    int64_t bytes = lsp_bytes_at(plan->ctx, plan);
+    for (int k = plan->device->kept(plan, arrays) - 1; k >= 0; k--) {
+        bytes += lsp_bytes_at(plan->ctx, arrays[k]);
+    }
+    return bytes;
+}
+
 /* Fills the plan's info from its facts. */
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     const lsp_spgemm_facts *facts = &plan->facts;
@@ -17,6 +27,7 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
         plan->device->describe(plan, B);
     }
     plan->info.method_name = method_name(plan->info.method);
+    plan->info.passes = plan->masked ? 1 : 2;
     plan->info.products = facts->products;
     plan->info.nnz_bound = facts->nnz_bound;
     plan->info.nnz = -1;
@@ -109,14 +120,19 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
 }
 
 void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
-    if (plan != NULL && plan->ctx != NULL) {
-        plan->device->release(plan);
+    void *arrays[LSP_SPGEMM_KEPT];
+    for (int k = plan != NULL && plan->ctx != NULL ? plan->device->kept(plan, arrays) - 1 : -1; k >= 0; k--) {
+        lsp_free(plan->ctx, arrays[k]);
     }
     lsp_plan_end(plan);
 }
 
 lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info) {
-    return LSP_PLAN_TELL(plan, info);
+    const lsp_status status = LSP_PLAN_TELL(plan, info);
+    if (status == LSP_OK) {
+        info->plan_bytes = held_bytes(plan);
+    }
+    return status;
 }
 
 /* ---- the product ---- */
@@ -245,7 +261,16 @@ done:
     return status;
 }
 
-/* The product of checked matrices. */
+/* Puts a begin before a reason, which may lose its end. */
+static void begin_reason(lsp_spgemm_info *info, const char *begin) {
+    const size_t length = strlen(begin), own = strlen(info->reason), room = sizeof info->reason - 1 - length;
+    const size_t left = own < room ? own : room;
+    memmove(info->reason + length, info->reason, left);
+    memcpy(info->reason, begin, length);
+    info->reason[length + left] = 0;
+}
+
+/* The product of checked matrices. C NULL: only `info`. */
 static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    lsp_csr *C, lsp_spgemm_info *info) {
     lsp_status status = LSP_OK;
@@ -253,14 +278,27 @@ static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     lsp_spgemm_operands ops = {0};
     lsp_csr made = {0};
     lsp_filter left = options->filter;
+    lsp_spgemm_info once = {0};
     bool done = false;
-    const lsp_spgemm_device *device = lsp_spgemm_device_at(A->where);
-    LSP_TRY(device->at_once ? device->at_once(ctx, A, B, options, &made, info, &done) : LSP_OK);
-    if (!done) {
+    LSP_TRY(lsp_spgemm_device_at(A->where)->at_once(ctx, A, B, options, C != NULL ? &made : NULL, &once, &done));
+    *info = once;
+    if (!done || C == NULL) {
         LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
-        LSP_TRY(multiply(plan, &ops, false, &made));
+        LSP_TRY(C != NULL ? multiply(plan, &ops, false, &made) : LSP_OK);
         left.mask = plan->masked ? NULL : left.mask;
         *info = plan->info;
+        if (done) {
+            info->passes = once.passes;
+            info->blocks = once.blocks;
+            info->scratch_bytes = once.scratch_bytes;
+            memcpy(info->reason, once.reason, sizeof once.reason);
+        } else {
+            begin_reason(info, once.reason);
+        }
+    }
+    if (C == NULL) {
+        info->plan_bytes = held_bytes(plan);
+        goto done;
     }
     LSP_TRY(filter(ctx, &left, &made, info));
     *C = made;
@@ -295,7 +333,10 @@ static lsp_status widen_and_multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
     rest.complement = false;
     LSP_TRY(lsp_csr_widen(ctx, A, wide, &a));
     LSP_TRY(A == B ? LSP_OK : lsp_csr_widen(ctx, B, wide, &b));
-    LSP_TRY(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, &made, info));
+    LSP_TRY(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, C != NULL ? &made : NULL, info));
+    if (C == NULL) {
+        goto done;
+    }
     LSP_TRY(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, &made));
     LSP_TRY(filter(ctx, &rest, &made, info));
     *C = made;
@@ -319,5 +360,21 @@ lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
     }
 done:
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_spgemm_explain(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                              lsp_spgemm_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options defaults = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    LSP_REQUIRE(info != NULL, LSP_ERR_ARGUMENT, "the place for the product's facts is NULL");
+    LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
+                "a product with a filter is not explained: leave the filter away");
+    LSP_TRY(lsp_spgemm_uncut(ctx, A, B, options, NULL, info));
+done:
     return status;
 }

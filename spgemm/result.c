@@ -40,6 +40,7 @@ done:
 void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block) {
     all->method = block->method;
     all->method_name = block->method_name;
+    all->passes = block->passes;
     memcpy(all->reason, block->reason, sizeof all->reason);
     all->products += block->products;
     all->nnz_bound += block->nnz_bound;

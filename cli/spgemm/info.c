@@ -25,13 +25,7 @@ static lsp_status plan_product(cli_job *job) {
     lsp_spgemm_options how = {.transpose_a = job->options.transpose_a,
                               .transpose_b = job->options.transpose_b,
                               .types = {.val_type = cli_product_type(job)}};
-    lsp_spgemm_plan *plan = NULL;
-    lsp_status status = lsp_spgemm_plan_create(job->run.ctx, &job->A.csr, &job->second->csr, &how, &plan);
-    if (status == LSP_OK) {
-        status = lsp_spgemm_plan_get_info(plan, &job->plan);
-    }
-    lsp_spgemm_plan_destroy(plan);
-    return status;
+    return lsp_spgemm_explain(job->run.ctx, &job->A.csr, &job->second->csr, &how, &job->plan);
 }
 
 static bool is_defined(const cli_job *job) {
@@ -95,8 +89,9 @@ static void product_text(const cli_job *job) {
     const lsp_spgemm_info *plan = &job->plan;
     cli_table_row(to, "products", cli_count(plan->products).text, "multiplications");
     cli_table_row(to, "entries", cli_count(plan->nnz_bound).text, "at most");
-    cli_table_row(to, "bytes", cli_bytes(plan->bound_bytes).text, "of C at most, and %s of scratch",
-                  cli_bytes(plan->scratch_bytes).text);
+    cli_table_row(to, "bytes", cli_bytes(plan->bound_bytes).text, "of C at most, and %s of scratch; a plan holds %s",
+                  cli_bytes(plan->scratch_bytes).text, cli_bytes(plan->plan_bytes).text);
+    cli_table_row(to, "method", plan->method_name, "%s", plan->reason);
 }
 
 /* ---- for programs ---- */
@@ -155,6 +150,9 @@ static void product_json(cli_json *json, const cli_job *job) {
     cli_json_integer(json, "nnz_bound", plan->nnz_bound);
     cli_json_integer(json, "bound_bytes", plan->bound_bytes);
     cli_json_integer(json, "scratch_bytes", plan->scratch_bytes);
+    cli_json_integer(json, "plan_bytes", plan->plan_bytes);
+    cli_json_integer(json, "passes", plan->passes);
+    cli_json_string(json, "reason", plan->reason);
     cli_json_close(json, '}');
 }
 

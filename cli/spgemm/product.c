@@ -126,28 +126,18 @@ static lsp_status fetch_product(cli_job *job, lsp_csr *C) {
 
 /* ---- the product ---- */
 
-/* Multiplies by a plan, which takes no filter. With --dry-run it makes the plan and stops. */
-static lsp_status multiply_by_plan(cli_job *job, const operands *in, lsp_csr *C) {
-    const lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
-    lsp_spgemm_plan *plan = NULL;
-    lsp_status status = lsp_spgemm_plan_create(in->ctx, &in->A, &in->B, &how, &plan);
-    if (status == LSP_OK && !job->options.dry_run) {
-        status = lsp_spgemm_execute(plan, &in->A, &in->B, C);
-    }
-    if (status == LSP_OK) {
-        status = lsp_spgemm_plan_get_info(plan, &job->plan);
-    }
-    lsp_spgemm_plan_destroy(plan);
-    return status;
-}
-
+/* With --dry-run it only says how, and leaves the filter away. */
 static lsp_status multiply_once(cli_job *job, const operands *in, lsp_csr *C, double *ms) {
-    const bool whole = job->options.dry_run || !cli_filters(&job->options);
     lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
-    how.filter = filter_of(job, &in->mask);
+    lsp_status status;
     lsp_csr_free(in->ctx, C);
     cli_progress_begin(&job->run.progress, job->options.dry_run ? "planning" : "multiplying", cli_formula(job));
-    lsp_status status = whole ? multiply_by_plan(job, in, C) : lsp_spgemm(in->ctx, &in->A, &in->B, &how, C, &job->plan);
+    if (job->options.dry_run) {
+        status = lsp_spgemm_explain(in->ctx, &in->A, &in->B, &how, &job->plan);
+    } else {
+        how.filter = filter_of(job, &in->mask);
+        status = lsp_spgemm(in->ctx, &in->A, &in->B, &how, C, &job->plan);
+    }
     if (status == LSP_OK && job->run.gpu) {
         status = lsp_ctx_sync(in->ctx);
     }

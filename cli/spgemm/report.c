@@ -92,6 +92,9 @@ static void plan_rows(const cli_job *job) {
     cli_table_row(to, "blocks", cli_count(plan->blocks).text, "of rows; the longest row has %s products",
                   cli_count(plan->max_row_products).text);
     cli_table_row(to, "scratch", cli_bytes(plan->scratch_bytes).text, "besides A, B and C");
+    if (plan->plan_bytes > 0) {
+        cli_table_row(to, "plan", cli_bytes(plan->plan_bytes).text, "that a plan holds before its first use");
+    }
     if (!job->multiplied || !filtered) { /* a filtered product is never held in full: no bound */
         cli_table_row(to, "C at most", cli_bytes(plan->bound_bytes).text, "for %s entries%s",
                       cli_count(plan->nnz_bound).text, filtered ? ", before the filter" : "");
@@ -265,6 +268,8 @@ static void plan_json(cli_json *json, const cli_job *job) {
     const lsp_spgemm_info *plan = &job->plan;
     cli_json_open(json, "plan", '{');
     cli_json_string(json, "reason", plan->reason);
+    cli_json_integer(json, "passes", plan->passes);
+    cli_json_integer(json, "plan_bytes", plan->plan_bytes);
     cli_json_integer(json, "blocks", plan->blocks);
     cli_json_integer(json, "nnz_bound", plan->nnz_bound);
     cli_json_integer(json, "scratch_bytes", plan->scratch_bytes);

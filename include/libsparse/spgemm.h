@@ -43,7 +43,9 @@ typedef struct lsp_spgemm_info {
     int64_t blocks;        /* blocks of rows into which the product is cut to stay within the budget */
     int64_t scratch_bytes; /* taken during execution, without A, B and C */
     int64_t bound_bytes;   /* of C at nnz_bound */
-    int64_t reserved[LSP_RESERVED];
+    int64_t plan_bytes;    /* held by the plan now, wherever they lie; grows with its first uses. 0: no plan */
+    int passes;            /* over the factors: 1, or 2 if C's rows are counted before they are made */
+    int64_t reserved[LSP_RESERVED - 2];
 } lsp_spgemm_info;
 
 /* ---- one call ---------------------------------------------------------------------------------------------------- */
@@ -57,6 +59,11 @@ typedef struct lsp_spgemm_info {
  *     lsp_spgemm(ctx, &A, &B, NULL, &C, NULL); */
 LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);
+
+/* Says how lsp_spgemm would make C, without making it: `info` as of that call, with nnz -1, but plan_bytes are those that
+ * a plan holds before its first use. Takes as long as making a plan. No filter; on a GPU, factors as of a plan. */
+LSP_API lsp_status lsp_spgemm_explain(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                      const lsp_spgemm_options *options, lsp_spgemm_info *info);
 
 /* C = alpha*(op(A)*op(B)) + beta*D: the product first, then lsp_csr_add. With LSP_OR_AND alpha, beta and the values of
  * D count as 1 unless they are 0, D is not complex, and each value of C is 0 or 1. `info` (may be NULL) is of the
@@ -121,7 +128,8 @@ typedef struct lsp_spgemm_triple_plan lsp_spgemm_triple_plan;
 LSP_API lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                                  const lsp_spgemm_options *options, lsp_spgemm_triple_plan **plan);
 LSP_API void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan);
-/* `inner` and `outer`: of the product made first and of the other. Either may be NULL. */
+/* `inner` and `outer`: of the product made first and of the other. Either may be NULL. The plan's own matrices count as
+ * plan_bytes of `inner`. */
 LSP_API lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, lsp_spgemm_info *inner,
                                                    lsp_spgemm_info *outer);
 LSP_API lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A,

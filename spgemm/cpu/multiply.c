@@ -86,7 +86,7 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     lsp_spgemm_choose(facts, plan->options.method, plan->type, plan->ctx->options.threads,
                       lsp_spgemm_available(plan->ctx, facts), choice);
     plan->info.method = choice->method;
-    lsp_spgemm_explain(facts, choice, plan->info.reason, sizeof plan->info.reason);
+    lsp_spgemm_tell_choice(facts, choice, plan->info.reason, sizeof plan->info.reason);
     plan->info.scratch_bytes = scratch_of(choice);
     if (plan->type != LSP_NONE && B->val_type != plan->type) {
         plan->info.scratch_bytes += B->nnz * (int64_t)lsp_type_bytes(plan->type);
@@ -230,12 +230,11 @@ static lsp_status inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     return status != LSP_OK ? status : lsp_spgemm_cpu_inspect(plan, &ops->A, &ops->B);
 }
 
-static void release(lsp_spgemm_plan *plan) {
-    lsp_spgemm_cpu *cpu = plan->cpu;
-    void *const kept[] = {cpu->ranks, cpu->block_ranks, cpu->ways, cpu->repeats, cpu->rowptr, cpu->block_rows};
-    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
-        lsp_free(plan->ctx, kept[k]);
-    }
+static int kept(const lsp_spgemm_plan *plan, void *arrays[LSP_SPGEMM_KEPT]) {
+    const lsp_spgemm_cpu *cpu = plan->cpu;
+    void *const all[] = {cpu->ranks, cpu->block_ranks, cpu->ways, cpu->repeats, cpu->rowptr, cpu->block_rows};
+    memcpy(arrays, all, sizeof all);
+    return sizeof all / sizeof *all;
 }
 
 const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_plan) + sizeof(lsp_spgemm_cpu),
@@ -246,7 +245,7 @@ const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_pla
                                              .read_structures = lsp_spgemm_cpu_structures,
                                              .multiply = multiply,
                                              .multiply_masked = multiply_masked,
-                                             .release = release,
+                                             .kept = kept,
                                              .truth = truth,
                                              .count_products = count_products,
                                              .batch_gather = lsp_batch_gather_cpu,

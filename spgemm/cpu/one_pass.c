@@ -33,7 +33,7 @@ typedef struct product {
 
 /* What is known of C before it is made: of a sample of its rows, or of all of them. */
 typedef struct estimate {
-    int64_t rows, products, nnz;
+    lsp_spgemm_sample of;
     int64_t jumps;            /* rows whose first rows of B are far from those of the row above */
     int64_t entries, repeats; /* entries of A; those whose row of B has the columns of the row above it */
 } estimate;
@@ -185,10 +185,11 @@ static void count_repeats(const product *p, int64_t i, estimate *found) {
  * 4 products; up to 32 if, besides, fewer than half of the rows of B repeat (a plan adds those together). */
 static bool is_promising(const estimate *found) {
     enum { FEW = 13, MORE = 16, MOST = 32, PRODUCTS = 4, ROW_PRODUCTS = 2048, REPEATS = 2 };
-    const int64_t columns = found->products < PRODUCTS * found->nnz     ? FEW
+    const lsp_spgemm_sample *of = &found->of;
+    const int64_t columns = of->products < PRODUCTS * of->nnz           ? FEW
                             : found->repeats > found->entries / REPEATS ? MORE
                                                                         : MOST;
-    return found->nnz <= columns * found->rows && found->products <= ROW_PRODUCTS * found->rows;
+    return of->nnz <= columns * of->rows && of->products <= ROW_PRODUCTS * of->rows;
 }
 
 /* Makes some rows to count them. False: a row is too long, or after a few runs the rows seem to be twice as long as is
@@ -208,17 +209,17 @@ static bool take_sample(product *p, estimate *found) {
             const int64_t begin = run->next;
             run->C->rowptr =
                 (void *)((uintptr_t)ends - (uintptr_t)begin * sizeof *ends); /* row i is written at i - begin */
-            found->nnz += make_rows(p, run);
+            found->of.nnz += make_rows(p, run);
             fits = run->next > begin;
         }
-        found->rows += run->last - first;
-        found->products = run->products;
+        found->of.rows += run->last - first;
+        found->of.products = run->products;
         count_repeats(p, first, found);
         for (int64_t i = first + 1; i < run->last; i++) {
             found->jumps += jumps(&p->A, i);
         }
         estimate shorter = *found;
-        shorter.rows *= 2;
+        shorter.of.rows *= 2;
         fits = fits && (r != ENOUGH || is_promising(&shorter));
     }
     run->products = run->nnz_bound = run->max_row_products = 0;
@@ -234,20 +235,23 @@ static void count(const product *p, estimate *found) {
             const int64_t k = lsp_csr_col(&p->A, e);
             products += lsp_csr_rowptr(&p->B, k + 1) - lsp_csr_rowptr(&p->B, k);
         }
-        found->products += products;
-        found->nnz += lsp_min(products, p->B.cols);
+        found->of.products += products;
+        found->of.nnz += lsp_min(products, p->B.cols);
     }
-    found->rows = p->A.rows;
+    found->of.rows = p->A.rows;
+    found->of.all = true;
 }
 
-/* Each thread has a window of all columns: all take at most six times the bytes of the factors. */
-static bool suits(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+/* Why one pass is not even tried, or NULL. Each thread has a window of all columns: all take at most six times the
+ * bytes of the factors. */
+static const char *unsuited(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     const int64_t most = INT32_MAX / 2, more = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD) - 1;
-    const lsp_type type = lsp_spgemm_result_type(A, B, options);
-    const bool exact = type == LSP_F32 && lsp_semiring_counts(options->semiring); /* counts are made in LSP_F64 */
-    return !exact && type == lsp_wide_type(type) && options->method == LSP_SPGEMM_AUTO && !lsp_spgemm_masks(options) &&
-           !options->transpose_a && !options->transpose_b && ctx->options.max_bytes == 0 && B->cols > 0 &&
-           A->rows > 0 && B->cols <= most && B->cols / 16 + more * B->cols / 8 <= A->nnz + B->nnz;
+    const char *never = lsp_spgemm_never_once(A, B, options);
+    const bool wide = B->cols > most || B->cols / 16 + more * B->cols / 8 > A->nnz + B->nnz;
+    return never != NULL                ? never
+           : ctx->options.max_bytes > 0 ? "a memory budget is set; "
+           : wide                       ? "many columns for the entries; "
+                                        : NULL;
 }
 
 /* ---- the product ---- */
@@ -294,26 +298,27 @@ done:
     return status;
 }
 
+static int64_t scratch_of(const product *p) { return p->threads * (int64_t)(p->thread_bytes + sizeof *p->runs); }
+
 static void describe(const product *p, const lsp_spgemm_options *options, lsp_spgemm_info *info) {
-    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .nnz = p->C.nnz, .blocks = 1};
+    info->nnz = p->C.nnz;
     for (int thread = 0; thread < p->threads; thread++) {
         info->products += p->runs[thread].products;
         info->nnz_bound += p->runs[thread].nnz_bound;
         info->max_row_products = lsp_max(info->max_row_products, p->runs[thread].max_row_products);
     }
-    snprintf(info->reason, sizeof info->reason,
-             "one pass: %.1f products and %.1f entries a row, added up in a window of all columns; %d thread%s",
-             (double)info->products / (double)p->C.rows, (double)p->C.nnz / (double)p->C.rows, p->threads,
-             p->threads > 1 ? "s" : "");
-    info->scratch_bytes = p->threads * (int64_t)(p->thread_bytes + sizeof *p->runs);
     info->bound_bytes = lsp_spgemm_matrix_bytes(p->C.rows, p->C.cols, info->nnz_bound, &options->types, p->C.val_type);
 }
 
 lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info, bool *done) {
     lsp_status status = LSP_OK;
+    lsp_spgemm_info told = {.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
+    const char *why = unsuited(ctx, A, B, options);
+    char how[64];
     *done = false;
-    if (!suits(ctx, A, B, options)) {
+    if (why != NULL) {
+        lsp_spgemm_tell_passes(info, 2, NULL, why);
         return LSP_OK;
     }
     const lsp_type type = lsp_spgemm_result_type(A, B, options);
@@ -340,27 +345,39 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     }
     if (A->nnz <= SMALL_ENTRIES) {
         count(&p, &found);
-        p.capacity = found.nnz;
+        p.capacity = found.of.nnz;
     } else if (take_sample(&p, &found)) {
-        const double entries = (double)found.nnz / (double)found.rows * (double)A->rows;
+        const double entries = (double)found.of.nnz / (double)found.of.rows * (double)A->rows;
         p.capacity = (int64_t)(1.1 * entries) + RUN_ROWS;
     } else {
+        why = "";
+    }
+    lsp_spgemm_tell_passes(info, 2, &found.of, "");
+    if (why != NULL || !is_promising(&found) || (p.capacity > INT32_MAX && types.rowptr_type != LSP_I64)) {
         goto done;
     }
-    p.runs->far = p.far = found.jumps > found.rows / 2 && p.B.nnz > 1 << 16;
-    p.threads = found.products / found.rows * A->rows <= LSP_ALONE ? 1 : p.threads;
-    if (!is_promising(&found) || (p.capacity > INT32_MAX && types.rowptr_type != LSP_I64)) {
-        goto done;
-    }
-    LSP_TRY(make_result(ctx, &p, &types));
-    if (!p.failed) {
-        describe(&p, options, info);
+    p.runs->far = p.far = found.jumps > found.of.rows / 2 && p.B.nnz > 1 << 16;
+    p.threads = found.of.products / found.of.rows * A->rows <= LSP_ALONE ? 1 : p.threads;
+    snprintf(how, sizeof how, "in a window of all columns; %d thread%s", p.threads, p.threads > 1 ? "s" : "");
+    lsp_spgemm_tell_passes(&told, 1, &found.of, how);
+    told.scratch_bytes = scratch_of(&p);
+    *done = C == NULL;
+    LSP_TRY(C == NULL ? LSP_OK : make_result(ctx, &p, &types));
+    if (C != NULL && !p.failed) {
+        describe(&p, options, &told);
         lsp_progress(ctx, "multiply", 1); /* not before: after a wrong sample a plan would start again from 0 */
         *C = p.C;
         p.C = (lsp_csr){0};
         *done = true;
     }
+    lsp_spgemm_tell_passes(info, 2, &found.of, "the sample was wrong; ");
+    if (*done) {
+        *info = told;
+    }
 done:
+    if (status == LSP_ERR_MEMORY) {
+        lsp_spgemm_tell_passes(info, 2, &found.of, "no memory for one; ");
+    }
     lsp_csr_free(ctx, &p.C);
     lsp_scratch_release(ctx, mark);
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* a plan needs less */

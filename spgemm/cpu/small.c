@@ -211,37 +211,47 @@ static void join(const product *p, const lsp_csr *C) {
 static void describe(const product *p, lsp_spgemm_info *info, const lsp_csr *C) {
     info->method = LSP_SPGEMM_SORT;
     info->method_name = "sort";
-    snprintf(info->reason, sizeof info->reason, "%lld products %s: they are added up in a window of all columns",
-             (long long)info->products, p->words > 0 ? "of rows that are nearly dense" : "are few");
+    snprintf(info->reason, sizeof info->reason,
+             "one pass: %lld products %s, and are added up in a window of all columns", (long long)info->products,
+             p->words > 0 ? "of rows that are nearly dense" : "are few");
     info->nnz = C->nnz;
-    info->blocks = 1;
+    info->blocks = info->passes = 1;
     info->bound_bytes = (C->rows + 1) * 4 + info->nnz_bound * (int64_t)(4 + lsp_type_bytes(C->val_type));
+}
+
+/* Makes C by the jobs. */
+static lsp_status make(lsp_ctx *ctx, product *p, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    const lsp_csr *A = &p->jobs->A, *B = &p->jobs->B;
+    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = A->val_type};
+    int64_t nnz = 0;
+    lsp_for_parts(ctx, p->parts, p->parts, multiply, p);
+    for (int part = 0; part < p->parts; part++) {
+        nnz += p->nnz[part];
+    }
+    LSP_TRY(lsp_csr_create(ctx, A->rows, B->cols, nnz, &types, C));
+    join(p, C);
+done:
+    return status;
 }
 
 lsp_status lsp_spgemm_small(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                             lsp_csr *C, lsp_spgemm_info *info, bool *done) {
     lsp_status status = LSP_OK;
     product p = {.isa = ctx->isa};
-    lsp_csr made = {0};
-    int64_t nnz = 0;
+    lsp_csr made = {.rows = A->rows, .val_type = A->val_type};
     *done = false;
     if (!suits(ctx, A, B, options) || !count(A, B, most_products(ctx, A, B), &p)) {
         return LSP_OK;
     }
     size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(prepare(ctx, A, B, &p));
-    lsp_for_parts(ctx, p.parts, p.parts, multiply, &p);
-    for (int part = 0; part < p.parts; part++) {
-        nnz += p.nnz[part];
-    }
-    const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = A->val_type};
-    LSP_TRY(lsp_csr_create(ctx, A->rows, B->cols, nnz, &types, &made));
-    join(&p, &made);
+    LSP_TRY(C != NULL ? make(ctx, &p, &made) : LSP_OK);
     describe(&p, &p.info, &made);
-    *C = made;
+    *info = p.info;
     *done = true;
-    if (info != NULL) {
-        *info = p.info;
+    if (C != NULL) {
+        *C = made;
     }
 done:
     lsp_scratch_release(ctx, mark);

@@ -94,7 +94,8 @@ lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_o
 /* Fills C by replay: its values, and if `structure` its columns and row pointers. */
 lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C,
                                      bool structure);
-bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan); /* frees it; false: there is none */
+bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan);                       /* frees it; false: there is none */
+int lsp_spgemm_gpu_replay_kept(const lsp_spgemm_replay *kept, void **arrays); /* its arrays, and their number */
 
 #ifdef __cplusplus
 }

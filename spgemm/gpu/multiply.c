@@ -119,14 +119,13 @@ static bool is_blind(const lsp_spgemm_plan *plan) {
            plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;
 }
 
-static void release(lsp_spgemm_plan *plan) {
-    lsp_spgemm_gpu *gpu = plan->gpu;
-    void *const kept[] = {gpu->rowptr, gpu->products,  gpu->groups,    gpu->repeats, gpu->pieces,
-                          gpu->tiles,  gpu->dense_b.B, gpu->dense_b.C, gpu->report};
-    lsp_spgemm_gpu_replay_drop(plan);
-    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
-        lsp_free(plan->ctx, kept[k]);
-    }
+static int kept(const lsp_spgemm_plan *plan, void *arrays[LSP_SPGEMM_KEPT]) {
+    const lsp_spgemm_gpu *gpu = plan->gpu;
+    void *const all[] = {gpu->rowptr, gpu->products,  gpu->groups,    gpu->repeats, gpu->pieces,
+                         gpu->tiles,  gpu->dense_b.B, gpu->dense_b.C, gpu->report};
+    enum { OWN = sizeof all / sizeof *all };
+    memcpy(arrays, all, sizeof all);
+    return OWN + lsp_spgemm_gpu_replay_kept(&gpu->replay, arrays + OWN);
 }
 
 static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + sizeof(lsp_spgemm_gpu),
@@ -140,7 +139,7 @@ static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + 
                                         .is_blind = is_blind,
                                         .multiply = multiply,
                                         .multiply_masked = lsp_spgemm_gpu_masked,
-                                        .release = release,
+                                        .kept = kept,
                                         .truth = lsp_spgemm_gpu_truth,
                                         .count_products = lsp_spgemm_gpu_count_products,
                                         .batch_gather = lsp_batch_gather_cuda,

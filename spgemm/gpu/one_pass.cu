@@ -17,16 +17,20 @@ static bool may_pay(const lsp_csr *A, const lsp_csr *B) {
     return (products >= LEAST && products <= FEW) || (products <= MORE && B->cols <= B->rows / GATHERED);
 }
 
-/* Can the kernels take the product as it is? */
-static bool suits(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
+/* Why the kernels cannot take the product as it is, or would not pay; NULL: they can. */
+static const char *unsuited(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     const int64_t most = lsp_spgemm_most(ctx);
-    const lsp_type type = lsp_spgemm_result_type(A, B, options);
-    const bool exact = type == LSP_F32 && lsp_semiring_counts(options->semiring); /* counts are made in LSP_F64 */
-    return !exact && type == lsp_wide_type(type) && options->method == LSP_SPGEMM_AUTO && !lsp_spgemm_masks(options) &&
-           !options->transpose_a && !options->transpose_b && A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 &&
-           B->rowptr_type == LSP_I32 && B->col_type == LSP_I32 && B->cols <= (int64_t)INT32_MAX + 1 &&
-           A->rows >= LSP_ONE_PASS_ROWS && A->rows < most && A->nnz > 0 && A->nnz <= most && B->nnz > 0 &&
-           B->nnz <= most && B->rows <= INT32_MAX && may_pay(A, B) && !lsp_cuda_recording(ctx);
+    const char *never = lsp_spgemm_never_once(A, B, options);
+    const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
+                        B->col_type == LSP_I32 && B->cols <= (int64_t)INT32_MAX + 1;
+    const bool fit = A->rows < most && A->nnz <= most && B->nnz <= most && B->rows <= INT32_MAX;
+    return never != NULL                                ? never
+           : !narrow                                    ? "indices of 64 bits; "
+           : A->rows < LSP_ONE_PASS_ROWS || B->nnz == 0 ? "few rows; "
+           : !fit                                       ? "large factors; "
+           : !may_pay(A, B)                             ? "many products a row, or single ones; "
+           : lsp_cuda_recording(ctx)                    ? "a graph is recorded; "
+                                                        : NULL;
 }
 
 /* The lists that hold the rows of C; most = 0 if one pass does not pay. The longest row of the sample must be no
@@ -46,14 +50,20 @@ static one_pass_way choose_way(const one_pass_sample *sample) {
     return {pays ? most : 0, products};
 }
 
-/* The entries of C by the sample, and some more. */
-static int64_t expected_entries(const one_pass_sample *sample, int64_t rows) {
-    int64_t sampled = 0, entries = 0;
+/* Rows longer than the lists count as one entry more than they hold. */
+static lsp_spgemm_sample sum_of(const one_pass_sample *sample) {
+    lsp_spgemm_sample sum = {};
     for (int i = 0; i <= LSP_ONE_PASS_MOST + 1; i++) {
-        sampled += sample->lengths[i];
-        entries += sample->lengths[i] * (int64_t)i;
+        sum.rows += sample->lengths[i];
+        sum.nnz += sample->lengths[i] * (int64_t)i;
     }
-    const int64_t expected = (int64_t)((double)entries / (double)sampled * (double)rows);
+    sum.products = (int64_t)sample->products;
+    return sum;
+}
+
+/* The entries of C by the sample, and some more. */
+static int64_t expected_entries(const lsp_spgemm_sample *sample, int64_t rows) {
+    const int64_t expected = (int64_t)((double)sample->nnz / (double)sample->rows * (double)rows);
     return expected + expected / ROOM + SAMPLE_NT;
 }
 
@@ -130,22 +140,25 @@ done:
     return status;
 }
 
-static void describe(lsp_spgemm_plan *plan, const one_pass_facts *found, int length, int64_t scratch) {
-    const double rows = (double)plan->facts.rows;
-    plan->info = (lsp_spgemm_info){};
-    plan->info.method = LSP_SPGEMM_SORT;
-    plan->info.method_name = "sort";
+static void describe(lsp_spgemm_plan *plan, const one_pass_facts *found) {
     plan->info.products = (int64_t)found->products;
     plan->info.nnz_bound = (int64_t)found->nnz_bound;
     plan->info.nnz = (int64_t)found->nnz;
     plan->info.max_row_products = (int64_t)found->max_products;
-    plan->info.blocks = 1;
-    plan->info.scratch_bytes = scratch;
     plan->info.bound_bytes = lsp_spgemm_matrix_bytes(plan->facts.rows, plan->facts.cols, plan->info.nnz_bound,
                                                      &plan->options.types, plan->type);
-    snprintf(plan->info.reason, sizeof plan->info.reason,
-             "one pass on the GPU: %.1f products and %.1f entries a row; in the sample, rows have at most %d entries",
-             (double)found->products / rows, (double)found->nnz / rows, length);
+}
+
+/* That the product takes one pass. */
+static void tell(lsp_spgemm_plan *plan, const lsp_spgemm_sample *sample, int length, int64_t scratch) {
+    char how[64];
+    plan->info = (lsp_spgemm_info){};
+    plan->info.method = LSP_SPGEMM_SORT;
+    plan->info.method_name = "sort";
+    plan->info.blocks = 1;
+    plan->info.scratch_bytes = scratch;
+    snprintf(how, sizeof how, "on the GPU, rows of up to %d entries", length);
+    lsp_spgemm_tell_passes(&plan->info, 1, sample, how);
 }
 
 /* Takes scratch, and counts a sample of rows. */
@@ -197,10 +210,13 @@ extern "C" lsp_status lsp_spgemm_gpu_one_pass(lsp_ctx *ctx, const lsp_csr *A, co
     one_pass_facts found;
     one_pass_job to = {};
     one_pass_way way = {};
+    lsp_spgemm_sample sum = {};
+    const char *why = unsuited(ctx, A, B, options);
     const size_t mark = lsp_scratch_mark(ctx);
     const int64_t bytes = (int64_t)sizeof *to.report + lsp_ceil_div(A->rows, ONE_PASS_LEAST_NT) * (int64_t)sizeof(ull);
     *done = false;
-    if (!suits(ctx, A, B, options)) {
+    if (why != NULL) {
+        lsp_spgemm_tell_passes(info, 2, NULL, why);
         return LSP_OK;
     }
     plan.ctx = ctx;
@@ -212,16 +228,25 @@ extern "C" lsp_status lsp_spgemm_gpu_one_pass(lsp_ctx *ctx, const lsp_csr *A, co
     plan.facts.cols = B->cols;
     LSP_TRY(look(&plan, &views, &to, bytes, &sample));
     way = choose_way(&sample);
-    plan.info.nnz = expected_entries(&sample, A->rows);
+    sum = sum_of(&sample);
+    lsp_spgemm_tell_passes(info, 2, &sum, "");
+    plan.info.nnz = expected_entries(&sum, A->rows);
     if (way.most > 0 && (plan.info.nnz <= INT32_MAX || options->types.rowptr_type == LSP_I64)) {
-        LSP_TRY(make(&plan, A, B, &to, way, C, &found));
-        *done = C->rowptr != NULL;
+        LSP_TRY(C != NULL ? make(&plan, A, B, &to, way, C, &found) : LSP_OK);
+        *done = C == NULL || C->rowptr != NULL;
+        lsp_spgemm_tell_passes(info, 2, &sum, "the sample was wrong; ");
     }
     if (*done) {
-        describe(&plan, &found, way.most, bytes);
+        tell(&plan, &sum, way.most, bytes);
+        if (C != NULL) {
+            describe(&plan, &found);
+        }
         *info = plan.info;
     }
 done:
+    if (status == LSP_ERR_MEMORY) {
+        lsp_spgemm_tell_passes(info, 2, &sum, "no memory for one; ");
+    }
     lsp_scratch_release(ctx, mark);
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* two passes need less */
 }

@@ -75,12 +75,18 @@ done:
     return status;
 }
 
-extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
-    lsp_spgemm_replay *kept = &plan->gpu->replay;
+extern "C" int lsp_spgemm_gpu_replay_kept(const lsp_spgemm_replay *kept, void **arrays) {
     void *const all[] = {kept->col,  kept->rowptr, kept->ranks,  kept->lengths, kept->begins,
                          kept->rows, kept->pairs,  kept->counts, kept->ends};
+    memcpy(arrays, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
+    lsp_spgemm_replay *kept = &plan->gpu->replay;
+    void *all[LSP_SPGEMM_KEPT];
     const bool any = kept->col != NULL;
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+    for (int k = lsp_spgemm_gpu_replay_kept(kept, all) - 1; k >= 0; k--) {
         lsp_free(plan->ctx, all[k]);
     }
     *kept = (lsp_spgemm_replay){};

@@ -44,13 +44,6 @@ static lsp_status end(const char *what, lsp_status status, lsp_csr *C) {
     return status;
 }
 
-lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
-    lsp_status (*real)(lsp_spgemm_plan *, const lsp_csr *, const lsp_csr *, lsp_csr *) = NULL;
-    *(void **)&real = dlsym(RTLD_NEXT, "lsp_spgemm_execute");
-    const char *what = begin(true);
-    return end(what, real(plan, A, B, C), C);
-}
-
 lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options, lsp_csr *C,
                       lsp_spgemm_info *info) {
     lsp_status (*real)(lsp_ctx *, const lsp_csr *, const lsp_csr *, const lsp_spgemm_options *, lsp_csr *,

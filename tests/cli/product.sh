@@ -269,6 +269,13 @@ not_said "multiply"
 expect 0 cli --dry-run --json A.mtx B.mtx
 is "$(json nnz_c) $(json products) $(json ms.multiply) $(json gflops) $(json check)" "null 3 null null null"
 [ "$(json plan.needed_bytes)" -ge "$(json plan.bound_bytes)" ] || wrong "needed_bytes"
+is "$(json plan.passes)" 1
+[ "$(json plan.plan_bytes)" -gt 0 ] || wrong "plan_bytes"
+expect 0 cli --dry-run --device cpu --generate er:20000:6
+said "two passes: 36.0 products and 36.0 entries a row in a sample of 32 rows"
+said "that a plan holds before its first use"
+expect 0 cli --json --device cpu --generate poisson2d:100
+is "$(json plan.passes) $(json plan.plan_bytes)" "1 0"
 expect 0 cli --transpose-a --check --json wide.mtx
 is "$(json rows) $(json cols) $(json formula) $(json check.ok)" '3 3 "A^T*A" true'
 expect 0 cli --transpose-a --transpose-b --dry-run B.mtx A.mtx

@@ -77,7 +77,10 @@ rm "$odd2"
 # ---- --info ----
 expect 0 cli --info A.mtx
 for word in symmetry diagonal bandwidth empty products "at most" "real general"; do said "$word"; done
+said "one pass: 4 products are few"
 expect 0 cli --info --json A.mtx
+is "$(json product.passes) $(json product.supported)" "1 true"
+[ "$(json product.plan_bytes)" -gt 0 ] || wrong "plan_bytes"
 is "$(json a.nnz) $(json a.symmetry) $(json a.diagonal) $(json a.lower_bandwidth) $(json a.upper_bandwidth)" '3 "none" 2 0 1'
 is "$(json a.histogram) $(json product.products) $(json product.formula)" '[0, 1, 1] 4 "A*A"'
 expect 0 cli --info wide.mtx

@@ -189,7 +189,7 @@ Test(spgemm_plan, the_choice_follows_from_the_facts) {
     cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, 3 * whole, &choice));
     cr_assert(choice.threads == 3 && choice.thread_bytes == whole);
     char reason[160];
-    lsp_spgemm_explain(&facts, &choice, reason, sizeof reason);
+    lsp_spgemm_tell_choice(&facts, &choice, reason, sizeof reason);
     cr_assert(choice.limited && !choice.shrunk && strstr(reason, "to fit") != NULL);
     for (int64_t available = whole; available >= 8192; available /= 2) {
         cr_assert(lsp_spgemm_choose(&facts, LSP_SPGEMM_AUTO, LSP_F64, 8, available, &choice), "%lld",
