@@ -19,14 +19,14 @@ typedef struct factors {
 
 /* Tuned on an H200, 2026-11-24, by `sparse-bench spmv` (poisson2d:4096, stencil27:128, fem3:48, rmat:20:16,
  * web:4000000:1.8:20000, er:N:D), which tells the error of each prediction. Other GPUs: the same factors on their
- * figures. */
+ * figures. Several vectors by rows and diagonals: on an H100, 2026-11-26. */
 static const factors gpu_factors[LSP_SPMV_METHODS] = {
-    [LSP_SPMV_ROWS] = {.share = 1, .x = 1, .entry = 0.45, .row = 0.2, .vector = 0.35, .row_vector = 1.6, .launches = 1},
+    [LSP_SPMV_ROWS] = {.share = 1, .x = 1, .entry = 0.45, .row = 0.2, .vector = 0.19, .row_vector = 0.6, .launches = 1},
     [LSP_SPMV_EQUAL] =
         {.share = 0.96, .x = 1, .entry = 0.72, .row = 2.9, .vector = 1.1, .row_vector = 5.5, .launches = 2},
     [LSP_SPMV_GATHER] = {.share = 0.9, .x = 1, .entry = 1.1, .row = 1, .vector = 1, .row_vector = 4, .launches = 2},
     [LSP_SPMV_DIAGONALS] =
-        {.share = 0.95, .entry = 0.15, .row = 1.1, .vector = 1.25, .row_vector = 1, .launches = 1, .plan = 110},
+        {.share = 0.95, .entry = 0.15, .row = 1.1, .vector = 0.92, .row_vector = 0.86, .launches = 1, .plan = 110},
     [LSP_SPMV_BLOCKS] =
         {.share = 0.97, .entry = 0.1, .row = 0.1, .vector = 0.8, .row_vector = 0.1, .launches = 1, .plan = 110},
     [LSP_SPMV_LENGTHS] =

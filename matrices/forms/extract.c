@@ -69,7 +69,6 @@ static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_lis
     counter places = {.type = list->type};
     LSP_REQUIRE(list->type == LSP_I64 || list->count <= (int64_t)INT32_MAX + 1, LSP_ERR_OVERFLOW,
                 "the list of columns has %lld indices: a list of 2^31 and more needs LSP_I64", (long long)list->count);
-    LSP_REQUIRE(cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by", (long long)cols);
     LSP_TRY(lsp_csr_create(ctx, cols, list->count, list->count, &(lsp_csr_types){.place = lsp_place_of(where)}, P));
     LSP_TRY(lsp_scratch_at(ctx, where, list->count, lsp_type_bytes(list->type), &places.to));
     if (where == LSP_CUDA) {
@@ -190,6 +189,7 @@ lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list 
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
     lsp_selection wanted = {0};
+    unsigned found = LSP_LIST_TWICE;
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the rows and columns is NULL");
     LSP_TRY(check_list(ctx, "rows", A->where, rows, A->rows));
@@ -197,13 +197,22 @@ lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list 
     wanted.rows = array_of(rows);
     wanted.type = wanted.rows ? rows->type : LSP_I32;
     wanted.row_count = wanted.rows ? rows->count : A->rows;
-    wanted.col_count = array_of(cols) ? cols->count : A->cols;
-    if (array_of(cols)) {
-        LSP_TRY(find_places(ctx, A->where, cols, A->cols, &wanted.P));
+    wanted.cols = array_of(cols);
+    wanted.cols_type = wanted.cols ? cols->type : LSP_I32;
+    wanted.col_count = wanted.cols ? cols->count : A->cols;
+    LSP_REQUIRE(!wanted.cols || A->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by",
+                (long long)A->cols);
+    if (wanted.cols && A->where == LSP_CUDA) {
+        LSP_TRY(lsp_forms_on_gpu.csr_extract_once(ctx, A, &wanted, &found, &made));
     }
-    LSP_TRY(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
-                                 : extract_here(ctx, A, &wanted, &made));
-    LSP_TRY(wanted.P.rowptr ? sort_rows(ctx, &made) : LSP_OK);
+    if (found & LSP_LIST_TWICE) {
+        LSP_TRY(wanted.cols ? find_places(ctx, A->where, cols, A->cols, &wanted.P) : LSP_OK);
+        LSP_TRY(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
+                                     : extract_here(ctx, A, &wanted, &made));
+    }
+    if (wanted.cols) {
+        LSP_TRY(found == LSP_LIST_FALLS ? lsp_csr_sort_rows(ctx, &made) : sort_rows(ctx, &made));
+    }
 done:
     if (ctx) {
         lsp_csr_free(ctx, &wanted.P);

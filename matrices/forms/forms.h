@@ -19,13 +19,16 @@ typedef struct lsp_window {
 lsp_status lsp_csr_window(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B);
 
 /* The rows and columns that lsp_csr_extract takes. P: the places of each column of A in the list of columns, as the
- * rows of a pattern; P.rowptr is NULL without a list. */
+ * rows of a pattern; P.rowptr is NULL without a list, and before it is made. */
 typedef struct lsp_selection {
-    const void *rows; /* NULL: all */
-    lsp_type type;    /* of rows */
+    const void *rows, *cols;  /* NULL: all */
+    lsp_type type, cols_type; /* of rows; of cols */
     int64_t row_count, col_count;
     lsp_csr P;
 } lsp_selection;
+
+/* What was found of a list of columns: does it name one twice; does it fall. */
+enum { LSP_LIST_TWICE = 1, LSP_LIST_FALLS = 2 };
 
 /* Numbers of 31 bits and more, added apart, so that a sum of n < 2^33 numbers below 2^62 cannot overflow. */
 typedef struct lsp_wide_sum {

@@ -26,9 +26,53 @@ ALWAYS int64_t NAME(scaled_row)(const lsp_spgemm_run *run, int64_t e, int64_t at
     return rises < 0 ? n : -1;
 }
 
+/* Adds the products of the entries begin .. end-1 of A in a window of up to 64 blocks of columns, and writes the row to
+ * C's entries from `at` on. Returns its entries. No branch depends on columns: sums that have not begun are NOTHING. */
+ALWAYS int64_t NAME(near_row)(const lsp_spgemm_run *run, int64_t begin, int64_t end, int64_t at) {
+    const lsp_csr *A = run->A, *B = run->B;
+    const int32_t *a_col = A->col, *b_rowptr = B->rowptr, *b_col = B->col;
+    uint8_t *restrict touched = run->touched;
+    int32_t *restrict col = (int32_t *)run->col + at;
+    uint64_t blocks = 0; /* touched */
+    int64_t n = 0;
+#if HAS_VALUES
+    const lsp_semiring semiring = run->semiring;
+    const VALUE *restrict b_val = B->val;
+    VALUE *restrict sums = run->sums, *restrict val = (VALUE *)run->val + at;
+    (void)semiring;
+#endif
+    for (int64_t e = begin; e < end; e++) {
+        const int32_t k = a_col[e], stop = b_rowptr[k + 1];
+#if HAS_VALUES
+        const VALUE factor = A_VALUE(A, e);
+#endif
+        for (int32_t q = b_rowptr[k]; q < stop; q++) {
+            const uint32_t j = (uint32_t)b_col[q];
+            touched[j] = 1;
+            blocks |= (uint64_t)1 << j / 64;
+#if HAS_VALUES
+            sums[j] = FMA(factor, b_val[q], sums[j]);
+#endif
+        }
+    }
+    for (; blocks != 0; blocks &= blocks - 1) {
+        const int32_t first = 64 * (int32_t)__builtin_ctzll(blocks);
+        for (uint64_t mask = touched_mask(touched + first); mask != 0; mask &= mask - 1, n++) {
+            const int32_t j = first + __builtin_ctzll(mask);
+            col[n] = j;
+#if HAS_VALUES
+            val[n] = SETTLED(sums[j]);
+            sums[j] = NOTHING;
+#endif
+        }
+        memset(touched + first, 0, 64);
+    }
+    return n;
+}
+
 /* Makes rows until the next one may not fit. The sums need no state between rows: the mark of a column says if its sum
- * has begun. */
-ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far) {
+ * has begun. But if `near`, they are NOTHING. */
+ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool near) {
     const arrays a = arrays_of(run->A), b = arrays_of(run->B), c = arrays_of(run->C);
     const int64_t most = run->most, capacity = run->capacity, base = run->base, last = run->last, cols = run->B->cols;
     uint8_t *restrict touched = run->touched;
@@ -55,7 +99,8 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far) {
         longest = lsp_max(longest, products);
         const int64_t next_end = i + 1 < last ? ROWPTR(a, i + 2) : end;
         products = PRODUCTS(end, next_end);
-        const int64_t copied = narrow && end - begin == 1 && !twice ? NAME(scaled_row)(run, begin, at) : -1;
+        int64_t copied = narrow && end - begin == 1 && !twice ? NAME(scaled_row)(run, begin, at) : -1;
+        copied = near && copied < 0 ? NAME(near_row)(run, begin, end, at) : copied;
         for (int64_t e = copied < 0 ? begin : end; e < end; e++) {
             const int64_t k = COLUMN(a, e), stop = ROWPTR(b, k + 1);
 #if HAS_VALUES
@@ -74,7 +119,7 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far) {
                 }
             }
         }
-        const uint32_t *restrict sorted = in_order(run, n); /* n is 0 if the row was copied */
+        const uint32_t *restrict sorted = in_order(run, n); /* n is 0 if the row is made */
         for (int64_t r = 0; r < n; r++) {
             touched[sorted[r]] = 0;
             if (narrow) {
@@ -107,10 +152,20 @@ static int64_t NAME(rows)(lsp_spgemm_run *run) {
     const lsp_csr *A = run->A, *B = run->B;
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && run->C->rowptr_type == LSP_I32 && run->C->col_type == LSP_I32;
+    const bool near = narrow && run->window <= LSP_RUN_NEAR;
+#if HAS_VALUES
+    const lsp_semiring semiring = run->semiring;
+    (void)semiring;
+    for (int64_t j = 0; near && !run->cleared && j < run->window; j++) {
+        ((VALUE *)run->sums)[j] = NOTHING;
+    }
+    run->cleared = near;
+#endif
     return run->next == run->last ? 0
-           : !narrow              ? NAME(make_rows)(run, false, true)
-           : run->far             ? NAME(make_rows)(run, true, true)
-                                  : NAME(make_rows)(run, true, false);
+           : !narrow              ? NAME(make_rows)(run, false, true, false)
+           : near                 ? NAME(make_rows)(run, true, false, true)
+           : run->far             ? NAME(make_rows)(run, true, true, false)
+                                  : NAME(make_rows)(run, true, false, false);
 }
 
 #undef NAME

@@ -111,7 +111,7 @@ done:
 lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces) {
     lsp_status status = LSP_OK;
     void *memory = NULL;
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof(spmv_area)));
+    LSP_TRY(plan->parts == NULL ? lsp_spmv_make_parts(plan, sizeof(spmv_area)) : LSP_OK);
     LSP_TRY(lsp_spmv_hold(plan, bytes_of(pieces), 1, &memory));
     *(spmv_area *)plan->parts = area_in(memory, pieces);
 done:

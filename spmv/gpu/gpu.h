@@ -70,7 +70,7 @@ typedef struct spmv_memory {
 /* Fills *job; the vectors of `given` are set. */
 void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job);
 
-/* area.c. _prepare makes the parts of a plan, an spmv_area. _for: that of the parts or, without a plan, the context's,
+/* area.c. _prepare: the area at the head of a plan's parts, which are made unless there are some. _for: that of the parts or, without a plan, the context's,
  * which is never moved or freed while the context exists, because a CUDA graph may hold its address; when it is too
  * small a larger one is added. */
 lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces);
@@ -101,10 +101,13 @@ int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given); /* the most that a ca
 /* rows.cu: rows by lanes that read the entries where they are, without a list. */
 lsp_status lsp_spmv_lanes_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job);
 
-/* many.cu: several vectors, LSP_PLUS_TIMES. lanes of the shape: threads of a row; room 0: no bulk copies. */
+/* many.cu: several vectors, LSP_PLUS_TIMES. lanes of the shape: threads of a row; room 0: no bulk copies. _fit: do all
+ * tiles of a checked matrix fit in shared memory, if rows of X are read by one element [0], or by 16 bytes [1]? Waits.
+ * _start: `fits` NULL: memory->found tells. */
 void lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, spmv_shape *shape);
+lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given, bool fits[2]);
 lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_shape *shape,
-                               const spmv_area *area, const spmv_memory *memory);
+                               const spmv_area *area, const spmv_memory *memory, const bool fits[2]);
 
 /* equal.cu: pieces of the whole matrix, after kernel_cut; and those that kernels of ROWS have listed. */
 int64_t lsp_spmv_equal_pieces(const lsp_spmv_job *given);

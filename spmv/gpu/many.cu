@@ -43,20 +43,65 @@ static int64_t part_of(const lsp_spmv_job *given, const spmv_job *job) {
     return has_parts(job, item, job->x, job->x_row, job->x_vector) ? 16 / item : 1;
 }
 
-extern "C" void lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, spmv_shape *shape) {
+static spmv_shape shape_of(lsp_ctx *ctx, const lsp_spmv_job *given, bool careful, int64_t part) {
     const double mean = lsp_spmv_mean(given);
-    const int64_t parts = lsp_ceil_div(job->vectors, part_of(given, job));
-    *shape = spmv_shape{};
-    shape->lanes = (int)lsp_min(parts, MANY_NT);
-    shape->tile_rows = lsp_min(mean <= short_mean ? 64 : 32, MANY_NT / shape->lanes);
-    shape->heavy = lsp_max((int64_t)(heavy_rows * mean), 4 * SPMV_PIECE);
-    if (lsp_spmv_takes_bulk(ctx, given) && !job->careful) {
-        shape->room = (int)lsp_min((int64_t)(1.15 * mean * shape->tile_rows) + 48, 2 * SPMV_PIECE) / 4 * 4;
+    spmv_shape shape = {};
+    shape.lanes = (int)lsp_min(lsp_ceil_div(given->options.vectors, part), MANY_NT);
+    shape.tile_rows = lsp_min(mean <= short_mean ? 64 : 32, MANY_NT / shape.lanes);
+    shape.heavy = lsp_max((int64_t)(heavy_rows * mean), 4 * SPMV_PIECE);
+    if (lsp_spmv_takes_bulk(ctx, given) && !careful) {
+        shape.room = (int)lsp_min((int64_t)(1.15 * mean * shape.tile_rows) + 48, 2 * SPMV_PIECE) / 4 * 4;
+    }
+    return shape;
+}
+
+extern "C" void lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, spmv_shape *shape) {
+    *shape = shape_of(ctx, given, job->careful, part_of(given, job));
+}
+
+/* *fullest = the most room that a tile needs. */
+static __global__ void kernel_fullest(spmv_job job, int tile_rows, unsigned long long *fullest) {
+    unsigned long long most = 0;
+    const int64_t tiles = (job.rows + tile_rows - 1) / tile_rows;
+    for (int64_t t = (int64_t)blockIdx.x * MANY_NT + threadIdx.x; t < tiles; t += (int64_t)gridDim.x * MANY_NT) {
+        const int64_t end = spmv_rowptr(job, min((t + 1) * tile_rows, job.rows));
+        most = max(most, (unsigned long long)(end - (spmv_rowptr(job, t * tile_rows) & ~(int64_t)3)));
+    }
+    most = warp_max(most);
+    if (threadIdx.x % WARP == 0) {
+        atomicMax(fullest, most);
     }
 }
 
+extern "C" lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given, bool fits[2]) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    unsigned long long *there = NULL, fullest[2];
+    spmv_job job;
+    int rooms[2];
+    lsp_spmv_gpu_job(ctx, given, &job);
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, 2 * sizeof *there));
+    for (int wide = 0; wide < 2; wide++) {
+        const int64_t part = wide ? 16 / (int64_t)lsp_type_bytes(given->options.type) : 1;
+        const spmv_shape shape = shape_of(ctx, given, false, part);
+        rooms[wide] = shape.room;
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_fullest,
+                           lsp_blocks_for(ctx, lsp_ceil_div(job.rows, shape.tile_rows), MANY_NT, 8), MANY_NT, 0, job,
+                           shape.tile_rows, there + wide));
+    }
+    LSP_TRY(lsp_cuda_read(ctx, fullest, there, sizeof fullest));
+    for (int wide = 0; wide < 2; wide++) {
+        fits[wide] = fullest[wide] <= (unsigned long long)rooms[wide];
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
 extern "C" lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
-                                          const spmv_shape *shape, const spmv_area *area, const spmv_memory *memory) {
+                                          const spmv_shape *shape, const spmv_area *area, const spmv_memory *memory,
+                                          const bool fits[2]) {
     lsp_status status = LSP_OK;
     const bool lists = !memory->known || (memory->found & SPMV_LISTED) != 0;
     const int64_t part = part_of(given, job);
@@ -66,7 +111,7 @@ extern "C" lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *give
     m.y_in_parts = has_parts(job, (int64_t)lsp_type_bytes(given->options.type), job->y, job->y_row, job->y_vector);
     m.rows = spmv_launch_of(job, shape);
     m.rows.area = lists ? *area : m.rows.area;
-    m.short_kernel = memory->known && memory->found == 0 && !given->planned && suits_tiles(&m);
+    m.short_kernel = memory->known && memory->found == 0 && (fits == NULL || fits[part > 1]) && suits_tiles(&m);
     if (lists) {
         LSP_TRY(lsp_cuda_clear(ctx, area->state, sizeof *area->state));
     }

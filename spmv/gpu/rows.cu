@@ -88,11 +88,19 @@ static void shape_of(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *jo
     }
 }
 
+typedef struct rows_parts {
+    spmv_area area; /* state NULL: there are no lists */
+    bool fits[2];   /* see lsp_spmv_many_fit */
+} rows_parts;
+
 /* Lists are needed where a row may be longer than a block should sum alone. A plan knows the longest row. */
 static lsp_status prepare(lsp_spmv_plan *plan) {
     lsp_status status = LSP_OK;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof(rows_parts)));
     if (plan->job.A.nnz > SPMV_SMALL && plan->facts.longest_row > SPMV_PIECE) {
         LSP_TRY(lsp_spmv_area_prepare(plan, lsp_spmv_listed_pieces(&plan->job)));
+    } else if (is_many(&plan->job) && plan->job.A.rows > 0) {
+        LSP_TRY(lsp_spmv_many_fit(plan->ctx, &plan->job, ((rows_parts *)plan->parts)->fits));
     }
 done:
     return status;
@@ -105,18 +113,22 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     spmv_job job;
     spmv_area area = {};
     spmv_memory memory = {};
+    static const bool unknown[2] = {false, false};
+    const rows_parts *prepared = (const rows_parts *)parts;
+    const bool has_lists = prepared != NULL && prepared->area.state != NULL;
+    const bool *const fits = prepared != NULL ? prepared->fits : given->planned ? unknown : NULL;
     lsp_spmv_gpu_job(ctx, given, &job);
     shape_of(ctx, given, &job, &shape);
     memory.known = given->planned || given->A.nnz <= SPMV_SMALL;
-    memory.found = parts != NULL ? SPMV_LISTED : 0;
-    if (parts != NULL || !memory.known) {
+    memory.found = has_lists ? SPMV_LISTED : 0;
+    if (has_lists || !memory.known) {
         const int64_t pieces = lsp_max(lsp_spmv_listed_pieces(given), lsp_spmv_equal_pieces(given));
-        LSP_TRY(lsp_spmv_area_for(ctx, parts, pieces, &area));
+        LSP_TRY(lsp_spmv_area_for(ctx, has_lists ? parts : NULL, pieces, &area));
     }
     if (!memory.known) {
         lsp_spmv_recall(ctx, given, 2 * shape.heavy + may_be_skewed(given), &memory);
     }
-    LSP_TRY(is_many(given)                      ? lsp_spmv_many_start(ctx, given, &job, &shape, &area, &memory)
+    LSP_TRY(is_many(given)                      ? lsp_spmv_many_start(ctx, given, &job, &shape, &area, &memory, fits)
             : (memory.found & SPMV_SKEWED) != 0 ? lsp_spmv_equal_start(ctx, given, &job, &area)
                                                 : start_rows(ctx, given, &job, &shape, &area, &memory));
 done:

@@ -98,6 +98,40 @@ Test(device_forms, a_column_is_taken_many_times) {
     lsp_ctx_destroy(ctx);
 }
 
+/* Every second column upwards, all of them downwards, all of them mixed. */
+static lists lists_once(lsp_ctx *ctx, int order, int64_t n, lsp_type type) {
+    const int64_t count = order == 0 ? n / 2 : n;
+    lists l = both_lists(ctx, lsp_max(count, 1), lsp_max(n, 1), type, 7);
+    l.here.count = l.there.count = count;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t mixed = n % 7 != 0 ? i * 7 % n : i / 7 + i % 7 * (n / 7);
+        lsp_index_set((void *)l.here.list, type, i, order == 0 ? 2 * i : order == 1 ? n - 1 - i : mixed);
+    }
+    must(ctx, lsp_cuda_copy(ctx, (void *)l.there.list, LSP_CUDA, l.here.list, LSP_HOST, lsp_max(count, 1) * 8));
+    return l;
+}
+
+Test(device_forms, columns_are_taken_once) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    for (int c = 0; c < size_count; c++) {
+        for (int t = 0; t < test_combinations; t += pace()) {
+            lsp_csr A = odd_csr(ctx, sizes[c], test_types(t), 4), a = moved(ctx, &A, LSP_CUDA), B, right;
+            lists rows = both_lists(ctx, 90, A.rows, LSP_I32, 5);
+            for (int order = 0; order < 3; order++) {
+                lists cols = lists_once(ctx, order, A.cols, (t + order) % 2 ? LSP_I64 : LSP_I32);
+                for (int some = 0; some < 2; some++) {
+                    must(ctx, lsp_csr_extract(ctx, &A, some ? &rows.here : NULL, &cols.here, &right));
+                    must(ctx, lsp_csr_extract(ctx, &a, some ? &rows.there : NULL, &cols.there, &B));
+                    must_be_the_hosts(ctx, &B, &right);
+                }
+                free_lists(ctx, &cols);
+            }
+            free_lists(ctx, &rows);
+        }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 /* ---- stacks ---- */
 
 Test(device_forms, stacks_are_those_of_the_host) {
@@ -335,7 +369,7 @@ Test(device_forms, adopted_arrays_are_released_once) {
 
 typedef struct inputs {
     const lsp_csr *a;
-    lsp_index_list list;
+    lsp_index_list list, once;
     lsp_dense D;
 } inputs;
 typedef struct outputs {
@@ -346,7 +380,8 @@ typedef struct outputs {
 
 static lsp_status convert(lsp_ctx *ctx, int step, const inputs *in, outputs *out) {
     const lsp_csr *a = in->a;
-    return step == 0   ? lsp_csr_block(ctx, a, 10, 200, 20, 200, &out->B)
+    return step == 9   ? lsp_csr_extract(ctx, a, NULL, &in->once, &out->B)
+           : step == 0 ? lsp_csr_block(ctx, a, 10, 200, 20, 200, &out->B)
            : step == 1 ? lsp_csr_block(ctx, a, 10, 200, 0, a->cols, &out->B)
            : step == 2 ? lsp_csr_triangle(ctx, a, LSP_TRIANGLE_LOWER, 0, &out->B)
            : step == 3 ? lsp_csr_extract(ctx, a, &in->list, &in->list, &out->B)
@@ -362,11 +397,12 @@ Test(device_forms, memory_that_does_not_suffice_leaves_the_output_alone) {
     lsp_csr A = test_random_csr(ctx, 300, 300, 4000, (lsp_csr_types){.val_type = LSP_F64}, 3);
     lsp_csr a = moved(ctx, &A, LSP_CUDA);
     lists l = both_lists(ctx, 200, 300, LSP_I32, 5);
-    inputs in = {&a, l.there, dense_like(&A, LSP_F64, true, 0)};
+    lists once = lists_once(ctx, 2, 300, LSP_I32);
+    inputs in = {&a, l.there, once.there, dense_like(&A, LSP_F64, true, 0)};
     void *here = in.D.val;
     in.D.val = array_there(ctx, here, (int64_t)dense_bytes(&in.D));
     in.D.where = LSP_CUDA;
-    for (int step = 0; step < 9; step++) {
+    for (int step = 0; step < 10; step++) {
         lsp_status status = LSP_ERR_MEMORY;
         for (int64_t budget = 4096; status != LSP_OK; budget += budget / 8) {
             const lsp_ctx_options options = {.device = LSP_CUDA, .max_bytes = budget};
@@ -382,6 +418,6 @@ Test(device_forms, memory_that_does_not_suffice_leaves_the_output_alone) {
         }
     }
     free(here);
-    free_lists(ctx, &l);
+    free_lists(ctx, &l), free_lists(ctx, &once);
     lsp_ctx_destroy(ctx);
 }

@@ -197,6 +197,35 @@ Test(device_spmv, columns_outside_are_left_out_by_every_kernel) {
     lsp_ctx_destroy(ctx);
 }
 
+/* A plan finds out once whether all tiles fit, a call remembers it: both take the same kernel, with the same bits. */
+Test(device_spmv, plans_by_rows_of_several_vectors_give_the_bits_of_a_call) {
+    static const char *const of_rows[] = {"poisson2d:60", "fem3:5", "er:3000:9", "rmat:10:16", "row:2000:16000"};
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    for (int i = 0; i < 5 * 6; i++) {
+        request r = usual;
+        r.matrix = of_rows[i % 5], r.method = LSP_SPMV_ROWS;
+        r.vectors = i / 5 % 3 == 0 ? 2 : i / 5 % 3 == 1 ? 3 : 8, r.type = r.val_type = i / 15 ? LSP_F32 : LSP_F64;
+        r.x_gap = i % 2;
+        spmv_case c = make_case(ctx, &r);
+        lsp_spmv_plan *plan = NULL;
+        const lsp_spmv_options options = options_of(&r);
+        const size_t bytes = (size_t)c.y.items * lsp_type_bytes(r.type);
+        char *called = malloc(bytes), *planned = malloc(bytes);
+        for (int call = 0; call < 2; call++) {
+            must_run(ctx, &r, multiply_so(ctx, &r, &c));
+        }
+        must(ctx, lsp_cuda_copy(ctx, called, LSP_HOST, c.vectors.y, LSP_CUDA, (int64_t)bytes));
+        must(ctx, lsp_spmv_plan_create(ctx, &c.A, &options, &plan));
+        must(ctx, lsp_spmv_execute(plan, &c.vectors));
+        must(ctx, lsp_cuda_copy(ctx, planned, LSP_HOST, c.vectors.y, LSP_CUDA, (int64_t)bytes));
+        cr_assert(memcmp(called, planned, bytes) == 0, "%s", describe(&r).text);
+        lsp_spmv_plan_destroy(plan);
+        free(called), free(planned);
+        free_case(ctx, &c);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 /* Other row pointers and columns at the same addresses: what the context remembers is stale, the product is right. */
 Test(device_spmv, what_is_remembered_never_changes_the_product) {
     static const char *const first[] = {"row:2000:16000", "er:2000:9"};

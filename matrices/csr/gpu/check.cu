@@ -1,6 +1,7 @@
 /* Is it a matrix? One read of its row pointers and columns on the GPU says so; only after a fault a second one finds
  * the first fault, and the host words the refusal as it does for its own matrices. Then what flags ask for, each by a
  * search for the first entry at fault. */
+#include "core/block.cuh"
 #include "entries.cuh"
 #include "gpu.h"
 #include "matrices/csr/facts.h"
@@ -191,12 +192,30 @@ done:
 
 /* ---- what flags ask for ---- */
 
+static __device__ bool is_fall(const gpu_csr &A, bool strictly, int64_t k) {
+    const int64_t before = k > 0 ? col_at(A, k - 1) : -1, here = col_at(A, k);
+    return before > here || (strictly && before == here);
+}
+
+/* *falls = entries within rows whose column is below the one before: all that fall, less the first ones of rows. */
+static __global__ void kernel_falls(gpu_csr A, bool strictly, ull *falls) {
+    ull mine = 0;
+    EACH_ITEM(k, A.nnz) { mine += is_fall(A, strictly, k); }
+    EACH_ITEM(i, A.rows) {
+        const int64_t k = rowptr_at(A, i);
+        mine -= k < rowptr_at(A, i + 1) && is_fall(A, strictly, k);
+    }
+    mine = warp_sum(mine);
+    if (lane_of() == 0) {
+        atomicAdd(falls, mine);
+    }
+}
+
 /* Columns fall where most rows begin, so only there the row of an entry is searched for, and only up to the first entry
  * that was found. */
 static __global__ void kernel_unsorted(gpu_csr A, bool strictly, ull *first) {
     EACH_ITEM(k, A.nnz) {
-        const int64_t before = k > 0 ? col_at(A, k - 1) : -1, here = col_at(A, k);
-        if ((before > here || (strictly && before == here)) && (ull)k < *(volatile ull *)first &&
+        if (is_fall(A, strictly, k) && (ull)k < *(volatile ull *)first &&
             rowptr_at(A, row_of(A, k, 0, A.rows - 1)) < k) {
             lower_to(first, (ull)k);
         }
@@ -213,17 +232,25 @@ static __global__ void kernel_not_finite(gpu_csr A, ull *first) {
 
 extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
     lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
     int64_t entry = 0;
+    ull *there = NULL, falls = 0;
     lsp_csr_spot spot = {};
     const auto launch = [&](ull *first) {
         return LSP_LAUNCH(ctx, kernel_unsorted, blocks_for_items(A->nnz), NT, 0, view(A), strictly, first);
     };
-    LSP_TRY(find_first(ctx, A->nnz, launch, &entry));
-    if (entry < A->nnz) {
+    *row = A->rows;
+    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_falls, lsp_blocks_for(ctx, A->rows + A->nnz, NT * 8, 8), NT, 0, view(A), strictly,
+                       there));
+    LSP_TRY(lsp_cuda_read(ctx, &falls, there, sizeof falls));
+    if (falls != 0) {
+        LSP_TRY(find_first(ctx, A->nnz, launch, &entry));
         LSP_TRY(lsp_csr_spot_cuda(ctx, A, entry, &spot));
+        *row = spot.row;
     }
-    *row = entry < A->nnz ? spot.row : A->rows;
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 

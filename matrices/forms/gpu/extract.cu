@@ -1,5 +1,6 @@
 /* Rows and columns by lists on the GPU. Entry e of the wanted rows, taken one after the other, is copied from its
- * source in A; with a list of columns it becomes as many entries as its column has places in the list. */
+ * source in A. With a list that names no column twice it stays if a bit of its column is set, and an array holds the
+ * place of its column; otherwise it becomes as many entries as its column has places in the list. */
 #include "core/block.cuh"
 #include "core/scan.h"
 #include "gpu.h"
@@ -123,7 +124,124 @@ static __global__ void kernel_copy(gpu_wanted w, gpu_csr B) {
     }
 }
 
-/* ---- with a list of columns ---- */
+/* ---- with a list of columns, none of them twice ---- */
+
+/* The list inverted. place[] is in the type of the list, and set where the bit is. */
+typedef struct gpu_inverse {
+    const void *list;
+    int64_t count;
+    bool wide;
+    unsigned *bits; /* of the columns */
+    void *place;
+} gpu_inverse;
+
+typedef struct inverse_facts {
+    int64_t nnz; /* of B */
+    unsigned found;
+} inverse_facts;
+
+static __global__ void kernel_invert(gpu_inverse v, inverse_facts *facts) {
+    bool twice = false, falls = false;
+    EACH_ITEM(p, v.count) {
+        const int64_t column = index_at(v.list, v.wide, p);
+        const unsigned bit = 1u << column % WORD;
+        twice |= (atomicOr(&v.bits[column / WORD], bit) & bit) != 0;
+        falls |= p > 0 && index_at(v.list, v.wide, p - 1) > column;
+        index_set(v.place, v.wide, column, p);
+    }
+    const unsigned found = (__syncthreads_or(twice) ? (unsigned)LSP_LIST_TWICE : 0) |
+                           (__syncthreads_or(falls) ? (unsigned)LSP_LIST_FALLS : 0);
+    if (threadIdx.x == 0 && found != 0) {
+        atomicOr(&facts->found, found);
+    }
+}
+
+enum { TILE_WORDS = ENTRY_TILE / WORD };
+
+/* Loads all columns of a tile before it asks for their bits. */
+static __global__ void kernel_mark_columns(gpu_wanted w, gpu_inverse v, gpu_marks m) {
+    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
+    EACH_TILE(at, w.G.nnz) {
+        const tile_rows rows = rows_of(w, at, spread[threadIdx.x / 32]);
+        int64_t column[TILE_WORDS];
+        bool stays[TILE_WORDS];
+#pragma unroll
+        for (int i = 0; i < TILE_WORDS; i++) {
+            const int64_t e = at + i * WORD + lane_of();
+            column[i] = e < w.G.nnz ? col_at(w.A, source_of(w, rows, e)) : -1;
+        }
+#pragma unroll
+        for (int i = 0; i < TILE_WORDS; i++) {
+            stays[i] = column[i] >= 0 && (v.bits[column[i] / WORD] >> column[i] % WORD & 1) != 0;
+        }
+#pragma unroll
+        for (int i = 0; i < TILE_WORDS; i++) {
+            if (at + i * WORD < w.G.nnz) {
+                mark_word(m, at + i * WORD, stays[i]);
+            }
+        }
+    }
+}
+
+static __global__ void kernel_take_columns(gpu_wanted w, gpu_inverse v, gpu_marks m, gpu_csr B) {
+    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
+    EACH_TILE(at, w.G.nnz) {
+        const tile_rows rows = rows_of(w, at, spread[threadIdx.x / 32]);
+        int64_t column[TILE_WORDS];
+#pragma unroll
+        for (int i = 0; i < TILE_WORDS; i++) {
+            const int64_t e = at + i * WORD + lane_of();
+            const bool stays = e < w.G.nnz && is_marked(m, e);
+            column[i] = stays ? col_at(w.A, source_of(w, rows, e)) : -1;
+        }
+#pragma unroll
+        for (int i = 0; i < TILE_WORDS; i++) {
+            column[i] = column[i] >= 0 ? index_at(v.place, v.wide, column[i]) : -1;
+        }
+#pragma unroll
+        for (int i = 0; i < TILE_WORDS; i++) {
+            const int64_t e = at + i * WORD + lane_of();
+            if (column[i] >= 0) {
+                const int64_t to = place_of(m, e);
+                index_set((void *)B.col, B.wide_col, to, column[i]);
+                move_value((void *)B.val, to, w.A.val, source_of(w, rows, e), w.value_bytes);
+            }
+        }
+    }
+}
+
+/* *found as the list is; unless a column comes twice, B = the wanted entries, in the order of A. */
+static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, const gpu_wanted *w,
+                               unsigned *found, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    const int64_t words = lsp_ceil_div(A->cols, WORD);
+    inverse_facts *there = NULL, facts = {};
+    lsp_csr_types types = {};
+    gpu_inverse v = {};
+    gpu_marks m = {};
+    v.list = wanted->cols, v.count = wanted->col_count, v.wide = wanted->cols_type == LSP_I64;
+    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
+    LSP_TRY(scratch_of(ctx, 0, words, sizeof *v.bits, (void **)&v.bits));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->cols, lsp_type_bytes(wanted->cols_type), &v.place));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_invert, blocks_for_items(v.count), NT, 0, v, there));
+    LSP_TRY(make_marks(ctx, w->G.nnz, &m));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark_columns, blocks_for_tiles(w->G.nnz), NT, 0, *w, v, m));
+    LSP_TRY(lsp_cuda_scan_there(ctx, m.counts, m.words + 1, &there->nnz));
+    LSP_TRY(lsp_cuda_read(ctx, &facts, there, sizeof facts));
+    *found = facts.found;
+    if (*found & LSP_LIST_TWICE) {
+        return LSP_OK;
+    }
+    types = lsp_types_like(A, wanted->col_count, facts.nnz);
+    LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, facts.nnz, &types, B));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_marked_starts, blocks_for_items(w->G.rows + 1), NT, 0, w->G, m, B->rowptr,
+                       B->rowptr_type == LSP_I64));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_columns, blocks_for_tiles(w->G.nnz), NT, 0, *w, v, m, view(B)));
+done:
+    return status;
+}
+
+/* ---- with a list that names columns twice ---- */
 
 /* offsets[e + 1] = the places of entry e. */
 static __global__ void kernel_places(gpu_wanted w, int64_t *offsets) {
@@ -202,25 +320,46 @@ done:
     return status;
 }
 
+/* The wanted rows: with a list of them, starts of their entries are scratch. */
+static lsp_status find_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, gpu_wanted *w) {
+    lsp_status status = LSP_OK;
+    int64_t *starts = NULL;
+    *w = gpu_wanted{};
+    w->A = view(A);
+    w->rows = wanted->rows;
+    w->wide = wanted->type == LSP_I64;
+    w->G = view(A);
+    w->G.rows = wanted->row_count;
+    w->value_bytes = value_bytes(A);
+    if (w->rows) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w->G.rows + 1, sizeof *starts, (void **)&starts));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(w->G.rows + 1), NT, 0, *w, starts));
+        LSP_TRY(add_up(ctx, wanted, starts, w->G.rows + 1, A->nnz, &w->G.nnz));
+        w->G.rowptr = starts;
+        w->G.wide_rowptr = true;
+    }
+done:
+    return status;
+}
+
 extern "C" lsp_status lsp_csr_extract_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    int64_t *starts = NULL;
-    gpu_wanted w = {};
-    w.A = view(A);
-    w.rows = wanted->rows;
-    w.wide = wanted->type == LSP_I64;
-    w.G = view(A);
-    w.G.rows = wanted->row_count;
-    w.value_bytes = value_bytes(A);
-    if (w.rows) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w.G.rows + 1, sizeof *starts, (void **)&starts));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(w.G.rows + 1), NT, 0, w, starts));
-        LSP_TRY(add_up(ctx, wanted, starts, w.G.rows + 1, A->nnz, &w.G.nnz));
-        w.G.rowptr = starts;
-        w.G.wide_rowptr = true;
-    }
+    gpu_wanted w;
+    LSP_TRY(find_rows(ctx, A, wanted, &w));
     LSP_TRY(wanted->P.rowptr ? extract_columns(ctx, A, wanted, &w, B) : extract_rows(ctx, A, wanted, &w, B));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_csr_extract_once_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted,
+                                                unsigned *found, lsp_csr *B) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx);
+    gpu_wanted w;
+    LSP_TRY(find_rows(ctx, A, wanted, &w));
+    LSP_TRY(extract_once(ctx, A, wanted, &w, found, B));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -28,8 +28,10 @@ typedef struct lsp_buckets {
     E(list_outside, (lsp_ctx *ctx, const lsp_index_list *list, int64_t n, int64_t *first, int64_t *index))             \
     /* to[i] = i for 0 <= i < n. */                                                                                    \
     E(count_up, (lsp_ctx *ctx, void *to, lsp_type type, int64_t n))                                                    \
-    /* B = the rows and columns wanted. Waits. */                           \
+    /* B = the rows and columns wanted. _once: without P; it sets *found, and makes no B if a column comes twice.       \
+     * They wait. */                                                                                                   \
     E(csr_extract, (lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B))                          \
+    E(csr_extract_once, (lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, unsigned *found, lsp_csr *B))    \
     /* Blocks of a stack. _count: next[i + 1] += the entries of the block's row i. _create: next[] become the          \
      * row pointers of B, which is made with them. _copy: the entries of the block's row i go to next[i] of B,         \
      * with columns from `offset` on; next[i] moves behind them. */                                                    \

@@ -22,10 +22,6 @@ static __global__ void kernel_mark(gpu_csr A, lsp_window w, gpu_marks m) {
     }
 }
 
-static __global__ void kernel_starts(gpu_csr A, gpu_marks m, void *rowptr, bool wide) {
-    EACH_ITEM(i, A.rows + 1) { index_set(rowptr, wide, i, place_of(m, rowptr_at(A, i))); }
-}
-
 static __global__ void kernel_take(gpu_csr A, gpu_marks m, gpu_csr B, int64_t shift, int bytes) {
     EACH_ITEM(k, A.nnz) {
         if (is_marked(m, k)) {
@@ -47,7 +43,7 @@ extern "C" lsp_status lsp_csr_window_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
     LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(A->nnz), NT, 0, view(A), *window, m));
     LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
     LSP_TRY(lsp_csr_create(ctx, A->rows, window->cols, nnz, &types, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), m, made.rowptr,
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_marked_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), m, made.rowptr,
                        made.rowptr_type == LSP_I64));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(A->nnz), NT, 0, view(A), m, view(&made), window->shift,
                        value_bytes(A)));

@@ -93,6 +93,11 @@ static inline __device__ int64_t place_of(const gpu_marks &m, int64_t k) {
 }
 static inline __device__ bool is_marked(const gpu_marks &m, int64_t k) { return m.masks[k / WORD] >> k % WORD & 1; }
 
+/* rowptr[i] = the items before row i of A that stay. */
+static __global__ void kernel_marked_starts(gpu_csr A, gpu_marks m, void *rowptr, bool wide) {
+    EACH_ITEM(i, A.rows + 1) { index_set(rowptr, wide, i, place_of(m, rowptr_at(A, i))); }
+}
+
 /* Scratch for the marks of n items. counts[0] is 0. */
 static inline lsp_status make_marks(lsp_ctx *ctx, int64_t n, gpu_marks *m) {
     lsp_status status = LSP_OK;

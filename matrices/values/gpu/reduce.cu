@@ -4,7 +4,8 @@
 #include "matrices/csr/gpu/entries.cuh"
 #include "matrices/values/values.h"
 
-enum { FEW = 8, LONG = 512, FLIGHT = 8 }; /* terms: of a lane alone; in a row that is not queued; loaded at a time */
+/* Terms: of a lane alone; in a row that is not queued; loaded at a time, and at the end of a list. */
+enum { FEW = 8, LONG = 512, FLIGHT = 8, LAST_FLIGHT = 4 };
 
 /* A piece of a row; the sums of its pieces are joined[first], joined[first + 1], ... */
 typedef struct row_piece {
@@ -29,8 +30,8 @@ typedef struct gpu_reducing {
 
 static __device__ bool is_shut(const gpu_reducing &r) { return r.gate != NULL && *(const volatile unsigned *)r.gate; }
 
-/* The terms of a list and how they are joined: doubles, of any type; sums of doubles, which need no choice for each
- * term; integers, whose order does not matter. */
+/* The terms of a list and how they are joined: numbers of any type; doubles, whose type and join are not looked up for
+ * each term; integers, whose order does not matter. */
 struct any_numbers {
     typedef double number;
     static __device__ number none(lsp_reduction r) { return lsp_reduce_none(r); }
@@ -53,11 +54,16 @@ struct any_numbers {
         }
     }
 };
-struct double_sums : any_numbers {
-    static __device__ number none(lsp_reduction) { return -0.0; }
-    static __device__ number join(lsp_reduction, number a, number b) { return a + b; }
-    static __device__ number term(const gpu_csr &A, lsp_reduction, int, int64_t k) {
-        return ((const double *)A.val)[k];
+template <bool LARGEST> struct doubles : any_numbers {
+    static __device__ number join(lsp_reduction, number a, number b) { return lsp_reduce_join(LARGEST, a, b); }
+    static __device__ number term(const gpu_csr &A, lsp_reduction r, int, int64_t k) {
+        const double x = ((const double *)A.val)[k];
+        return LARGEST                 ? lsp_settled(r == LSP_REDUCE_MIN   ? -x
+                                                     : r == LSP_REDUCE_MAX ? x
+                                                                           : fabs(x))
+               : r == LSP_REDUCE_SUM   ? x
+               : r == LSP_REDUCE_NORM1 ? lsp_settled(fabs(x))
+                                       : x * x;
     }
 };
 struct whole_numbers {
@@ -88,8 +94,16 @@ static __device__ T join_by_warp(lsp_reduction reduction, int64_t n, TERM term) 
             joined = J::join(reduction, joined, terms[f]);
         }
     }
-    for (; k < n; k += 32) {
-        joined = J::join(reduction, joined, term(k));
+    for (; k < n; k += LAST_FLIGHT * 32) {
+        T terms[LAST_FLIGHT];
+#pragma unroll
+        for (int f = 0; f < LAST_FLIGHT; f++) {
+            terms[f] = k + f * 32 < n ? term(k + f * 32) : joined;
+        }
+#pragma unroll
+        for (int f = 0; f < LAST_FLIGHT; f++) {
+            joined = k + f * 32 < n ? J::join(reduction, joined, terms[f]) : joined;
+        }
     }
 #pragma unroll
     for (int half = 16; half > 0; half /= 2) {
@@ -340,8 +354,9 @@ extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_re
     } else if (lsp_reduces_whole(A->val_type, reduction)) {
         LSP_TRY(reduce<whole_numbers>(ctx, r));
     } else {
-        LSP_TRY(A->val_type == LSP_F64 && reduction == LSP_REDUCE_SUM ? reduce<double_sums>(ctx, r)
-                                                                      : reduce<any_numbers>(ctx, r));
+        LSP_TRY(A->val_type != LSP_F64         ? reduce<any_numbers>(ctx, r)
+                : lsp_takes_largest(reduction) ? reduce<doubles<true>>(ctx, r)
+                                               : reduce<doubles<false>>(ctx, r));
     }
 done:
     lsp_scratch_release(ctx, mark);
