@@ -51,6 +51,7 @@ typedef enum lsp_table {
     LSP_TABLE_CACHE_MODEL,
     LSP_TABLE_SPMV,
     LSP_TABLE_SPGEMM,
+    LSP_TABLE_SORT,
     LSP_TABLES
 } lsp_table;
 
