@@ -17,14 +17,21 @@ template <typename K> struct slab_keys {
 };
 
 template <typename K> static lsp_status sort_slabs(lsp_ctx *ctx, const lsp_sort_args *args) {
+    lsp_status status = LSP_OK;
     const lsp_key_order order = slab_make_job(args).order;
-    const K lower = order.is_float ? (K)(((K)1 << (8 * sizeof(K) - 1)) - 1 - (K)order.nan_above) : 0;
+    const K lower = order.is_float ? (K)(((K)1 << slab_keys<K>::TOP) - 1 - (K)order.nan_above) : 0;
     const slab_keys<K> keys = {(K)order.bias, (K)order.flip, lower};
-    return LSP_CUDA_CALL(ctx, lsp_slab::sort((const K *)args->keys, (K *)args->keys_out, args->n, args->change, keys,
-                                             (cudaStream_t)lsp_cuda_stream(ctx)));
+    unsigned char *const change = order.is_float ? NULL : args->change; /* NaNs of all bits are equal */
+    LSP_TRY(LSP_CUDA_CALL(ctx, lsp_slab::sort((const K *)args->keys, (K *)args->keys_out, args->n, change, keys,
+                                              (cudaStream_t)lsp_cuda_stream(ctx))));
+    if (order.is_float && args->change != NULL) {
+        LSP_TRY(lsp_sort_mark_changes(ctx, args));
+    }
+done:
+    return status;
 }
 
-/* Blocks of the smallest kernel are limited to 2^31. */
+/* Keys alone, compared by all their bits. A launch has at most 2^31 blocks. */
 static int64_t slab_longest(lsp_ctx *, const lsp_sort_args *args) {
     const bool keys_alone = args->value_bytes == 0 && (args->flags & LSP_SORT_EQUAL_ZEROS) == 0 && args->end_bit == 0;
     return keys_alone ? (int64_t)1 << 40 : 0;
@@ -45,14 +52,14 @@ __global__ void slab_mark_changes(const K *keys, int64_t n, lsp_key_order order,
         change[i] = i == 0 || number_of_key(keys[i - 1], order) != number_of_key(keys[i], order);
     }
 }
-lsp_status lsp_sort_mark_changes(lsp_ctx *ctx, const lsp_sort_args *args) {
+extern "C" lsp_status lsp_sort_mark_changes(lsp_ctx *ctx, const lsp_sort_args *args) {
     enum { THREADS = 256 };
     const lsp_key_order order = slab_make_job(args).order;
     const int64_t blocks = lsp_ceil_div(args->n, THREADS);
-    return args->n == 0                            ? LSP_OK
-           : lsp_type_bytes(args->key_type) == 8 ? LSP_LAUNCH(ctx, slab_mark_changes<unsigned long long>, blocks, THREADS, 0,
-                                                                (const unsigned long long *)args->keys_out, args->n, order,
-                                                                args->change)
-                                                   : LSP_LAUNCH(ctx, slab_mark_changes<uint32_t>, blocks, THREADS, 0,
-                                                                (const uint32_t *)args->keys_out, args->n, order, args->change);
+    return args->n == 0 ? LSP_OK
+           : lsp_type_bytes(args->key_type) == 8
+               ? LSP_LAUNCH(ctx, slab_mark_changes<unsigned long long>, blocks, THREADS, 0,
+                            (const unsigned long long *)args->keys_out, args->n, order, args->change)
+               : LSP_LAUNCH(ctx, slab_mark_changes<uint32_t>, blocks, THREADS, 0, (const uint32_t *)args->keys_out,
+                            args->n, order, args->change);
 }
