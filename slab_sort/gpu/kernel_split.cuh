@@ -96,6 +96,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
     __device__ void find_splitters() const {
         typedef word_sorter<4, NT> sorter;
         const K *keys = (const K *)job.sort.keys;
+#pragma unroll 1
         for (int i = t; i < job.samples; i += NT) {
             const K key = keys[split_sample_at(n, job.samples, i)];
             if constexpr (DIRECT) {
@@ -198,6 +199,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
             sh.count[t] = 0;
         }
         find_splitters();
+#pragma unroll 1
         for (int i = t; !DIRECT && i < WARPS * P; i += NT) {
             s.order[i] = 0;
         }
@@ -218,6 +220,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
         }
         __syncthreads();
         const int64_t to = (int64_t)b * chunk;
+#pragma unroll(R > 8 ? 4 : 1)
         for (int i = t; i < end - begin; i += NT) {
             ((K *)job.keys)[to + i] = DIRECT ? (K)s.words[i] : s.keys[i];
             if (bytes > 0 && job.sort.positions) {
@@ -304,6 +307,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
     /* Calls act(rank, i, key) for the items i of the bucket with wanted(number), in their order. Returns how many. */
     template <typename W, typename A> __device__ int each_item(int total, W wanted, A act) const {
         int before = 0;
+#pragma unroll 1
         for (int i = t; i - t < total; i += NT) {
             const K x = key_at(min(i, total - 1));
             const bool is = i < total && wanted(number_at(x));

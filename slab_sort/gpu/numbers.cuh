@@ -31,11 +31,16 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
     __device__ int find_range(int count, K *lowest) const {
         const int t = (int)threadIdx.x;
         K low = (K)-1, high = 0;
+#pragma unroll 1
         for (int i = t; i < count; i += NT) {
             const K x = number(keys[i]);
             low = min(low, x), high = max(high, x);
         }
-        low = ~warp_max((K)~low), high = warp_max(high);
+        if constexpr (sizeof(K) == 4) {
+            low = __reduce_min_sync(~0u, low), high = __reduce_max_sync(~0u, high);
+        } else {
+            low = ~warp_max((K)~low), high = warp_max(high);
+        }
         if (t % WARP == 0) {
             sh->low[t / WARP] = low, sh->high[t / WARP] = high;
         }
@@ -46,6 +51,13 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
         }
         *lowest = low;
         return high > low ? 64 - __clzll((long long)(high - low)) : 0;
+    }
+
+    /* x in `bits` bits, with the order kept but for rounding: as a float with an exponent of 6 bits. Of a skewed sample
+     * it keeps more than the leading bits would. */
+    static __device__ uint32_t rounded(K x, int bits) {
+        const int length = 64 - __clzll((long long)x), m = bits - 6, over = length - 1 - m;
+        return over < 0 ? (uint32_t)x : (uint32_t)(over + 1) << m | ((uint32_t)(x >> over) & ((1u << m) - 1));
     }
 
     /* ---- words with equal leading bits; R: words of a thread ---- */
@@ -66,6 +78,7 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
     template <int R> __device__ int find_falls(const sorted_words<R> &w, int count, unsigned *falls) const {
         bool far = false;
         *falls = 0;
+#pragma unroll 1
         for (int j = (int)threadIdx.x, r = 0; j + 1 < count; j += NT, r++) {
             if (w.falls(j)) {
                 *falls |= 1u << r;
@@ -77,25 +90,31 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
     /* Sorts the short runs that hold falls, each by insertion and by the thread with its first fall. */
     template <int R> __device__ void repair(const sorted_words<R> &w, int count, unsigned falls) const {
         unsigned mine = 0;
+#pragma unroll 1
         for (; falls != 0; falls &= falls - 1) {
             const int fall = (int)threadIdx.x + (__ffs((int)falls) - 1) * NT;
             bool first = true;
+#pragma unroll 1
             for (int i = fall - 1; first && i >= 0 && w.same(i, fall); i--) {
                 first = !w.falls(i);
             }
             mine |= first ? falls & (0u - falls) : 0;
         }
         __syncthreads();
+#pragma unroll 1
         for (; mine != 0; mine &= mine - 1) {
             const int fall = (int)threadIdx.x + (__ffs((int)mine) - 1) * NT;
             int begin = fall; /* leading bits stay while words of the run move */
+#pragma unroll 1
             while (begin > 0 && w.same(begin - 1, fall)) {
                 begin--;
             }
+#pragma unroll 1
             for (int j = fall + 1; j < count && w.same(j, fall); j++) {
                 const uint32_t moving = w.word(j);
                 const K x = w.number(j);
                 int i = j;
+#pragma unroll 1
                 for (; i > begin && w.number(i - 1) > x; i--) {
                     w.word(i) = w.word(i - 1);
                 }
@@ -147,11 +166,12 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
             bool digits = false;
 #pragma unroll 1
             for (bool going = true; going;) {
+#pragma unroll(R > 8 ? 4 : 1)
                 for (int i = t; i < pads; i += NT) {
                     uint32_t word = ~0u;
                     if (i < count) {
-                        const K key = keys[digits ? order[i] : i];
-                        word = (uint32_t)((number(key) - low) >> shift) << w.bits | (uint32_t)i;
+                        const K x = number(keys[digits ? order[i] : i]) - low;
+                        word = (loose ? rounded(x, left) : (uint32_t)(x >> shift)) << w.bits | (uint32_t)i;
                     }
                     w.word(i) = word;
                 }
@@ -172,6 +192,7 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
                     if (found == 1) {
                         repair(w, count, falls);
                     }
+#pragma unroll 1
                     for (int i = t; going && i < count; i += NT) {
                         order[i] = (uint16_t)i;
                     }
