@@ -26,8 +26,10 @@ Test(slab_sort_records, records_are_sorted_by_several_fields) {
             named *records = calloc((size_t)n + 1, sizeof *records);
             unsigned char *change = malloc((size_t)n + 1), *seen = calloc((size_t)n + 1, 1);
             for (int64_t i = 0; i < n; i++) {
-                const long long part = kind == 0 ? test_below(&state, 40) : kind == 1 ? i : kind == 2 ? n - i : 7;
-                snprintf(records[i].name, sizeof records[i].name, "%06lld", part);
+                const int64_t part = kind == 0 ? test_below(&state, 40) : kind == 1 ? i : kind == 2 ? n - i : 7;
+                for (int64_t k = 5, rest = part; k >= 0; k--, rest /= 10) {
+                    records[i].name[k] = (char)('0' + rest % 10);
+                }
                 records[i].number = (uint32_t)i;
             }
             change[n] = 77;
