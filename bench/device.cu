@@ -96,6 +96,30 @@ double bench_device_stop(bench_device *d) {
     return timed ? 1e-3 * (double)milliseconds : -1;
 }
 
+void *bench_device_record(bench_device *d, const char *(*work)(void *data), void *data, int times) {
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t recorded = NULL;
+    const char *wrong = NULL;
+    bool sound = WENT(cudaStreamBeginCapture(d->stream, cudaStreamCaptureModeThreadLocal));
+    for (int k = 0; k < times && sound && !wrong; k++) {
+        wrong = work(data);
+    }
+    sound = sound && WENT(cudaStreamEndCapture(d->stream, &graph)) && !wrong &&
+            WENT(cudaGraphInstantiateWithFlags(&recorded, graph, 0));
+    if (graph) {
+        cudaGraphDestroy(graph);
+    }
+    return sound ? recorded : NULL;
+}
+bool bench_device_replay(bench_device *d, void *graph) {
+    return WENT(cudaGraphLaunch((cudaGraphExec_t)graph, d->stream));
+}
+void bench_device_forget(void *graph) {
+    if (graph) {
+        cudaGraphExecDestroy((cudaGraphExec_t)graph);
+    }
+}
+
 double bench_device_copy_speed(bench_device *d, bool quick) {
     const int64_t bytes = quick ? (int64_t)256 << 20 : (int64_t)1 << 30;
     void *from = bench_device_alloc(d, bytes), *to = bench_device_alloc(d, bytes);

@@ -35,6 +35,12 @@ double bench_device_copy_speed(bench_device *device, bool quick);
 bool bench_device_start(bench_device *device);
 double bench_device_stop(bench_device *device);
 
+/* Records `times` calls of work(data), which puts kernels on the stream, as a CUDA graph; NULL: something failed. Replay
+ * starts it and does not wait. */
+void *bench_device_record(bench_device *device, const char *(*work)(void *data), void *data, int times);
+bool bench_device_replay(bench_device *device, void *graph);
+void bench_device_forget(void *graph);
+
 /* Do what bench_segments_fill and bench_segments_check do, on arrays of the GPU. Return false if something failed. */
 bool bench_device_fill(bench_device *device, const lsp_segsort_args *a, bench_keys keys, int64_t draws);
 bool bench_device_check(bench_device *device, const lsp_segsort_args *a, bool stable, bench_verdict *verdict);

@@ -25,6 +25,11 @@ bool bench_device_wipe(bench_device *device, void *memory, int64_t bytes) {
 double bench_device_copy_speed(bench_device *device, bool quick) { return (void)device, (void)quick, 0; }
 bool bench_device_start(bench_device *device) { return (void)device, false; }
 double bench_device_stop(bench_device *device) { return (void)device, -1; }
+void *bench_device_record(bench_device *device, const char *(*work)(void *data), void *data, int times) {
+    return (void)device, (void)work, (void)data, (void)times, NULL;
+}
+bool bench_device_replay(bench_device *device, void *graph) { return (void)device, (void)graph, false; }
+void bench_device_forget(void *graph) { (void)graph; }
 bool bench_device_fill(bench_device *device, const lsp_segsort_args *a, bench_keys keys, int64_t draws) {
     return (void)device, (void)a, (void)keys, (void)draws, false;
 }

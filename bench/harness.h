@@ -106,7 +106,7 @@ typedef struct bench_subject {
     bool on_gpu;     /* runs on a GPU, and does so by default if there is a GPU */
 } bench_subject;
 extern const bench_subject bench_mtx, bench_spgemm, bench_segsort, bench_gather, bench_scatter, bench_radix_sort,
-    bench_hash_search, bench_transpose, bench_matrices, bench_batch, bench_spmv, bench_cg, bench_two_body;
+    bench_hash_search, bench_transpose, bench_matrices, bench_batch, bench_spmv, bench_cg, bench_two_body, bench_sort;
 
 /* options.c: -1 to go on, else the exit code. */
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);
@@ -142,8 +142,9 @@ bool bench_ok(bench *b, lsp_ctx *ctx, lsp_status status);
 bool bench_must(bench_contender *c, lsp_ctx *ctx, lsp_status status);
 bool bench_why(bench_contender *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* subjects/segsort_tune.c: finds the best table of the sort on this GPU and prints it. */
+/* subjects/segsort_tune.c, subjects/sort.c: find the best table of a sort on this GPU and print it. */
 void bench_tune_segsort(bench *b);
+void bench_tune_sort(bench *b);
 
 /* plots/plot.c: sparse-bench plot FILE.json OUT.svg [TYPES]; returns the exit code. */
 int bench_plot(int argc, char **argv);

@@ -33,7 +33,7 @@ static void help(const bench_subject *const *subjects) {
         "  --min-time S       measure each contender for at least S seconds (1, cg, transpose and batch 0.5,\n"
         "                     segsort 0.25, matrices 0.2, gather, scatter and spmv 0.05; with --quick 0.05)\n"
         "  --keep-heap        keep the freed memory of the peers in the process, as the library keeps its own\n"
-        "  --tune             segsort: find the best limits for this GPU and print the table (segsort/README.md)\n"
+        "  --tune             segsort, sort: find the best limits for this GPU and print the table (segsort/README.md)\n"
         "  --store            calibrate: keep the figures for later contexts (in $XDG_CACHE_HOME/libsparse)\n"
         "  --help, --version\n\n"
         "Columns; each row is a contender, PRIMITIVE/WORKLOAD/WHO:\n"

@@ -9,14 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUBJECTS = 13 };
-static const bench_subject *const subjects[SUBJECTS + 1] = {&bench_mtx,         &bench_spgemm,
-                                                            &bench_segsort,     &bench_gather,
-                                                            &bench_scatter,     &bench_radix_sort,
-                                                            &bench_hash_search, &bench_transpose,
-                                                            &bench_matrices,    &bench_batch,
-                                                            &bench_spmv,        &bench_cg,
-                                                            &bench_two_body,    NULL};
+enum { SUBJECTS = 14 };
+static const bench_subject *const subjects[SUBJECTS + 1] = {
+    &bench_mtx,        &bench_spgemm,      &bench_segsort,   &bench_gather,   &bench_scatter,
+    &bench_radix_sort, &bench_hash_search, &bench_transpose, &bench_matrices, &bench_batch,
+    &bench_spmv,       &bench_cg,          &bench_two_body,  &bench_sort,     NULL};
 
 /* A pattern that matches "er:262144:8" also means "er:262144:8/f64". */
 static bool wanted(const bench_options *options, const char *workload) {
@@ -199,7 +196,7 @@ static void race(bench *b, const bench_subject *subject, const char *const *work
         return;
     }
     if (b->options.tune) {
-        bench_tune_segsort(b);
+        (subject == &bench_sort ? bench_tune_sort : bench_tune_segsort)(b);
         return;
     }
     const bench_load load = bench_load_start();
@@ -240,8 +237,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "sparse-bench: %s takes no files; --workload picks what it does\n", subject->name);
         return EXIT_USAGE;
     }
-    if (b.options.tune && subject != &bench_segsort) {
-        fprintf(stderr, "sparse-bench: --tune is for segsort; %s has nothing to tune\n", subject->name);
+    if (b.options.tune && subject != &bench_segsort && subject != &bench_sort) {
+        fprintf(stderr, "sparse-bench: --tune is for segsort and sort; %s has nothing to tune\n", subject->name);
         return EXIT_USAGE;
     }
     if (!b.options.file && each_workload(&b, subject, workloads, b.options.list ? act_list : act_nothing) == 0) {

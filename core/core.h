@@ -51,6 +51,7 @@ typedef enum lsp_table {
     LSP_TABLE_CACHE_MODEL,
     LSP_TABLE_SPMV,
     LSP_TABLE_SPGEMM,
+    LSP_TABLE_SORT,
     LSP_TABLES
 } lsp_table;
 
@@ -122,15 +123,15 @@ lsp_status lsp_adopt(lsp_ctx *ctx, lsp_where where, void *const arrays[3], void 
 bool lsp_adopted(const lsp_ctx *ctx, const void *memory);
 lsp_array lsp_detach(lsp_ctx *ctx, const void *memory);
 
-/* Memory in which the arrays of several structs lie. _make_joint: up to three arrays of lsp_alloc, the first one not
- * NULL, become a group: lsp_owns denies them, and lsp_free ignores them, because no struct owns them alone. _joint_at:
+/* Memory in which the arrays of several structs lie. _make_joint: n arrays of lsp_alloc, the first one not NULL, become a
+ * group: lsp_owns denies them, and lsp_free ignores them, because no struct owns them alone. _joint_at:
  * the group that holds this address, all zero if none. _free_joint frees all arrays of a group. */
 typedef struct lsp_joint {
     const void *group; /* its first array */
     size_t bytes;      /* of that */
     int64_t sharers;
 } lsp_joint;
-void lsp_make_joint(lsp_ctx *ctx, void *const arrays[3], int64_t sharers);
+void lsp_make_joint(lsp_ctx *ctx, void *const *arrays, int64_t n, int64_t sharers);
 lsp_joint lsp_joint_at(const lsp_ctx *ctx, const void *address);
 void lsp_free_joint(lsp_ctx *ctx, const void *group);
 

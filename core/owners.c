@@ -5,8 +5,8 @@
 
 /* ---- memory that several structs share ---- */
 
-void lsp_make_joint(lsp_ctx *ctx, void *const arrays[3], int64_t sharers) {
-    for (int a = 0; a < 3; a++) {
+void lsp_make_joint(lsp_ctx *ctx, void *const *arrays, int64_t n, int64_t sharers) {
+    for (int64_t a = 0; a < n; a++) {
         lsp_block *block = lsp_block_find(ctx, arrays[a]);
         if (block) {
             block->group = arrays[0];
@@ -17,7 +17,9 @@ void lsp_make_joint(lsp_ctx *ctx, void *const arrays[3], int64_t sharers) {
 
 lsp_joint lsp_joint_at(const lsp_ctx *ctx, const void *address) {
     const uintptr_t at = (uintptr_t)address;
-    for (size_t i = 0; i < ctx->used_slots; i++) {
+    const size_t slot = ctx->used_slots > 0 && address ? lsp_block_slot(ctx, address) : 0; /* a block may begin there */
+    for (size_t n = 0; n < ctx->used_slots; n++) {
+        const size_t i = (slot + n) % ctx->used_slots;
         const lsp_block *block = &ctx->used[i];
         if (block->group && at >= (uintptr_t)block->memory && at - (uintptr_t)block->memory < block->bytes) {
             const lsp_block *first = &ctx->used[lsp_block_slot(ctx, block->group)];
@@ -32,7 +34,7 @@ void lsp_free_joint(lsp_ctx *ctx, const void *group) {
         if (ctx->used[i].group == group) {
             ctx->used[i].group = NULL;
             lsp_free(ctx, ctx->used[i].memory);
-            i = 0; /* lsp_free may have moved the others */
+            /* lsp_free may have moved another to this place, but none to one before */
         } else {
             i++;
         }

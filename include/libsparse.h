@@ -10,6 +10,7 @@
  *     libsparse/cache_model.h     the time of indexed reads and writes, predicted
  *     libsparse/gather_scatter.h  indexed reads and writes of whole arrays
  *     libsparse/radix_sort.h  the sort of a whole array, and its partition into buckets
+ *     libsparse/sort.h      the sort of a whole array by the fastest method for its length
  *     libsparse/hash.h      tables of keys that are searched
  *     libsparse/semiring.h  the operations that may replace multiplication and addition
  *     libsparse/spgemm.h    sparse matrix times sparse matrix
@@ -18,7 +19,7 @@
  *     libsparse/two_body.h  statistics of all pairs of points
  *     libsparse/suffix_array.h  suffix arrays, common prefixes, transforms, searches
  * One is not included, because any version may change it:
- *     libsparse/unstable.h  tuning of the GPU's sort, the paper's cache model, the NAS benchmark
+ *     libsparse/unstable.h  tuning of the GPU's sorts, the paper's cache model, the NAS benchmark
  *
  * Rules that hold for every function:
  * - It takes a context and returns a status. If the status is not LSP_OK, lsp_last_error() holds one full sentence with
@@ -47,6 +48,7 @@
 #include "libsparse/segsort.h"
 #include "libsparse/semiring.h"
 #include "libsparse/solve.h"
+#include "libsparse/sort.h"
 #include "libsparse/spgemm.h"
 #include "libsparse/spmv.h"
 #include "libsparse/suffix_array.h"

@@ -1,6 +1,7 @@
-/* C[i] = op(A[i])*op(B[i]) for many i by one product of two stacks (batch.h). The C[i] are slices of its result: only
- * their row pointers are made anew, because those of every matrix begin at 0. */
+/* C[i] = op(A[i])*op(B[i]) for many i: by the device at once, or by one product of two stacks (batch.h). Then the C[i]
+ * are slices of its result: only their row pointers are made anew, because those of every matrix begin at 0. */
 #include "batch.h"
+#include "blocks.h"
 #include "spgemm.h"
 
 struct lsp_spgemm_batch_plan {
@@ -154,7 +155,7 @@ static lsp_status hand_out(lsp_spgemm_batch_plan *b, lsp_csr *W, lsp_csr *C) {
     for (int64_t i = 0; i < b->count; i++) {
         C[i] = slice(b, W, pointers, i);
     }
-    lsp_make_joint(ctx, (void *const[]){pointers, W->col, W->val}, b->count);
+    lsp_make_joint(ctx, (void *const[]){pointers, W->col, W->val}, 3, b->count);
     lsp_free(ctx, b->W.rowptr);
     b->W = *W;
     b->W.col = b->W.val = NULL;
@@ -171,6 +172,7 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
     lsp_csr W = {0};
+    bool done = false;
     lsp_spgemm_info here = {.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -179,8 +181,12 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     lsp_spgemm_batch_plan batch = {.ctx = ctx, .count = count};
     LSP_TRY(check_batch(ctx, count, A, B, options));
     LSP_TRY(check_arrays(ctx, count, A, B, C));
-    LSP_TRY(open_batch(&batch, A, B, options, false));
-    if (count > 0) {
+    if (count > 0 && lsp_spgemm_device_at(A->where)->batch_at_once != NULL) {
+        LSP_TRY(lsp_spgemm_device_at(A->where)->batch_at_once(ctx, count, A, B, options, lsp_spgemm_uncut, C, &here,
+                                                              &done));
+    }
+    LSP_TRY(!done ? open_batch(&batch, A, B, options, false) : LSP_OK);
+    if (count > 0 && !done) {
         LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, &here));
         LSP_TRY(hand_out(&batch, &W, C));
     }

@@ -113,6 +113,10 @@ struct lsp_batch_result;
 
 enum { LSP_SPGEMM_KEPT = 32 }; /* arrays, at most */
 
+/* Makes a product in one call. */
+typedef lsp_status (*lsp_spgemm_call)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
+                                      const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info);
+
 /* The matrices were checked. */
 typedef struct lsp_spgemm_device {
     size_t plan_bytes; /* of a plan's struct, with that of the device */
@@ -140,6 +144,12 @@ typedef struct lsp_spgemm_device {
     lsp_status (*truth)(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n);
     /* The multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. */
     lsp_status (*count_products)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
+    /* Makes the products of a batch and sets *done if this is faster without stacks; `by_all` makes those that all
+     * threads should make. Otherwise does nothing. The headers of A[0] and B[0] and all sizes were checked. NULL: it
+     * never is. */
+    lsp_status (*batch_at_once)(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
+                                lsp_spgemm_info *info, bool *done);
     /* The stacks of a batch: see batch.h. */
     lsp_status (*batch_gather)(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
     lsp_status (*batch_shift)(lsp_ctx *ctx, const struct lsp_batch_factor *f);

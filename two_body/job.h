@@ -63,6 +63,10 @@ static inline int64_t lsp_pair_total(const lsp_pair_job *job) {
 /* The sentence about a coordinate that is not finite: dimension, point, set, coordinate. */
 #define LSP_PAIR_NOT_FINITE "coordinate %d of point %lld of the set %s is %g"
 
+/* The sentences about weights: number, weight; how many. */
+#define LSP_PAIR_BAD_WEIGHT "weight %lld is %g: it must be from 0 to 1e30"
+#define LSP_PAIR_NO_WEIGHT "the %lld weights have the sum 0"
+
 /* Costs in distances that could be computed meanwhile. Of a grid: a point sorted into its cell; a run of neighbouring
  * cells looked up; a candidate. Of boxes: a point sorted into the tree; a pair looked at. */
 typedef struct lsp_pair_costs {
@@ -82,7 +86,7 @@ typedef struct lsp_density_work {
     const void *weights; /* of set 1, in its order; or NULL */
 } lsp_density_work;
 
-/* What a device does. A verb that is NULL is refused. */
+/* What a device does. */
 typedef struct lsp_pair_device {
     /* Refuses coordinates that are not finite; sets low and high. */
     lsp_status (*inspect)(lsp_ctx *ctx, lsp_pair_job *job);
@@ -93,7 +97,6 @@ typedef struct lsp_pair_device {
     /* k: what each row gets, at most the points that there are for it. */
     lsp_status (*nearest)(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
     lsp_status (*density)(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
-    bool boxes; /* does LSP_PAIR_BOXES serve counts and histograms? */
     lsp_pair_costs costs;
 } lsp_pair_device;
 

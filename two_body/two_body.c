@@ -1,14 +1,11 @@
 /* The public calls: counts of pairs within radii, histograms of distances, matrices of near pairs. */
 #include "two_body.h"
+#include "core/cuda.h"
 
-/* Looks at the points and chooses. `verb`: is the verb there on this device? */
-static lsp_status prepare(lsp_ctx *ctx, lsp_pair_job *job, bool verb, double radius) {
+/* Looks at the points and chooses. */
+static lsp_status prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(verb, LSP_ERR_UNSUPPORTED, "this runs on the CPU only: make a context with .device = LSP_HOST");
     job->radius = radius;
-    LSP_REQUIRE(job->asked != LSP_PAIR_BOXES || isinf(radius) || job->shells == INT64_MAX ||
-                    lsp_pair_device_of(ctx)->boxes,
-                LSP_ERR_UNSUPPORTED, "a GPU has no method boxes for counts and histograms: all or grid");
     LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
     lsp_pair_choose(job, &lsp_pair_device_of(ctx)->costs);
     lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
@@ -42,8 +39,8 @@ lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
         limits[k] = lsp_distance_limit(&job.metric, job.type, radii[k]);
         largest = fmax(largest, radii[k]);
     }
-    job.shells = lsp_pair_device_of(ctx)->boxes ? radius_count : 0;
-    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->count != NULL, largest));
+    job.shells = radius_count;
+    LSP_TRY(prepare(ctx, &job, largest));
     LSP_TRY(lsp_pair_device_of(ctx)->count(ctx, &job, limits, radius_count, counts));
     tell(&job, info);
 done:
@@ -69,8 +66,8 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
                 "a range of %g in %lld bins: the width of a bin does not fit type %s", range, (long long)bins,
                 lsp_type_name(job.type));
     job.binned = true;
-    job.shells = lsp_pair_device_of(ctx)->boxes ? bins : 0;
-    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->histogram != NULL, range));
+    job.shells = bins;
+    LSP_TRY(prepare(ctx, &job, range));
     LSP_TRY(lsp_pair_device_of(ctx)->histogram(ctx, &job, scale, bins, counts));
     tell(&job, info);
 done:
@@ -103,7 +100,7 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     LSP_TRY(check_matrix(ctx, a, b, options, join, C, &job));
     LSP_REQUIRE(job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
     LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radius));
-    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->join != NULL, radius));
+    LSP_TRY(prepare(ctx, &job, radius));
     const double limit = lsp_distance_limit(&job.metric, job.type, radius);
     LSP_TRY(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
     *C = made;
@@ -129,7 +126,7 @@ lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     LSP_REQUIRE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
     LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "the nearest points have no method grid: all or boxes");
     const int64_t partners = lsp_max(job.sets[1].n - (job.self && !join->self_pairs), 0);
-    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->nearest != NULL, INFINITY));
+    LSP_TRY(prepare(ctx, &job, INFINITY));
     LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
     *C = made;
     tell(&job, info);
@@ -138,14 +135,15 @@ done:
     return status;
 }
 
-/* The points of a density's grid, in scratch. */
+/* The points of a density's grid, in scratch, where the samples are. */
 static lsp_status make_grid(lsp_ctx *ctx, const lsp_density_options *o, const lsp_points *samples, lsp_points *grid) {
     lsp_status status = LSP_OK;
     const int dimensions = samples->dimensions;
-    *grid = (lsp_points){.n = 1, .dimensions = dimensions, .type = samples->type, .stride = 1};
+    *grid = (lsp_points){.n = 1, .dimensions = dimensions, .type = samples->type, .stride = 1, .where = samples->where};
+    LSP_REQUIRE(samples->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "the set b lies on a GPU, but the context works on the host");
     LSP_REQUIRE(dimensions >= 1 && dimensions <= LSP_MOST_DIMENSIONS, LSP_ERR_ARGUMENT,
                 "the set b has %d dimensions: 1 to %d are offered", dimensions, LSP_MOST_DIMENSIONS);
-    LSP_REQUIRE(samples->where == LSP_HOST, LSP_ERR_UNSUPPORTED, "a grid serves samples on the host");
     for (int k = 0; k < dimensions; k++) {
         LSP_REQUIRE(o->grid[k] >= 1 && o->grid[k] <= LSP_MOST_GRID / grid->n, LSP_ERR_ARGUMENT,
                     "%lld cells of the grid in dimension %d: 1 or more are needed, at most %d in all",
@@ -155,7 +153,7 @@ static lsp_status make_grid(lsp_ctx *ctx, const lsp_density_options *o, const ls
         grid->n *= o->grid[k];
     }
     for (int64_t k = 0, step = 1; k < dimensions; step *= o->grid[k++]) {
-        void *at;
+        void *at, *there;
         LSP_TRY(lsp_scratch_bytes(ctx, grid->n, lsp_type_bytes(samples->type), false, &at));
         for (int64_t i = 0; i < grid->n; i++) {
             const double part = ((double)(i / step % o->grid[k]) + 0.5) / (double)o->grid[k];
@@ -167,6 +165,12 @@ static lsp_status make_grid(lsp_ctx *ctx, const lsp_density_options *o, const ls
             }
         }
         grid->at[k] = at;
+        if (samples->where == LSP_CUDA) {
+            LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, grid->n, lsp_type_bytes(samples->type), &there));
+            LSP_TRY(
+                lsp_cuda_copy(ctx, there, LSP_CUDA, at, LSP_HOST, grid->n * (int64_t)lsp_type_bytes(samples->type)));
+            grid->at[k] = there;
+        }
     }
 done:
     return status;
@@ -218,7 +222,7 @@ lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_point
                                    .factor = density_factor(&job, o->kernel, bandwidth),
                                    .weights = o->weights};
     job.shells = INT64_MAX;
-    LSP_TRY(prepare(ctx, &job, lsp_pair_device_of(ctx)->density != NULL, reach));
+    LSP_TRY(prepare(ctx, &job, reach));
     LSP_TRY(lsp_pair_device_of(ctx)->density(ctx, &job, &work, density));
     tell(&job, info);
 done:

@@ -1,9 +1,10 @@
 // CUB of the CUDA toolkit: its segmented sort (its stable sort is the same code), its segmented radix sort, and its
-// radix sort of the whole array by (segment, key), or by key if there is one segment. Their memory is allocated before
-// the timing starts; making the (segment, key) is timed.
+// radix sort of the whole array by (segment, key), or by key if there is one segment; its merge sort of one segment.
+// Their memory is allocated before the timing starts; making the (segment, key) is timed.
 #include "bench/subjects/segments.cuh"
 #include "peers.h"
 #include "version.cuh"
+#include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
 #include <cub/device/device_segmented_sort.cuh>
@@ -19,7 +20,7 @@ typedef struct entry {
     cudaError_t (*sort)(struct entry *e);
 } entry;
 
-enum { SEGSORT, SEGRADIX, RADIX };
+enum { SEGSORT, SEGRADIX, RADIX, MERGE };
 
 /* The radix sort of n keys of any type, with the values of the entry if it has some. */
 template <typename K, typename V> static cudaError_t radix(entry *e, const K *keys, K *keys_out, int bits) {
@@ -91,10 +92,25 @@ template <typename K, typename V> static cudaError_t segradix(entry *e) {
                                                     offsets, offsets + 1, 0, bits, e->stream);
 }
 
+struct less {
+    template <typename K> __device__ bool operator()(const K &a, const K &b) const { return a < b; }
+};
+template <typename K, typename V> static cudaError_t merge(entry *e) {
+    const K *keys = (const K *)e->args.keys;
+    K *keys_out = (K *)e->args.keys_out;
+    const int n = (int)e->args.n;
+    if (e->args.value_bytes == 0) {
+        return cub::DeviceMergeSort::SortKeysCopy(e->storage, e->storage_bytes, keys, keys_out, n, less(), e->stream);
+    }
+    return cub::DeviceMergeSort::SortPairsCopy(e->storage, e->storage_bytes, keys, (const V *)e->args.values, keys_out,
+                                               (V *)e->args.values_out, n, less(), e->stream);
+}
+
 /* Picks the function that sorts by `method`; C is the type of a (segment, key). */
 template <typename K, typename C, typename V> static void pick(entry *e, int method) {
     e->sort = method == SEGSORT       ? segsort<K, V>
               : method == SEGRADIX    ? segradix<K, V>
+              : method == MERGE       ? merge<K, V>
               : e->args.segments == 1 ? radix_plain<K, V>
                                       : radix_composite<K, V, C>;
 }
@@ -169,6 +185,10 @@ static void *prepare_radix(const lsp_segsort_args *args, void *stream, int64_t *
     return prepare(args, stream, RADIX, scratch_bytes);
 }
 
+static void *prepare_merge(const lsp_segsort_args *args, void *stream, int64_t *scratch_bytes) {
+    return prepare(args, stream, MERGE, scratch_bytes);
+}
+
 static bool offers_all(const lsp_segsort_args *args) { return args->n <= INT32_MAX; }
 /* CUB uses one block for each segment and pass, which is far too slow for short segments. */
 static bool offers_long(const lsp_segsort_args *args) { return offers_all(args) && args->n / args->segments >= 500; }
@@ -178,3 +198,4 @@ static constexpr peer_version VERSION =
 const peer_gpu_segments peer_cub_segsort = {offers_all, prepare_segsort, sort, finish, destroy, VERSION.text};
 const peer_gpu_segments peer_cub_segradix = {offers_long, prepare_segradix, sort, finish, destroy, VERSION.text};
 const peer_gpu_segments peer_cub_radix = {offers_all, prepare_radix, sort, finish, destroy, VERSION.text};
+const peer_gpu_segments peer_cub_merge = {offers_all, prepare_merge, sort, finish, destroy, VERSION.text};

@@ -232,7 +232,7 @@ extern const peer_hash peer_plain_hash, peer_plain_hash_gpu;
 extern const peer_pairs peer_plain_pairs, peer_plain_pairs_gpu;
 extern const peer_move peer_plain_move, peer_plain_kernel, peer_thrust;
 extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort, peer_xss;
-extern const peer_gpu_segments peer_cub_segsort, peer_cub_radix, peer_cub_segradix;
+extern const peer_gpu_segments peer_cub_segsort, peer_cub_radix, peer_cub_segradix, peer_cub_merge;
 extern const peer_gpu_product peer_esc;
 extern const peer_product peer_dense, peer_eigen_product, peer_graphblas, peer_cholmod_product, peer_petsc;
 extern const peer_reader peer_libc_reader, peer_fast_float, peer_eigen_reader, peer_cholmod_reader;

@@ -53,7 +53,9 @@ typedef enum bench_keys {
     BENCH_DISTINCT16 = 1, /* 16 different keys, from zero to all ones */
     BENCH_HALF_EQUAL = 2, /* every other draw gives the same key */
     BENCH_SORTED = 3,     /* floor(p * 2^32 / length) at place p of the segment */
-    BENCH_REVERSED = 4
+    BENCH_REVERSED = 4,
+    BENCH_EQUAL = 5,
+    BENCH_SKEWED = 6 /* as many keys of each length in bits: 1 to 32 fewer than the type has */
 } bench_keys;
 
 /* Key i as 64 bits; a 32-bit key is their upper half. `draws`: random numbers that the lengths have used. */
@@ -70,6 +72,10 @@ static inline BENCH_BOTH uint64_t bench_key(bench_keys keys, int64_t draws, cons
         return ((place << 32) / length) << 32;
     case BENCH_REVERSED:
         return (((length - 1 - place) << 32) / length) << 32;
+    case BENCH_EQUAL:
+        return UINT64_C(42) << 40;
+    case BENCH_SKEWED:
+        return draw >> bench_mix(draw) % 32;
     default:
         return draw;
     }

@@ -1,6 +1,7 @@
 /* The subject segsort: segments of keys, with or without values, sorted out of place by one call without a plan. On a
  * GPU all arrays lie there and events time the sort; on the CPU all contenders use the same number of threads. Every
  * result is checked where it lies (segments.h); that of the library must be stable. */
+#include "segsort.h"
 #include "bench/harness.h"
 #include "bench/peers/peers.h"
 #include <limits.h>
@@ -46,11 +47,12 @@ static const struct {
     const peer_gpu_segments *peer;
 } gpu_peers[] = {{"cub", PEER_CUB(peer_cub_segsort)},
                  {"cub_segradix", PEER_CUB(peer_cub_segradix)},
-                 {"cub_radix", PEER_CUB(peer_cub_radix)}};
+                 {"cub_radix", PEER_CUB(peer_cub_radix)},
+                 {"cub_merge", PEER_CUB(peer_cub_merge)}};
 enum { HOST_PEERS = sizeof host_peers / sizeof *host_peers, GPU_PEERS = sizeof gpu_peers / sizeof *gpu_peers };
 enum { MOST_ENTRANTS = 1 + (HOST_PEERS > GPU_PEERS ? HOST_PEERS : GPU_PEERS) };
 
-static const char *absent(int i) {
+const char *bench_sort_absent(int i) {
     for (int k = 0; k < HOST_PEERS; k++) {
         if (!host_peers[k].peer && host_peers[k].package && i-- == 0) {
             return host_peers[k].package;
@@ -59,7 +61,7 @@ static const char *absent(int i) {
     return NULL;
 }
 
-static const char *version(bool on_gpu, int i, const char **who) {
+const char *bench_sort_version(bool on_gpu, int i, const char **who) {
     for (int k = 0; on_gpu && k < GPU_PEERS; k++) {
         if (gpu_peers[k].peer && i-- == 0) {
             *who = gpu_peers[k].who;
@@ -82,7 +84,8 @@ typedef struct race {
     int32_t *offsets;     /* on the host, even if the arrays are on the GPU */
     int64_t longest;      /* segment, in items */
     int threads;
-    bool whole; /* the subject radix_sort: one segment, by lsp_radix_sort */
+    bench_sort_by by;
+    bool graph; /* sorts of plans run in a CUDA graph of GRAPH_SORTS */
 } race;
 
 typedef struct entrant {
@@ -91,7 +94,12 @@ typedef struct entrant {
     const peer_gpu_segments *gpu; /* a peer on the GPU */
     void *self;                   /* its state */
     char *scratch;                /* of a peer on the CPU, for each thread 16 bytes an item of the longest segment */
+    lsp_ctx *ctx;                 /* in a graph: of the library, and its plan; the graph */
+    lsp_sort_plan *plan;
+    void *recorded;
 } entrant;
+
+enum { GRAPH_SORTS = 20 };
 
 /* ---- contenders ---- */
 
@@ -101,19 +109,56 @@ static bool stop_clock(bench_contender *c, bench_device *device) {
     return c->elapsed >= 0 || bench_why(c, "%s", bench_device_error(device));
 }
 
+static lsp_sort_args sort_args_of(const lsp_segsort_args *a) {
+    return (lsp_sort_args){.n = a->n,
+                           .key_type = a->key_type,
+                           .value_bytes = a->value_bytes,
+                           .keys = a->keys,
+                           .keys_out = a->keys_out,
+                           .values = a->values,
+                           .values_out = a->values_out,
+                           .where = a->where};
+}
+
 static lsp_status sort(lsp_ctx *ctx, const race *r) {
     const lsp_segsort_args *a = &r->args;
-    return r->whole ? lsp_radix_sort(ctx,
-                                     &(lsp_radix_sort_args){.n = a->n,
-                                                            .key_type = a->key_type,
-                                                            .value_bytes = a->value_bytes,
-                                                            .keys = a->keys,
-                                                            .keys_out = a->keys_out,
-                                                            .values = a->values,
-                                                            .values_out = a->values_out,
-                                                            .where = a->where},
-                                     NULL)
-                    : lsp_segsort(ctx, a, NULL);
+    const lsp_sort_args whole = sort_args_of(a);
+    return r->by == BENCH_BY_SORT    ? lsp_sort(ctx, &whole, NULL)
+           : r->by == BENCH_BY_RADIX ? lsp_radix_sort(ctx,
+                                                      &(lsp_radix_sort_args){.n = a->n,
+                                                                             .key_type = a->key_type,
+                                                                             .value_bytes = a->value_bytes,
+                                                                             .keys = a->keys,
+                                                                             .keys_out = a->keys_out,
+                                                                             .values = a->values,
+                                                                             .values_out = a->values_out,
+                                                                             .where = a->where},
+                                                      NULL)
+                                     : lsp_segsort(ctx, a, NULL);
+}
+
+/* One sort of an entrant, to be recorded; NULL or a complaint. */
+static const char *sort_by_plan(void *data) {
+    const entrant *e = data;
+    const lsp_sort_args args = sort_args_of(&e->race->args);
+    return e->gpu ? e->gpu->sort(e->self) : lsp_sort_execute(e->plan, &args) == LSP_OK ? NULL : lsp_last_error(e->ctx);
+}
+
+static bool run_graph(bench_contender *c) {
+    entrant *e = c->state;
+    bench_device *device = e->race->device;
+    const lsp_sort_args args = sort_args_of(&e->race->args);
+    if (!e->recorded) {
+        e->ctx = c->ctx;
+        if (!e->gpu && !bench_must(c, c->ctx, lsp_sort_plan_create(c->ctx, &args, &e->plan))) {
+            return false;
+        }
+        e->recorded = bench_device_record(device, sort_by_plan, e, GRAPH_SORTS);
+    }
+    const bool ran = e->recorded && bench_device_start(device) && bench_device_replay(device, e->recorded);
+    const bool timed = stop_clock(c, device);
+    c->elapsed /= GRAPH_SORTS;
+    return (ran || bench_why(c, "it cannot be recorded: %s", bench_device_error(device))) && timed;
 }
 
 static bool run_ours(bench_contender *c) {
@@ -242,7 +287,7 @@ static void drop_arrays(race *r) {
 /* Makes the segments, keys and values of a workload, for example "uniform_1000/kv32/sorted". */
 static bool make_arrays(race *r, const char *workload, bool is_quick) {
     static const char *const types[] = {"k32", "kv32", "k32v64", "k64", "k64v32", "kv64"};
-    static const char *const shapes[] = {"random", "distinct16", "half_equal", "sorted", "reversed"};
+    static const char *const shapes[] = {"random", "distinct16", "half_equal", "sorted", "reversed", "equal", "skewed"};
     static const size_t value[] = {0, 4, 8, 0, 4, 8};
     const char *type = strchr(workload, '/') + 1, *shape = strchr(type, '/');
     const size_t letters = strcspn(type, "/");
@@ -253,18 +298,20 @@ static bool make_arrays(race *r, const char *workload, bool is_quick) {
     while (strlen(types[t]) != letters || strncmp(types[t], type, letters) != 0) {
         t++;
     }
-    for (int k = 0; shape && k < 5; k++) {
-        keys = strcmp(shape + 1, shapes[k]) == 0 ? (bench_keys)k : keys;
+    for (int k = 0; shape && k < (int)(sizeof shapes / sizeof *shapes); k++) {
+        const size_t end = strcspn(shape + 1, "/");
+        keys = strlen(shapes[k]) == end && strncmp(shape + 1, shapes[k], end) == 0 ? (bench_keys)k : keys;
     }
+    r->graph = r->device && strstr(workload, "/graph");
     a->key_type = t >= 3 ? LSP_U64 : shape && strcmp(shape, "/f32") == 0 ? LSP_F32 : LSP_U32;
     a->value_bytes = value[t];
     a->first = shape && strncmp(shape, "/first", 6) == 0 ? strtoll(shape + 6, NULL, 10) : 0;
     a->n = INT64_C(1) << (is_quick ? 18 : r->device ? 27 : 24);
-    char one[64] = ""; /* "n20/kv32" of radix_sort is one segment of 2^20 items */
-    if (r->whole) {
+    char one[64] = ""; /* "n20/kv32" of radix_sort and sort is one segment of 2^20 items */
+    if (r->by != BENCH_BY_SEGMENTS) {
         snprintf(one, sizeof one, "small_%lld_1/", 1LL << strtol(workload + 1, NULL, 10));
     }
-    r->offsets = bench_segments_make(r->whole ? one : workload, &a->n, &a->segments, &draws);
+    r->offsets = bench_segments_make(*one ? one : workload, &a->n, &a->segments, &draws);
     if (!r->offsets) {
         return false;
     }
@@ -291,11 +338,13 @@ static bool make_arrays(race *r, const char *workload, bool is_quick) {
 static int enter_gpu_peers(bench *b, const race *r, bench_contender *contenders, entrant *entrants, int count) {
     for (int k = 0; k < GPU_PEERS; k++) {
         const peer_gpu_segments *peer = gpu_peers[k].peer;
-        if (!peer || !peer->offers(&r->args) || (r->whole && peer != PEER_CUB(peer_cub_radix))) {
+        const bool merges = peer == PEER_CUB(peer_cub_merge), whole = merges || peer == PEER_CUB(peer_cub_radix);
+        if (!peer || !peer->offers(&r->args) || (r->by != BENCH_BY_SEGMENTS && !whole) ||
+            (merges && r->by != BENCH_BY_SORT)) {
             continue;
         }
         bench_contender *c = contenders + count;
-        *c = (bench_contender){.run = run_gpu_peer};
+        *c = (bench_contender){.run = r->graph ? run_graph : run_gpu_peer};
         snprintf(c->who, sizeof c->who, "%s", gpu_peers[k].who);
         entrants[count] = (entrant){.race = r, .gpu = peer};
         entrants[count].self = peer->prepare(&r->args, bench_device_stream(r->device), &c->peak_bytes);
@@ -329,7 +378,8 @@ static int enter_host_peers(bench *b, const race *r, bench_contender *contenders
 
 static int enter(bench *b, const race *r, bench_contender *contenders, entrant *entrants) {
     entrants[0] = (entrant){.race = r};
-    contenders[0] = (bench_contender){.who = "libsparse", .ours = true, .run = run_ours, .ctx = b->ours};
+    contenders[0] =
+        (bench_contender){.who = "libsparse", .ours = true, .run = r->graph ? run_graph : run_ours, .ctx = b->ours};
     const int count = (r->device ? enter_gpu_peers : enter_host_peers)(b, r, contenders, entrants, 1);
     for (int k = 0; k < count; k++) {
         contenders[k].state = entrants + k;
@@ -343,14 +393,16 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
     return count;
 }
 
-static void run_race(bench *b, const char *workload, bool whole) {
-    race r = {.device = b->device, .threads = b->threads, .whole = whole};
+void bench_run_sort(bench *b, const char *workload, bench_sort_by by) {
+    race r = {.device = b->device, .threads = b->threads, .by = by};
     if (make_arrays(&r, workload, b->options.quick)) {
         bench_contender contenders[MOST_ENTRANTS];
         entrant entrants[MOST_ENTRANTS];
         const int count = enter(b, &r, contenders, entrants);
         bench_race(b, workload, contenders, count);
-        for (int k = 1; k < count; k++) {
+        for (int k = 0; k < count; k++) {
+            bench_device_forget(entrants[k].recorded);
+            lsp_sort_plan_destroy(entrants[k].plan);
             free(entrants[k].scratch);
             if (entrants[k].gpu) {
                 entrants[k].gpu->destroy(entrants[k].self);
@@ -366,40 +418,15 @@ static void run_race(bench *b, const char *workload, bool whole) {
 
 static void run(bench *b, const char *workload, const char *file) {
     (void)file;
-    run_race(b, workload, false);
+    bench_run_sort(b, workload, BENCH_BY_SEGMENTS);
 }
-static void run_whole(bench *b, const char *workload, const char *file) {
-    (void)file;
-    run_race(b, workload, true);
-}
-
 const bench_subject bench_segsort = {.name = "segsort",
                                      .what = "sorts segments of keys, with or without values",
                                      .workloads = workloads,
                                      .quick = quick,
                                      .file_variants = file_variants,
                                      .run = run,
-                                     .absent = absent,
-                                     .version = version,
+                                     .absent = bench_sort_absent,
+                                     .version = bench_sort_version,
                                      .min_time = 0.25,
                                      .on_gpu = true};
-
-#define WHOLE(n) n "/k32", n "/kv32", n "/k32v64", n "/k64v32", n "/k64", n "/kv64"
-static const char *const whole_workloads[] = {"n10/kv32", "n12/kv32", "n14/kv32", "n16/kv32",   "n17/kv32",
-                                              "n18/kv32", "n20/kv32", "n22/kv32", WHOLE("n24"), NULL};
-static const char *const whole_gpu_workloads[] = {"n10/kv32", "n12/kv32", "n14/kv32",   "n16/kv32",
-                                                  "n17/kv32", "n18/kv32", "n20/kv32",   "n22/kv32",
-                                                  "n24/kv32", "n26/kv32", WHOLE("n27"), NULL};
-static const char *const whole_quick[] = {WHOLE("n18"), "n12/kv32", NULL};
-
-const bench_subject bench_radix_sort = {.name = "radix_sort",
-                                        .what = "sorts an array of keys, with or without values",
-                                        .workloads = whole_workloads,
-                                        .gpu_workloads = whole_gpu_workloads,
-                                        .quick = whole_quick,
-                                        .file_variants = file_variants,
-                                        .run = run_whole,
-                                        .absent = absent,
-                                        .version = version,
-                                        .min_time = 0.25,
-                                        .on_gpu = true};

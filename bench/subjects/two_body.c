@@ -53,7 +53,7 @@ typedef struct entrant {
     race *race;
     lsp_pair_method method;
     uint64_t counts[PEER_MOST_BINS];
-    void *density;
+    void *density, *there; /* on the host; on the GPU, where the points lie there */
     lsp_csr C;
 } entrant;
 
@@ -128,7 +128,7 @@ static lsp_status call(bench_contender *c, entrant *e) {
         return lsp_nearest(c->ctx, &job->points, NULL, &o, job->bins, NULL, &e->C, NULL);
     case PEER_PAIRS_DENSITY:
         return lsp_kernel_density(c->ctx, &job->points, NULL, &o, job->reach, &(lsp_density_options){.tolerance = 1e-6},
-                                  e->density, NULL);
+                                  e->there ? e->there : e->density, NULL);
     default:
         return lsp_pair_histogram(c->ctx, &job->points, NULL, &o, job->reach, job->bins, e->counts, NULL);
     }
@@ -223,6 +223,10 @@ static bool check(bench_contender *c) {
     const void *density = e->density;
     lsp_csr C = e->C;
     double scale = 1;
+    if (c->ours && e->there) {
+        bench_device_download(r->b->device, e->density, e->there,
+                              r->job.points.n * (int64_t)lsp_type_bytes(r->job.points.type));
+    }
     if (!c->ours) {
         r->peer->view(r->self, &counts, &density, &C);
         scale = pow(2 * acos(-1.0), -0.5 * r->job.points.dimensions) / (double)r->job.points.n /
@@ -275,13 +279,11 @@ static bool offers(const race *r, lsp_pair_method method) {
     }
 }
 
-/* A call of a GPU may refuse boxes, or a verb: then there is no such contender. */
-static bool refused(race *r, bench_contender *c, entrant *e) {
-    const bool refusal = r->b->device && call(c, e) == LSP_ERR_UNSUPPORTED;
-    if (!refusal) {
-        lsp_csr_free(c->ctx, &e->C);
+static void drop_density(race *r, entrant *e) {
+    if (r->b->device) {
+        bench_device_free(r->b->device, e->there);
     }
-    return refusal;
+    free(e->density);
 }
 
 static void read_workload(race *r, const char *workload) {
@@ -350,11 +352,12 @@ static void run_race(bench *b, const char *workload, const char *file) {
         entrant *e = &entrants[count];
         *e = (entrant){.method = (lsp_pair_method)k, .density = malloc((size_t)r->job.points.n * sizeof(double))};
         enter(r, &contenders[count], e, methods[k]);
-        made = e->density != NULL;
-        if (made && offers(r, e->method) && !refused(r, &contenders[count], e)) {
+        e->there = b->device ? bench_device_alloc(b->device, r->job.points.n * (int64_t)sizeof(double)) : NULL;
+        made = e->density != NULL && (e->there != NULL || !b->device);
+        if (made && offers(r, e->method)) {
             count++;
         } else {
-            free(e->density);
+            drop_density(r, e);
         }
     }
     if (made) {
@@ -363,7 +366,7 @@ static void run_race(bench *b, const char *workload, const char *file) {
         bench_fail(b, EXIT_MEMORY, "%s could not be prepared: out of memory", workload);
     }
     for (int k = 0; k < count; k++) {
-        free(entrants[k].density);
+        drop_density(r, &entrants[k]);
     }
     if (r->self) {
         r->peer->destroy(r->self);

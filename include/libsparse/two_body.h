@@ -1,7 +1,6 @@
 /* libsparse/two_body.h: statistics of all pairs of points. Part of libsparse.h, which states the rules for all
- * functions. A context of a GPU works there, also on points of the host; results have the same bits. Not there yet:
- * lsp_kernel_density, and LSP_PAIR_BOXES of counts and histograms, get LSP_ERR_UNSUPPORTED. For a distance or a
- * predicate of one's own `two-body generate` writes functions like these (man two-body). */
+ * functions. A context of a GPU works there, also on points of the host; results have the same bits, but for densities.
+ * For a distance or a predicate of one's own `two-body generate` writes functions like these (man two-body). */
 #ifndef LIBSPARSE_TWO_BODY_H
 #define LIBSPARSE_TWO_BODY_H
 
@@ -118,8 +117,8 @@ typedef lsp_status (*lsp_join_sink)(void *user, int64_t first_row, const lsp_csr
 /* The matrix of lsp_radius_join in blocks of rows from first_row on, in order, each handed to `sink` before the next is
  * made: for more pairs than memory. A block takes at most block_bytes (0: an eighth of the free memory or of the
  * budget), unless one row alone takes more; making it takes about as much again. To go on after an interruption, call
- * again with the first row that was not handed over. There is at least one block. Pairs of a block are counted before it
- * is made, and points are sorted for each block: few large blocks take least time. */
+ * again with the first row that was not handed over. There is at least one block. Pairs of a block are counted before
+ * it is made, and points are sorted for each block: few large blocks take least time. */
 LSP_API lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                           const lsp_pair_options *options, double radius, const lsp_join_options *join,
                                           int64_t first_row, int64_t block_bytes, lsp_join_sink sink, void *user,
@@ -155,8 +154,8 @@ typedef struct lsp_density_options {
 
 /* density[i] = the kernel density at point i of a, from the samples b (those of a itself, if b is NULL; then each point
  * is among its own samples): the sum over j of w_j K(|a_i - b_j| / h), over the sum of w and h^D, with K scaled to a
- * volume of 1. `bandwidth` is h. `density` lies on the host, has the type of the points, and room for
- * the points of a or of the grid. Terms are computed in the type of the points and summed in double precision; sums are
+ * volume of 1. `bandwidth` is h. `density` lies where the points do, has their type, and room for those
+ * of a or of the grid. Terms are computed in the type of the points and summed in double precision; sums are
  * the same for every number of threads, and differ in the last digits between methods, devices and instruction sets.
  * Methods: all and boxes. In a periodic box only nearest images count. */
 LSP_API lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,

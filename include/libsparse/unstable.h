@@ -5,6 +5,7 @@
 
 #include "cache_model.h"
 #include "solve.h"
+#include "sort.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +36,26 @@ LSP_API int32_t lsp_segsort_class_most(int c);
  * its scratch no longer suffices. */
 LSP_API lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table);
 LSP_API lsp_status lsp_segsort_get_table(lsp_ctx *ctx, lsp_segsort_table *table);
+
+/* ---- tuning of lsp_sort on a GPU. Never changes a result. ---------------------------------------------------------
+ */
+
+enum { LSP_SORT_KINDS = 4, LSP_SORT_SHAPES = 5, LSP_SORT_SAMPLES_MOST = 32 };
+typedef struct lsp_sort_table {
+    /* In items, for 4-byte integers alone, 8-byte keys alone, other 4-byte keys, 8-byte keys with values. */
+    int32_t ranks_longest[LSP_SORT_KINDS];  /* up to here by ranks; at most LSP_SORT_RANKS_MOST */
+    int32_t split_shortest[LSP_SORT_KINDS]; /* from here to split_longest, if the GPU can, by a split; else, and in */
+    int32_t split_longest[LSP_SORT_KINDS];  /* between, by radix sort */
+    /* Blocks of the split have 256, 512, 1024, 1024 and 1024 threads that sort 4, 4, 4, 8 and 16 words each. */
+    int32_t shape_longest[LSP_SORT_SHAPES]; /* items in all, up to which a shape is used; limits never fall */
+    int32_t samples[LSP_SORT_SHAPES];       /* for each block that has room for 4 times its mean, a power of two up to
+                                               LSP_SORT_SAMPLES_MOST, which others have. A bucket of more items than its block
+                                               can hold is split again, which takes long */
+} lsp_sort_table;
+
+/* Set and get the table of a GPU's context, as lsp_segsort_set_table does. `sparse-bench sort --tune` prints one. */
+LSP_API lsp_status lsp_sort_set_table(lsp_ctx *ctx, const lsp_sort_table *table);
+LSP_API lsp_status lsp_sort_get_table(lsp_ctx *ctx, lsp_sort_table *table);
 
 /* ---- the cache model of the paper ----------------------------------------------------------------------------------
  */

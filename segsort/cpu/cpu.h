@@ -26,14 +26,14 @@ enum {
 };
 
 /* The arguments of a sort in the form that kernels use. */
-typedef struct lsp_sort {
+typedef struct lsp_task {
     const lsp_segsort_args *args;
     lsp_key_order order;
     size_t key_bytes, value_bytes;
     bool positions; /* the output holds positions instead of values */
     bool global;    /* positions count from the start of the array, not of the segment */
     int64_t giant;  /* items; kernels skip longer segments, which all threads sort together */
-} lsp_sort;
+} lsp_task;
 
 /* Pointers to one item in each array: its key and value, its output, and spare arrays for splits. If values are NULL
  * although value_bytes > 0, the values are positions that are not written yet; the first one is `position`. */
@@ -102,26 +102,26 @@ typedef struct lsp_sort_target {
 /* The serial code for keys of one width. */
 typedef struct lsp_sort_kernels {
     /* Sorts segments first .. last-1, except giants. */
-    void (*segments)(const lsp_sort *sort, const lsp_sort_workspace *workspace, int64_t first, int64_t last);
+    void (*segments)(const lsp_task *sort, const lsp_sort_workspace *workspace, int64_t first, int64_t last);
     /* Counts the changes among sorted items begin .. end-1 of the segment that begins at `segment`: items whose key
      * differs from the previous one, and the first item of the segment. Writes a flag for each item to `change` and
      * the positions of changes to change_at[at ..]; either may be NULL. */
-    int64_t (*changes)(const lsp_sort *sort, int64_t segment, int64_t begin, int64_t end, unsigned char *change,
+    int64_t (*changes)(const lsp_task *sort, int64_t segment, int64_t begin, int64_t end, unsigned char *change,
                        void *change_at, int64_t at);
     /* Sorts one segment of n items; the spare arrays of `place` hold n items. */
-    void (*segment)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place, int64_t n);
+    void (*segment)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place, int64_t n);
     /* The smallest and the largest number of n keys. */
-    lsp_key_range (*range)(const lsp_sort *sort, const char *keys, int64_t n);
+    lsp_key_range (*range)(const lsp_task *sort, const char *keys, int64_t n);
     /* Adds to count[d] the number of items with digit d. */
-    void (*count)(const lsp_sort *sort, const char *keys, int64_t n, lsp_sort_digit digit, int64_t *count);
+    void (*count)(const lsp_task *sort, const char *keys, int64_t n, lsp_sort_digit digit, int64_t *count);
     /* Moves items begin .. end-1 of `place` to the target. */
-    void (*scatter)(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin, int64_t end, lsp_sort_digit digit,
+    void (*scatter)(const lsp_task *sort, const lsp_sort_place *place, int64_t begin, int64_t end, lsp_sort_digit digit,
                     const lsp_sort_target *target);
     /* Chooses the `first` first of the items begin .. end-1, which are more: sorted, in keys[0] and places[0] of c. */
-    int64_t (*choose)(const lsp_sort *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c, int64_t begin,
+    int64_t (*choose)(const lsp_task *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c, int64_t begin,
                       int64_t end);
     /* Sorts `count` candidates and keeps at most `first`; returns how many. */
-    int64_t (*keep_first)(const lsp_sort *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c, int64_t count,
+    int64_t (*keep_first)(const lsp_task *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c, int64_t count,
                           int64_t first);
 } lsp_sort_kernels;
 
@@ -135,12 +135,12 @@ static inline bool lsp_sort_exact(const lsp_key_order *order, uint64_t all) {
 }
 
 /* Can items be moved to the output while others are still read? Not when the sort is in place. */
-static inline bool lsp_sort_apart(const lsp_sort *sort, const lsp_sort_place *place) {
+static inline bool lsp_sort_apart(const lsp_task *sort, const lsp_sort_place *place) {
     return place->keys != place->keys_out && (sort->value_bytes == 0 || place->values != place->values_out);
 }
 
 /* The place of the segment that begins at item `begin`. */
-static inline lsp_sort_place lsp_sort_place_at(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin) {
+static inline lsp_sort_place lsp_sort_place_at(const lsp_task *sort, const lsp_sort_place *place, int64_t begin) {
     size_t key_at = (size_t)begin * sort->key_bytes, value_at = (size_t)begin * sort->value_bytes;
     lsp_sort_place at = *place;
     at.keys += key_at;
@@ -158,7 +158,7 @@ static inline lsp_sort_place lsp_sort_place_at(const lsp_sort *sort, const lsp_s
 }
 
 /* The place of the first item of all. */
-static inline lsp_sort_place lsp_sort_whole(const lsp_sort *sort) {
+static inline lsp_sort_place lsp_sort_whole(const lsp_task *sort) {
     const lsp_segsort_args *args = sort->args;
     lsp_sort_place whole = {.keys = args->keys, .keys_out = args->keys_out};
     if (sort->value_bytes > 0) {
@@ -169,7 +169,7 @@ static inline lsp_sort_place lsp_sort_whole(const lsp_sort *sort) {
 }
 
 /* Copies n items that are sorted already to the output, unless they are there. */
-static inline void lsp_sort_copy(const lsp_sort *sort, const lsp_sort_place *place, int64_t n) {
+static inline void lsp_sort_copy(const lsp_task *sort, const lsp_sort_place *place, int64_t n) {
     if (place->keys != place->keys_out) {
         memcpy(place->keys_out, place->keys, (size_t)n * sort->key_bytes);
     }

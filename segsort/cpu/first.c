@@ -8,7 +8,7 @@ enum { PARTS_FOR_THREAD = 64 };
 
 /* Moves the items at the front of the output, if they are not chosen, to where chosen ones lie, and then the chosen
  * ones to the front. */
-static void bring_front(const lsp_sort *sort, const lsp_sort_place *place, const lsp_sort_chosen *c, int64_t first) {
+static void bring_front(const lsp_task *sort, const lsp_sort_place *place, const lsp_sort_chosen *c, int64_t first) {
     const int64_t *from = (const int64_t *)(const void *)c->places[0];
     const size_t key = sort->key_bytes, value = sort->value_bytes;
     char *keys = place->keys_out, *values = place->values_out;
@@ -45,7 +45,7 @@ static bool is_ones(const lsp_sort_job *job, int64_t n) { return n > job->whole_
 
 static void choose_alone(const void *data, const lsp_sort_share *share) {
     const lsp_sort_job *job = data;
-    const lsp_sort *sort = &job->sort;
+    const lsp_task *sort = &job->sort;
     lsp_sort_chosen *c = &job->chosen[share->thread];
     for (int64_t s = share->begin; s < share->end; s++) {
         int64_t begin, n;

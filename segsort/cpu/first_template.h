@@ -3,9 +3,9 @@
  * new limit. Items come in order, so one whose number equals the limit comes too late, and the choice is stable. */
 
 /* Sorts `count` candidates and keeps at most `first`; returns how many. */
-static int64_t KEY_NAME(keep_first)(const lsp_sort *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c,
+static int64_t KEY_NAME(keep_first)(const lsp_task *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c,
                                     int64_t count, int64_t first) {
-    const lsp_sort inner = {.order = sort->order, .key_bytes = sizeof(KEY), .value_bytes = sizeof(int64_t)};
+    const lsp_task inner = {.order = sort->order, .key_bytes = sizeof(KEY), .value_bytes = sizeof(int64_t)};
     const lsp_sort_place place = {.keys = c->keys[0],
                                   .keys_out = c->keys[1],
                                   .keys_spare = c->keys[2],
@@ -24,7 +24,7 @@ static int64_t KEY_NAME(keep_first)(const lsp_sort *sort, const lsp_sort_workspa
 }
 
 /* Contract: lsp_sort_kernels (cpu.h). */
-static int64_t KEY_NAME(choose)(const lsp_sort *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c,
+static int64_t KEY_NAME(choose)(const lsp_task *sort, const lsp_sort_workspace *workspace, lsp_sort_chosen *c,
                                 int64_t begin, int64_t end) {
     const KEY *keys = (const KEY *)(const void *)c->from;
     const int64_t first = sort->args->first;

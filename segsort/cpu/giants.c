@@ -1,4 +1,4 @@
-/* Giants: each segment of more than lsp_sort.giant items is sorted by all threads together. First the giant is split by
+/* Giants: each segment of more than lsp_task.giant items is sorted by all threads together. First the giant is split by
  * the leading digit of the key: threads count and move shares of the items. Then the buckets are sorted in parallel,
  * each by one thread; a bucket that is still a giant is split again. */
 #include "job.h"
@@ -78,7 +78,7 @@ static void scatter_share(const void *data, const lsp_sort_share *share) {
 /* Sorts bucket d, unless it is a giant itself. */
 static void sort_bucket(void *data, int64_t d, int thread) {
     const giant_step *step = data;
-    const lsp_sort *sort = &step->job->sort;
+    const lsp_task *sort = &step->job->sort;
     int64_t begin, items;
     bucket_at(step->end, d, &begin, &items);
     if (items <= sort->giant) {
@@ -93,7 +93,7 @@ static void sort_bucket(void *data, int64_t d, int thread) {
 
 /* Sorts n items by one split and by sorting its buckets. */
 static void sort_giant(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n) {
-    const lsp_sort *sort = &job->sort;
+    const lsp_task *sort = &job->sort;
     lsp_sort_digit digit = lsp_sort_first_digit(range_of(job, place, n), n);
     const int64_t buckets = (int64_t)1 << digit.bits;
     bool to_output = place->keys == place->keys_spare || (digit.shift == 0 && lsp_sort_apart(sort, place));

@@ -9,7 +9,7 @@ typedef int64_t lsp_sort_counts[1 << SORT_LAST_DIGIT]; /* one for each value of 
 
 typedef struct lsp_sort_job {
     const lsp_ctx *ctx;
-    lsp_sort sort;
+    lsp_task sort;
     const lsp_sort_kernels *kernels;
     int threads;
     bool changes;                    /* at least one of the outputs about changes of the key, or groups, are wanted */

@@ -138,7 +138,7 @@ enum { SHORT_PAIRS = 4, SHORT_CLASSES = LANES == 16 ? 6 : 4, SHORT_LONGEST = 2 <
 static void *words_64(void *words, void *scratch, int64_t n, int low, int high) {
 #ifdef LANES
     if (n > 1 && n <= SORT_NETWORK) {
-        lsp_sort sort = {.order = {.keep = UINT64_MAX, .nan_above = UINT64_MAX}};
+        lsp_task sort = {.order = {.keep = UINT64_MAX, .nan_above = UINT64_MAX}};
         lsp_key_range range = range_k64(&sort, words, n);
         int position_bits = lsp_bits((uint64_t)n - 1);
         uint32_t *half = (uint32_t *)scratch + (n + 15) / 16 * 16;

@@ -3,7 +3,7 @@
  * equal digits, so the sort is stable. Items alternate between the output and the spare arrays. */
 
 /* digits[i]: the digit of keys[i]. */
-static void KEY_NAME(digits)(const lsp_sort *sort, const KEY *keys, int64_t n, lsp_sort_digit digit, uint16_t *digits) {
+static void KEY_NAME(digits)(const lsp_task *sort, const KEY *keys, int64_t n, lsp_sort_digit digit, uint16_t *digits) {
     const lsp_key_order order = sort->order;
     const KEY min = (KEY)digit.min;
     const int shift = digit.shift;
@@ -14,7 +14,7 @@ static void KEY_NAME(digits)(const lsp_sort *sort, const KEY *keys, int64_t n, l
 }
 
 /* Adds to count[d] the number of keys with digit d. */
-static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, lsp_sort_digit digit, int64_t *count) {
+static void KEY_NAME(count)(const lsp_task *sort, const char *keys_, int64_t n, lsp_sort_digit digit, int64_t *count) {
     const KEY *keys = (const KEY *)(const void *)keys_;
     uint16_t d[DIGIT_PART];
     int64_t odd[1 << SORT_LAST_DIGIT]; /* counts of every other item: equal neighbours need not wait for each other */
@@ -65,7 +65,7 @@ static void KEY_NAME(count)(const lsp_sort *sort, const char *keys_, int64_t n, 
 
 /* Contract: lsp_sort_kernels (cpu.h). With many items and `lines`, items of each digit are collected and written by
  * whole lines, past the caches: buckets far apart would evict each other. */
-static void KEY_NAME(scatter)(const lsp_sort *sort, const lsp_sort_place *place, int64_t begin, int64_t end,
+static void KEY_NAME(scatter)(const lsp_task *sort, const lsp_sort_place *place, int64_t begin, int64_t end,
                               lsp_sort_digit digit, const lsp_sort_target *target) {
     char *const keys = target->keys, *const values = target->values, *const lines = target->lines;
     int64_t *const next = target->next;
@@ -122,7 +122,7 @@ typedef struct KEY_NAME(queue) {
 } KEY_NAME(queue);
 
 /* Sorts the segments that still wait in batches. */
-static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+static void KEY_NAME(flush_all)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 KEY_NAME(queue) * queue) {
 #ifdef LANES
     for (int c = 0; c < SHORT_CLASSES; c++) {
@@ -137,7 +137,7 @@ static void KEY_NAME(flush_all)(const lsp_sort *sort, const lsp_sort_workspace *
 
 /* Prefetches input and output of a place from item *fetched up to `end`. After a jump of more than FAR items it starts
  * anew near `end`. */
-ALWAYS void KEY_NAME(fetch)(const lsp_sort *sort, const lsp_sort_place *place, int64_t *fetched, int64_t end) {
+ALWAYS void KEY_NAME(fetch)(const lsp_task *sort, const lsp_sort_place *place, int64_t *fetched, int64_t end) {
     enum { FAR = 1 << 13, LINE = 64 / sizeof(KEY) };
     if (end - *fetched > FAR || end < *fetched - FAR) {
         *fetched = end - FETCH_AHEAD;
@@ -151,7 +151,7 @@ ALWAYS void KEY_NAME(fetch)(const lsp_sort *sort, const lsp_sort_place *place, i
 }
 
 /* Sorts the segment of n items at `begin`, at once or, if it is short, later with its batch. */
-static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+static inline void KEY_NAME(sort_items)(const lsp_task *sort, const lsp_sort_workspace *workspace,
                                         const lsp_sort_place *place, KEY_NAME(queue) * queue, int64_t begin,
                                         int64_t n) {
 #ifdef LANES
@@ -184,7 +184,7 @@ static inline void KEY_NAME(sort_items)(const lsp_sort *sort, const lsp_sort_wor
 }
 
 /* Sorts n items by a split and by sorting its buckets. */
-static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+static void KEY_NAME(split)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                             int64_t n, lsp_key_range range) {
     lsp_sort_digit digit = lsp_sort_first_digit(range, n);
     const int bits = digit.bits;
@@ -227,7 +227,7 @@ static void KEY_NAME(split)(const lsp_sort *sort, const lsp_sort_workspace *work
     KEY_NAME(flush_all)(sort, workspace, &split, &queue);
 }
 
-static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+static void KEY_NAME(sort_segment)(const lsp_task *sort, const lsp_sort_workspace *workspace,
                                    const lsp_sort_place *place, int64_t n) {
 #ifdef LANES
     if (n <= 4 * LANES) {
@@ -255,7 +255,7 @@ static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_workspac
 }
 
 /* Contract: lsp_sort_kernels (cpu.h). */
-static int64_t KEY_NAME(changes)(const lsp_sort *sort, int64_t segment, int64_t begin, int64_t end,
+static int64_t KEY_NAME(changes)(const lsp_task *sort, int64_t segment, int64_t begin, int64_t end,
                                  unsigned char *change, void *change_at, int64_t at) {
     const KEY *keys = sort->args->keys_out;
     const lsp_type type = sort->args->offset_type;
@@ -287,7 +287,7 @@ static bool KEY_NAME(all_single)(const int64_t *begin, const int64_t *end, int64
 }
 
 /* Copies `count` segments together if all_single holds; otherwise returns false. */
-ALWAYS bool KEY_NAME(copy_single)(const lsp_sort *sort, const lsp_sort_place *place, int64_t *fetched,
+ALWAYS bool KEY_NAME(copy_single)(const lsp_task *sort, const lsp_sort_place *place, int64_t *fetched,
                                   const int64_t *begin, const int64_t *end, int64_t count) {
     const bool single = KEY_NAME(all_single)(begin, end, count);
     if (single && end[count - 1] > begin[0]) {
@@ -300,7 +300,7 @@ ALWAYS bool KEY_NAME(copy_single)(const lsp_sort *sort, const lsp_sort_place *pl
 
 /* Sorts segments first .. last-1, PART at a time, so that the form of segments is tested once for all of them. Segments
  * of at most one item are copied together: all of the PART, or GROUP at a time if most are single. */
-static void KEY_NAME(sort_segments)(const lsp_sort *sort, const lsp_sort_workspace *workspace, int64_t first,
+static void KEY_NAME(sort_segments)(const lsp_task *sort, const lsp_sort_workspace *workspace, int64_t first,
                                     int64_t last) {
     enum { PART = 128, GROUP = 8 };
     const lsp_segsort_args *args = sort->args;

@@ -3,7 +3,7 @@
 
 /* Makes the words of a segment, in vectors. Returns true if each holds all bits in which the numbers differ: then equal
  * numbers are the only ties. */
-ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+ALWAYS bool KEY_NAME(load_rows)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 int64_t n, vec *x, int rows) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const int position_bits = lsp_bits((uint64_t)(rows * LANES) - 1);
@@ -36,7 +36,7 @@ ALWAYS bool KEY_NAME(load_rows)(const lsp_sort *sort, const lsp_sort_workspace *
 }
 
 /* Puts words that tie in order, then moves keys and values by the words. `whole`: the result of load_rows. */
-ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+ALWAYS void KEY_NAME(store_rows)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n, vec *x, int rows, bool whole) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const bool pick_values = sort->value_bytes == 4 && place->values;
@@ -71,7 +71,7 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_sort *sort, const lsp_sort_workspace 
 #if KEY_BITS == 32
 /* Sorts keys without values, of one segment or two, as their numbers: no positions, no ties. Returns false and writes
  * nothing if a key is a NaN, because numbers do not tell which NaN. */
-ALWAYS bool KEY_NAME(sort_rows_keys_only)(const lsp_sort *sort, const lsp_sort_place *place, const int64_t *n, int rows,
+ALWAYS bool KEY_NAME(sort_rows_keys_only)(const lsp_task *sort, const lsp_sort_place *place, const int64_t *n, int rows,
                                           int segments) {
     vec x[16], max = SET(0);
     UNROLLED for (int r = 0; r < rows * segments; r++) {
@@ -98,7 +98,7 @@ ALWAYS bool KEY_NAME(sort_rows_keys_only)(const lsp_sort *sort, const lsp_sort_p
 #endif
 
 /* Sorts one segment of up to `rows` vectors. */
-ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+ALWAYS void KEY_NAME(sort_rows_of)(const lsp_task *sort, const lsp_sort_workspace *workspace,
                                    const lsp_sort_place *place, int64_t n, int rows) {
     vec x[16];
 #if KEY_BITS == 32
@@ -112,7 +112,7 @@ ALWAYS void KEY_NAME(sort_rows_of)(const lsp_sort *sort, const lsp_sort_workspac
 }
 
 #define SORT_ROWS(name, rows)                                                                                          \
-    static NOINLINE void KEY_NAME(name)(const lsp_sort *sort, const lsp_sort_workspace *workspace,                     \
+    static NOINLINE void KEY_NAME(name)(const lsp_task *sort, const lsp_sort_workspace *workspace,                     \
                                         const lsp_sort_place *place, int64_t n) {                                      \
         KEY_NAME(sort_rows_of)(sort, workspace, place, n, rows);                                                       \
     }
@@ -122,7 +122,7 @@ SORT_ROWS(sort_8_rows, 8)
 SORT_ROWS(sort_16_rows, 16)
 
 /* Sorts two segments at once. One segment leaves half of the processor idle: each step waits for the previous step. */
-ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+ALWAYS void KEY_NAME(sort_pair)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                 const batch *b, int rows) {
     vec x[16];
     lsp_sort_place at[2];
@@ -148,7 +148,7 @@ ALWAYS void KEY_NAME(sort_pair)(const lsp_sort *sort, const lsp_sort_workspace *
 
 /* One function a class of short segments, named sort_batch_4_k32 and so on. */
 #define SORT_CLASS(kind, rows)                                                                                         \
-    static NOINLINE void KEY_NAME(kind##_##rows)(const lsp_sort *sort, const lsp_sort_workspace *workspace,            \
+    static NOINLINE void KEY_NAME(kind##_##rows)(const lsp_task *sort, const lsp_sort_workspace *workspace,            \
                                                  const lsp_sort_place *place, const batch *b) {                        \
         KEY_NAME(kind)(sort, workspace, place, b, rows);                                                               \
     }
@@ -163,9 +163,9 @@ SORT_CLASS(sort_pair, 8)
 #undef SORT_CLASS
 
 /* Sorts the segments of a batch of class c and empties the batch. */
-static void KEY_NAME(flush)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+static void KEY_NAME(flush)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                             batch *b, int c) {
-    static void (*const sort_class[SHORT_CLASSES])(const lsp_sort *, const lsp_sort_workspace *, const lsp_sort_place *,
+    static void (*const sort_class[SHORT_CLASSES])(const lsp_task *, const lsp_sort_workspace *, const lsp_sort_place *,
                                                    const batch *) = {
         KEY_NAME(sort_batch_4),
         KEY_NAME(sort_batch_8),

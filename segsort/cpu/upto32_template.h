@@ -20,12 +20,12 @@ ALWAYS vec KEY_NAME(keys)(vec number, const lsp_key_order *order) {
 }
 
 /* Are there no values, and do numbers tell keys? Then numbers are sorted without positions, unless a key is NaN. */
-ALWAYS bool KEY_NAME(keys_only)(const lsp_sort *sort) {
+ALWAYS bool KEY_NAME(keys_only)(const lsp_task *sort) {
     return sort->value_bytes == 0 && lsp_sort_exact(&sort->order, UINT32_MAX);
 }
 #else
 /* Writes n numbers minus the smallest one, cut to their leading 32 bits; returns true if bits were cut off. */
-ALWAYS bool KEY_NAME(make_numbers)(const lsp_sort *sort, const KEY *keys, int64_t n, uint32_t *words) {
+ALWAYS bool KEY_NAME(make_numbers)(const lsp_task *sort, const KEY *keys, int64_t n, uint32_t *words) {
     lsp_key_range range = KEY_NAME(range)(sort, (const char *)keys, n);
     return KEY_NAME(make_words)(sort, keys, n, range, 0, words) > 0;
 }
@@ -57,7 +57,7 @@ ALWAYS unsigned KEY_NAME(sort_columns)(vec *x, vec length, bool cut, int rows) {
 
 #if KEY_BITS == 32
 /* Puts lines of sorted words with ties in order: compares the full numbers of their items. */
-ALWAYS void KEY_NAME(straighten_lines)(const lsp_sort *sort, vec *x, const vec *items, vec length, int rows) {
+ALWAYS void KEY_NAME(straighten_lines)(const lsp_task *sort, vec *x, const vec *items, vec length, int rows) {
     vec number[32];
     UNROLLED for (int r = 0; r < rows; r++) { number[r] = items[r]; }
     pick_lines(number, x, rows);
@@ -101,7 +101,7 @@ static void KEY_NAME(move_lines)(const char *from, char *to, size_t bytes, const
 #if KEY_BITS == 32
 /* Sorts keys without values as their numbers: no positions, no ties. Returns false and writes nothing if a key is a
  * NaN. */
-ALWAYS bool KEY_NAME(sort_batch_keys_only)(const lsp_sort *sort, const lsp_sort_place *place, const batch *b,
+ALWAYS bool KEY_NAME(sort_batch_keys_only)(const lsp_task *sort, const lsp_sort_place *place, const batch *b,
                                            int rows) {
     const vec length = LOAD(b->length);
     vec x[32], max = SET(0);
@@ -125,7 +125,7 @@ ALWAYS bool KEY_NAME(sort_batch_keys_only)(const lsp_sort *sort, const lsp_sort_
 #endif
 
 /* Sorts the segments of a batch, each of up to `rows` items. */
-ALWAYS void KEY_NAME(sort_batch)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+ALWAYS void KEY_NAME(sort_batch)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  const batch *b, int rows) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     uint32_t words[32 * LANES];

@@ -22,7 +22,7 @@ ALWAYS KEY KEY_NAME(key)(KEY number, const lsp_key_order *order) {
 }
 
 /* The smallest and the largest number of n keys. */
-static lsp_key_range KEY_NAME(range)(const lsp_sort *sort, const char *keys_, int64_t n) {
+static lsp_key_range KEY_NAME(range)(const lsp_task *sort, const char *keys_, int64_t n) {
     enum { PART = 1024 };
     const KEY *keys = (const KEY *)(const void *)keys_;
     const lsp_key_order order = sort->order;
@@ -42,7 +42,7 @@ static lsp_key_range KEY_NAME(range)(const lsp_sort *sort, const char *keys_, in
 }
 
 /* Are n keys in order? Stops after the first part that is not. */
-static bool KEY_NAME(is_sorted)(const lsp_sort *sort, const KEY *keys, int64_t n) {
+static bool KEY_NAME(is_sorted)(const lsp_task *sort, const KEY *keys, int64_t n) {
     enum { PART = 64 };
     const lsp_key_order order = sort->order;
     for (int64_t begin = 1; begin < n; begin += PART) {
@@ -61,7 +61,7 @@ static bool KEY_NAME(is_sorted)(const lsp_sort *sort, const KEY *keys, int64_t n
 #if defined(LANES) && LANES == 16 /* pext is slow on some processors without AVX-512 */
 /* Makes words of only those bits in which numbers differ, if they are fewer than `width` bits. Returns how many of
  * these bits were cut off, or -1 if they are not fewer. */
-static int KEY_NAME(make_dense_words)(const lsp_sort *sort, const KEY *keys, int64_t n, int width, int position_bits,
+static int KEY_NAME(make_dense_words)(const lsp_task *sort, const KEY *keys, int64_t n, int width, int position_bits,
                                       uint32_t *words) {
     const lsp_key_order order = sort->order;
     KEY differ = 0;
@@ -84,7 +84,7 @@ static int KEY_NAME(make_dense_words)(const lsp_sort *sort, const KEY *keys, int
 #endif
 
 /* Makes a word of each key; returns how many bits of the numbers were cut off. */
-static int KEY_NAME(make_words)(const lsp_sort *sort, const KEY *keys, int64_t n, lsp_key_range range,
+static int KEY_NAME(make_words)(const lsp_task *sort, const KEY *keys, int64_t n, lsp_key_range range,
                                 int position_bits, uint32_t *words) {
     const lsp_key_order order = sort->order;
     const KEY min = (KEY)range.min;
@@ -105,7 +105,7 @@ static int KEY_NAME(make_words)(const lsp_sort *sort, const KEY *keys, int64_t n
 
 /* falls[i] = 1 if the item of words[begin + i] has a smaller number than the item of the word before, else 0. Returns
  * their sum. `end` is at most begin + TIE_PART. */
-static int KEY_NAME(find_falls)(const lsp_sort *sort, const KEY *keys, const uint32_t *words, int64_t begin,
+static int KEY_NAME(find_falls)(const lsp_task *sort, const KEY *keys, const uint32_t *words, int64_t begin,
                                 int64_t end, uint32_t mask, unsigned char *falls) {
     const lsp_key_order order = sort->order;
     const int64_t n = end - begin;
@@ -124,7 +124,7 @@ static int KEY_NAME(find_falls)(const lsp_sort *sort, const KEY *keys, const uin
 
 /* Orders sorted words that tie by their full numbers, by insertion. Gives up after about `most` steps: returns false,
  * and the words are still in order of their leading bits. */
-static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *words, int64_t n, int position_bits,
+static bool KEY_NAME(repair)(const lsp_task *sort, const KEY *keys, uint32_t *words, int64_t n, int position_bits,
                              int64_t most) {
     const lsp_key_order order = sort->order;
     const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
@@ -164,7 +164,7 @@ static bool KEY_NAME(repair)(const lsp_sort *sort, const KEY *keys, uint32_t *wo
 /* Orders sorted words that tie, for any number of ties. Each round makes new words of the rank of the leading bits so
  * far, further bits of the number, and the present index, and sorts them stably, until words that tie have equal
  * numbers. */
-static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const KEY *keys,
+static uint32_t *KEY_NAME(refine)(const lsp_task *sort, const lsp_sort_workspace *workspace, const KEY *keys,
                                   uint32_t *words, int64_t n, int position_bits) {
     const lsp_key_order order = sort->order;
     const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
@@ -204,7 +204,7 @@ static uint32_t *KEY_NAME(refine)(const lsp_sort *sort, const lsp_sort_workspace
 }
 
 /* Orders sorted words that tie by their full numbers. The result is in one of the workspace's arrays of words. */
-static uint32_t *KEY_NAME(settle)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const KEY *keys,
+static uint32_t *KEY_NAME(settle)(const lsp_task *sort, const lsp_sort_workspace *workspace, const KEY *keys,
                                   uint32_t *words, int64_t n, int position_bits) {
     if (KEY_NAME(repair)(sort, keys, words, n, position_bits, n / 3)) {
         return words;
@@ -250,7 +250,7 @@ static void move_pairs(const lsp_sort_workspace *workspace, const lsp_sort_place
 #endif
 
 /* Moves keys and values by the positions in sorted words. */
-static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+static void KEY_NAME(move_words)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n, const uint32_t *words, int position_bits) {
     const char *keys = place->keys, *values = place->values;
     const uint32_t mask = ((uint32_t)1 << position_bits) - 1;
@@ -286,7 +286,7 @@ static void KEY_NAME(move_words)(const lsp_sort *sort, const lsp_sort_workspace 
 
 #if KEY_BITS == 32
 /* Sorts keys without values as their numbers. No key may be NaN. */
-static void KEY_NAME(sort_numbers)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+static void KEY_NAME(sort_numbers)(const lsp_task *sort, const lsp_sort_workspace *workspace,
                                    const lsp_sort_place *place, int64_t n) {
     const lsp_key_order order = sort->order;
     const KEY *keys = (const KEY *)(const void *)place->keys;
@@ -301,11 +301,11 @@ static void KEY_NAME(sort_numbers)(const lsp_sort *sort, const lsp_sort_workspac
 }
 #endif
 
-static void KEY_NAME(sort_segment)(const lsp_sort *sort, const lsp_sort_workspace *workspace,
+static void KEY_NAME(sort_segment)(const lsp_task *sort, const lsp_sort_workspace *workspace,
                                    const lsp_sort_place *place, int64_t n);
 
 /* Sorts a segment of up to SORT_NETWORK items by words. */
-static void KEY_NAME(sort_words)(const lsp_sort *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+static void KEY_NAME(sort_words)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
                                  int64_t n) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const lsp_key_order order = sort->order;

@@ -43,6 +43,10 @@ lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *jo
 lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info, bool *done);
 
+/* many.c: a batch without stacks. */
+lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                 const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
+                                 lsp_spgemm_info *info, bool *done);
 /* batch.c: the stacks of a batch. */
 lsp_status lsp_batch_gather_cpu(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
 lsp_status lsp_batch_shift_cpu(lsp_ctx *ctx, const struct lsp_batch_factor *f);
@@ -112,16 +116,17 @@ typedef struct lsp_spgemm_kernels {
     lsp_spgemm_rows fill[8]; /* no values, f32, f64; f32 and f64 in any semiring; complex; i64; i64 in any semiring */
 } lsp_spgemm_kernels;
 
-/* Rows next .. last-1, to be made in one pass by a thread (one_pass_kernel.c). Between rows all sums are the semiring's
- * value before a first product, and all of `touched` is 0. */
+/* Rows next .. last-1, to be made in one pass by a thread (one_pass_kernel.c). Between rows all of `touched` is 0. */
 typedef struct lsp_spgemm_run {
     const lsp_csr *A, *B;
     lsp_type type; /* of the arithmetic */
     lsp_semiring semiring;
     bool far;             /* B is larger than the cache of a core, and A jumps about in it */
     lsp_word_sort sort;   /* of 32-bit words */
+    int64_t window;       /* columns: those of B, or more */
     void *sums;           /* one for each column */
-    uint8_t *touched;     /* likewise, up to a multiple of 64 */
+    bool cleared;         /* the sums have the semiring's value before a first product */
+    uint8_t *touched;     /* one for each column, up to a multiple of 64 */
     uint32_t *columns[2]; /* of the current row, and room for as many while they are sorted */
     lsp_csr *C;           /* its row pointers i + 1 get the ends of the rows, from `base` on, */
     void *col, *val;      /* its entries are written here, at most `capacity` of them */
@@ -129,6 +134,10 @@ typedef struct lsp_spgemm_run {
     int64_t next, last, most;                      /* most: entries of a row */
     int64_t products, nnz_bound, max_row_products; /* added up */
 } lsp_spgemm_run;
+/* Entries of C that a thread has memory for; columns of a window that stays in the nearest cache. */
+enum { LSP_RUN_ENTRIES = 1 << 15, LSP_RUN_NEAR = 64 * 64 };
+/* Lays out the memory of a run: a window of `cols` columns, and so many entries. Returns its size. */
+size_t lsp_spgemm_lay_out_run(lsp_type type, int64_t cols, int64_t entries, char *memory, lsp_spgemm_run *run);
 /* Makes rows until the next one may not fit. Returns the number of their entries. */
 int64_t lsp_spgemm_one_pass_rows_portable(lsp_spgemm_run *run);
 int64_t lsp_spgemm_one_pass_rows_avx2(lsp_spgemm_run *run);

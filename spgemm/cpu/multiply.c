@@ -248,6 +248,7 @@ const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_pla
                                              .kept = kept,
                                              .truth = truth,
                                              .count_products = count_products,
+                                             .batch_at_once = lsp_batch_at_once_cpu,
                                              .batch_gather = lsp_batch_gather_cpu,
                                              .batch_shift = lsp_batch_shift_cpu,
                                              .batch_ends = lsp_batch_ends_cpu,

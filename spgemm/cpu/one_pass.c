@@ -11,9 +11,8 @@ enum {
     SMALL_ENTRIES = 1 << 15, /* of A: their products are counted instead */
     RUNS = 256,              /* of rows in the sample, at most */
     RUN_ROWS = 8,
-    SAMPLED = 16,          /* the sample has at most this part of the rows */
-    PART_WORK = 1 << 14,   /* rows and entries of A in a part */
-    PART_ENTRIES = 1 << 15 /* most entries of C that a thread holds back, and of a row */
+    SAMPLED = 16,       /* the sample has at most this part of the rows */
+    PART_WORK = 1 << 14 /* rows and entries of A in a part */
 };
 
 typedef struct product {
@@ -46,17 +45,17 @@ static char *take(char **at, size_t bytes) {
     return part;
 }
 
-/* Lays out the memory of a thread. Returns its size. */
-static size_t lay_out(const product *p, char *memory, lsp_spgemm_run *run) {
-    const size_t value = lsp_type_bytes(p->type), columns = (size_t)p->B.cols + 63;
+size_t lsp_spgemm_lay_out_run(lsp_type type, int64_t cols, int64_t entries, char *memory, lsp_spgemm_run *run) {
+    const size_t value = lsp_type_bytes(type), columns = (size_t)cols + 63;
     char *at = memory;
+    run->window = cols;
     run->sums = take(&at, columns * value);
     run->touched = (uint8_t *)take(&at, columns);
     for (int k = 0; k < 2; k++) {
-        run->columns[k] = (uint32_t *)(void *)take(&at, (PART_ENTRIES + LSP_WORD_PAD) * sizeof(uint32_t));
+        run->columns[k] = (uint32_t *)(void *)take(&at, ((size_t)entries + LSP_WORD_PAD) * sizeof(uint32_t));
     }
-    run->col = take(&at, PART_ENTRIES * sizeof(int64_t));
-    run->val = take(&at, PART_ENTRIES * value);
+    run->col = take(&at, (size_t)entries * sizeof(int64_t));
+    run->val = take(&at, (size_t)entries * value);
     return (size_t)(at - memory);
 }
 
@@ -64,13 +63,14 @@ static size_t lay_out(const product *p, char *memory, lsp_spgemm_run *run) {
 static lsp_spgemm_run *run_of(product *p, int thread) {
     lsp_spgemm_run *run = p->runs + thread;
     if (run->A == NULL) {
-        (void)lay_out(p, p->memory + (size_t)thread * p->thread_bytes, run);
+        (void)lsp_spgemm_lay_out_run(p->type, p->B.cols, LSP_RUN_ENTRIES, p->memory + (size_t)thread * p->thread_bytes,
+                                     run);
         run->A = &p->A;
         run->B = &p->B;
         run->C = &p->C;
         run->type = p->type;
         run->semiring = p->semiring;
-        run->most = PART_ENTRIES;
+        run->most = LSP_RUN_ENTRIES;
         run->far = p->far;
         memset(run->touched, 0, ((size_t)p->B.cols + 63) / 64 * 64);
     }
@@ -134,7 +134,7 @@ static void make_part(void *data, int64_t part, int thread) {
     bool failed = __atomic_load_n(&p->failed, __ATOMIC_RELAXED);
     while (run->next < run->last && !failed) {
         const int64_t first = run->next;
-        run->capacity = PART_ENTRIES;
+        run->capacity = LSP_RUN_ENTRIES;
         const int64_t made = make_rows(p, run);
         at = at < 0 ? await_begin(p, part) : at;
         failed = run->next == first || made > p->capacity - at || __atomic_load_n(&p->failed, __ATOMIC_RELAXED);
@@ -201,7 +201,7 @@ static bool take_sample(product *p, estimate *found) {
     int64_t ends[RUN_ROWS + 1];
     bool fits = true;
     run->C = &(lsp_csr){.rowptr_type = LSP_I64, .col_type = LSP_I64};
-    run->capacity = PART_ENTRIES;
+    run->capacity = LSP_RUN_ENTRIES;
     for (int r = 0; r < runs && fits; r++) {
         const int64_t first = place_of(r, p->A.rows - lsp_min(RUN_ROWS, p->A.rows));
         run->last = lsp_min(first + RUN_ROWS, p->A.rows);
@@ -336,7 +336,7 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     LSP_TRY(type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, B, type, &p.B));
     LSP_TRY(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, A, type, &p.A));
     p.threads = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD);
-    p.thread_bytes = lay_out(&p, NULL, &none);
+    p.thread_bytes = lsp_spgemm_lay_out_run(type, B->cols, LSP_RUN_ENTRIES, NULL, &none);
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, p.threads, &p.runs));
     LSP_TRY(lsp_scratch_bytes(ctx, p.threads, p.thread_bytes, false, (void **)&p.memory));
     const lsp_word_sort sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];

@@ -148,6 +148,8 @@ bench(0 "scatter/local/n17/b16/libsparse:stage " scatter --quick --device cpu --
 check_json(scatter.json scatter/random/n17/b8/libsparse items items_per_second)
 bench(0 "radix_sort/n12/kv32/libsparse " radix_sort --quick --device cpu --min-time 0 --json radix_sort.json)
 check_json(radix_sort.json radix_sort/n18/k32/libsparse items items_per_second)
+bench(0 "sort/n16/kv32/skewed/libsparse " sort --quick --device cpu --min-time 0 --json sort.json)
+check_json(sort.json sort/n12/k32/libsparse items items_per_second)
 bench(0 "hash/all/n14/m8/plain " hash --quick --device cpu --min-time 0 --json hash.json)
 check_json(hash.json hash/build/n14/m1/libsparse items items_per_second)
 bench(0 "two_body/join/blobs/n10/f32/libsparse:grid " two_body --quick --device cpu --min-time 0 --json two_body.json)

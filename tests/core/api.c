@@ -362,7 +362,7 @@ Test(api, what_the_library_fills_has_its_reserved_words_zero) {
     must(ctx, lsp_segsort_plan_get_info(plan, &sorted));
     for (int i = 0; i < LSP_RESERVED; i++) {
         cr_assert(about.reserved[i] == 0 && stats.reserved[i] == 0 && file.reserved[i] == 0);
-        cr_assert(product.reserved[i] == 0 && sorted.reserved[i] == 0);
+        cr_assert((i >= (int)(sizeof product.reserved / 8) || product.reserved[i] == 0) && sorted.reserved[i] == 0);
     }
     lsp_segsort_plan_destroy(plan);
     lsp_ctx_destroy(ctx);

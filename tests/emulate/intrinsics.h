@@ -106,6 +106,9 @@ static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static inline int __clz(int x) { return x != 0 ? __builtin_clz((unsigned)x) : 32; }
 static inline int __clzll(long long x) { return x != 0 ? __builtin_clzll((unsigned long long)x) : 64; }
+static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) { /* the upper word */
+    return (unsigned)((((unsigned long long)high << 32 | low) << (shift & 31)) >> 32);
+}
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 static inline unsigned __brev(unsigned x) {

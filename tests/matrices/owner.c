@@ -188,7 +188,7 @@ Test(owner, products_of_a_batch_are_not_adopted) {
     releases seen = {0};
     lsp_csr A = test_random_csr(ctx, 3, 4, 6, (lsp_csr_types){.val_type = LSP_F64}, 2), later = A;
     void *const arrays[3] = {A.rowptr, A.col, A.val};
-    lsp_make_joint(ctx, arrays, 2);
+    lsp_make_joint(ctx, arrays, 3, 2);
     later.rowptr = malloc(4 * sizeof(int32_t)); /* a product behind the first one: only some arrays are the group's */
     memcpy(later.rowptr, A.rowptr, 4 * sizeof(int32_t));
     must_fail(ctx, LSP_ERR_ARGUMENT, "which the products of a batch share", lsp_csr_adopt(ctx, &A, release, &seen));

@@ -51,6 +51,77 @@ Test(spgemm_batch, many_threads_share_large_matrices) {
     }
 }
 
+/* Products of few columns are made by one thread each, in room that a sample of every other one bounds: these have one
+ * entry a row, the others ten. Products of many columns, or entries, lie among them. */
+TEST_ON_BOTH(spgemm_batch, a_sample_that_was_wrong_and_products_of_every_size) {
+    enum { COUNT = 512, ROWS = 40, ENTRIES = 10, COLS = 50 };
+    const int64_t count = there(ctx) ? 64 : COUNT;
+    lsp_csr *A = calloc(COUNT, sizeof *A), *B = calloc(COUNT, sizeof *B), *C = calloc(COUNT, sizeof *C);
+    lsp_spgemm_info info;
+    const int64_t before = in_use(ctx);
+    for (int64_t i = 0; i < count; i++) {
+        const bool far = i % 61 == 3, many = i % 127 == 5;
+        const recipe of_a = {
+            many ? 1200 : ROWS, 60, many ? 60 : ENTRIES, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+        const recipe of_b = {
+            60, many ? 2000 : far ? 9000 : COLS, many ? 60 : 1, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+        lsp_csr a = make(&of_a, (uint64_t)i), b = make(&of_b, 1000 + (uint64_t)i);
+        for (int64_t k = 0; k < b.nnz && !many && !far; k++) {
+            ((int32_t *)b.col)[k] = i % 2 == 0 ? 7 : (int32_t)(k % COLS);
+        }
+        A[i] = moved(ctx, &a, there(ctx) ? LSP_CUDA : LSP_HOST);
+        B[i] = moved(ctx, &b, there(ctx) ? LSP_CUDA : LSP_HOST);
+        drop(&a), drop(&b);
+    }
+    const int64_t held = in_use(ctx);
+    must(ctx, lsp_spgemm_batch(ctx, count, A, B, NULL, C, &info));
+    int64_t nnz = 0, products = 0;
+    for (int64_t i = 0; i < count; i++) {
+        lsp_csr right, here = moved(ctx, &C[i], LSP_HOST);
+        lsp_spgemm_info one;
+        must(ctx, lsp_spgemm(ctx, &A[i], &B[i], NULL, &right, &one));
+        lsp_csr expected = moved(ctx, &right, LSP_HOST);
+        same(ctx, &here, &expected, "a product of a batch");
+        cr_assert(lsp_csr_free(ctx, &C[i]) == LSP_ERR_ARGUMENT && C[i].nnz == right.nnz);
+        nnz += right.nnz, products += one.products;
+        lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &expected), lsp_csr_free(ctx, &here);
+    }
+    cr_assert(info.nnz == nnz && info.products == products && info.nnz_bound >= nnz, "%s", info.reason);
+    cr_assert_eq(strstr(info.reason, "each by one of") != NULL, !there(ctx));
+    must(ctx, lsp_spgemm_batch_free(ctx, count, C));
+    cr_assert_eq(in_use(ctx), held);
+    for (int64_t i = 0; i < count; i++) {
+        lsp_csr_free(ctx, &A[i]), lsp_csr_free(ctx, &B[i]);
+    }
+    cr_assert_eq(in_use(ctx), before);
+    free(A), free(B), free(C);
+}
+
+/* Rows of three columns and many products: a thread's memory is filled to its last entry. */
+TEST_ON_BOTH(spgemm_batch, products_that_fill_the_memory_of_a_thread) {
+    enum { COUNT = 12, ROWS = 1 << 13, COLS = 3 };
+    const lsp_where where = there(ctx) ? LSP_CUDA : LSP_HOST;
+    for (int wide = 0; wide < 2; wide++) {
+        const lsp_type index = wide ? LSP_I64 : LSP_I32;
+        const recipe of_a = {ROWS, 5, 4, index, index, LSP_F64, true, false, -1, -1, 0};
+        const recipe of_b = {5, COLS, 3, index, index, LSP_F64, true, false, -1, -1, 0};
+        lsp_csr A = make(&of_a, 1), B = make(&of_b, 2), a[COUNT], b[COUNT], C[COUNT], right;
+        for (int i = 0; i < COUNT; i++) {
+            a[i] = moved(ctx, &A, where), b[i] = moved(ctx, &B, where);
+        }
+        must(ctx, lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
+        must(ctx, lsp_spgemm_batch(ctx, COUNT, a, b, NULL, C, NULL));
+        for (int i = 0; i < COUNT; i++) {
+            lsp_csr here = moved(ctx, &C[i], LSP_HOST);
+            same(ctx, &here, &right, "a product that fills the memory");
+            lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &a[i]), lsp_csr_free(ctx, &b[i]);
+        }
+        must(ctx, lsp_spgemm_batch_free(ctx, COUNT, C));
+        lsp_csr_free(ctx, &right);
+        drop(&A), drop(&B);
+    }
+}
+
 TEST_ON_BOTH(spgemm_batch, batches_of_nothing) {
     static const int64_t sizes[][3] = {{0, 0, 0}, {0, 5, 3}, {4, 0, 6}, {3, 4, 0}, {2, 2, 2}};
     lsp_spgemm_batch_plan *plan;

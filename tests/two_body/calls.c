@@ -157,12 +157,14 @@ Test(two_body_calls, the_choice_is_told_on_the_gpu) {
     must(ctx, lsp_pair_count(ctx, &a.points, NULL, &all, &radius, 1, &counts[1], &info));
     cr_assert(info.method == LSP_PAIR_ALL && info.cells == 0 && info.tested == n * (n - 1) / 2);
     cr_assert(counts[0] == counts[1]);
-    must(ctx, lsp_pair_count(ctx, &a.points, NULL, NULL, &large, 1, &counts[0], &info));
-    cr_assert(info.method == LSP_PAIR_ALL && strstr(info.reason, "few points"));
     const lsp_pair_options boxes = {.method = LSP_PAIR_BOXES};
     lsp_csr C;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "no method boxes",
-              lsp_pair_count(ctx, &a.points, NULL, &boxes, &radius, 1, &counts[0], &info));
+    must(ctx, lsp_pair_count(ctx, &a.points, NULL, &boxes, &radius, 1, &counts[0], &info));
+    cr_assert(info.method == LSP_PAIR_BOXES && info.cells > 10 && info.tested < n * (n - 1) / 2,
+              "%lld boxes, %lld of %lld", (long long)info.cells, (long long)info.tested, (long long)(n * (n - 1) / 2));
+    cr_assert(counts[0] == counts[1]);
+    must(ctx, lsp_pair_count(ctx, &a.points, NULL, &boxes, &large, 1, &counts[0], &info));
+    cr_assert(info.tested == 0 && counts[0] == (uint64_t)(n * (n - 1) / 2));
     must(ctx, lsp_nearest(ctx, &a.points, NULL, &boxes, 3, NULL, &C, &info));
     cr_assert(info.method == LSP_PAIR_BOXES && info.cells > 20 && info.tested < n * n / 2);
     must(ctx, lsp_csr_free(ctx, &C));
@@ -178,7 +180,7 @@ Test(two_body_calls, the_choice_is_told_on_the_gpu) {
 Test(two_body_calls, failing_allocations_leave_everything_as_it_was_on_the_gpu) {
     cloud a = make_cloud(UNIFORM, 300, 3, LSP_F32, 1);
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
-    for (int form = 0; form < 8; form++) {
+    for (int form = 0; form < 12; form++) {
         lsp_status status = LSP_ERR_MEMORY;
         for (long fail_at = 0; status != LSP_OK; fail_at++) {
             cr_assert(fail_at < 1000);
@@ -193,6 +195,14 @@ Test(two_body_calls, failing_allocations_leave_everything_as_it_was_on_the_gpu) 
                 lsp_csr C = {.rows = 77};
                 if (form / 2 < 2) {
                     status = call_it(ctx, &c);
+                } else if (form >= 10) {
+                    c.options.method = LSP_PAIR_BOXES, c.bins = form == 11;
+                    status = call_it(ctx, &c);
+                } else if (form >= 8) {
+                    float density[300] = {7};
+                    c.options.method = form == 8 ? LSP_PAIR_ALL : LSP_PAIR_BOXES;
+                    status = lsp_kernel_density(ctx, &a.points, NULL, &c.options, 0.1, NULL, density, NULL);
+                    cr_assert(status == LSP_OK || density[0] == 7);
                 } else {
                     c.options.method = form == 7 ? LSP_PAIR_BOXES : c.options.method;
                     status = form < 6 ? lsp_radius_join(ctx, &a.points, NULL, &c.options, 0.1, NULL, &C, NULL)

@@ -30,7 +30,7 @@ static void must_count(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_op
     lsp_points p[2][2]; /* here and there, a and b */
     place_both(ctx, a, b, p);
     FOR_EACH_ISA(ctx) {
-        for (int method = 0; method <= (is_on_the_gpu(ctx) ? LSP_PAIR_GRID : LSP_PAIR_BOXES); method++) {
+        for (int method = 0; method <= LSP_PAIR_BOXES; method++) {
             options.method = (lsp_pair_method)method;
             const lsp_points *at = p[method == LSP_PAIR_ALL];
             must(ctx, lsp_pair_count(ctx, &at[0], b ? &at[1] : NULL, &options, radii, n_radii, ours, NULL));
@@ -53,7 +53,7 @@ static void must_bin(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_opti
     lsp_points p[2][2];
     place_both(ctx, a, b, p);
     FOR_EACH_ISA(ctx) {
-        for (int method = 0; method <= (is_on_the_gpu(ctx) ? LSP_PAIR_GRID : LSP_PAIR_BOXES); method++) {
+        for (int method = 0; method <= LSP_PAIR_BOXES; method++) {
             options.method = (lsp_pair_method)method;
             const lsp_points *at = p[method == LSP_PAIR_GRID];
             must(ctx, lsp_pair_histogram(ctx, &at[0], b ? &at[1] : NULL, &options, range, bins, ours, NULL));

@@ -12,6 +12,25 @@ static double *weights_of(int64_t n, lsp_type type, float **narrow) {
     return weights;
 }
 
+/* The density at points of the GPU, brought back. */
+static void density_there(lsp_ctx *ctx, const cloud *a, const cloud *b, const lsp_pair_options *options, double h,
+                          lsp_density_options o, size_t item, void *ours) {
+    const lsp_points p[2] = {points_at(ctx, a, true), points_at(ctx, b ? b : a, true)};
+    void *density, *weights;
+    must(ctx, lsp_alloc(ctx, LSP_CUDA, p[0].n + 1, item, &density));
+    must(ctx, lsp_alloc(ctx, LSP_CUDA, p[1].n + 1, item, &weights));
+    if (o.weights != NULL) {
+        must(ctx, lsp_cuda_copy(ctx, weights, LSP_CUDA, o.weights, LSP_HOST, p[1].n * (int64_t)item));
+        o.weights = weights;
+    }
+    must(ctx, lsp_kernel_density(ctx, &p[0], b ? &p[1] : NULL, options, h, &o, density, NULL));
+    must(ctx, lsp_cuda_copy(ctx, ours, LSP_HOST, density, LSP_CUDA, p[0].n * (int64_t)item));
+    lsp_free(ctx, density);
+    lsp_free(ctx, weights);
+    drop_points(ctx, &p[0]);
+    drop_points(ctx, &p[1]);
+}
+
 /* The library's answer by each method and instruction set beside the specification's. */
 static void must_weigh(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_options options, double h,
                        lsp_density_options o, const double *weights, const char *name) {
@@ -27,7 +46,11 @@ static void must_weigh(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_op
                 continue;
             }
             options.method = (lsp_pair_method)method;
-            must(ctx, lsp_kernel_density(ctx, &a->points, b ? &b->points : NULL, &options, h, &o, ours, NULL));
+            if (is_on_the_gpu(ctx) && method == LSP_PAIR_BOXES) {
+                density_there(ctx, a, b, &options, h, o, lsp_type_bytes(job.type), ours);
+            } else {
+                must(ctx, lsp_kernel_density(ctx, &a->points, b ? &b->points : NULL, &options, h, &o, ours, NULL));
+            }
             for (int64_t i = 0; i < n; i++) {
                 const double x = wide ? ((double *)ours)[i] : (double)((float *)ours)[i];
                 const double peak = 1 / pow(h, job.metric.dimensions), one = wide ? 1e-12 : 2e-6;
@@ -68,8 +91,7 @@ static void try_points(lsp_ctx *ctx, int pattern, int64_t n, int dimensions, lsp
     free(b.memory);
 }
 
-Test(two_body_density, equals_the_specification_in_every_space) {
-    lsp_ctx *ctx = test_ctx(2);
+TEST_ON_BOTH(two_body_density, equals_the_specification_in_every_space) {
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
         for (int dimensions = 1; dimensions <= 3; dimensions++) {
             for (int space = 0; space < SPACES; space++) {
@@ -81,7 +103,37 @@ Test(two_body_density, equals_the_specification_in_every_space) {
     for (int dimensions = 4; dimensions <= LSP_MOST_DIMENSIONS; dimensions++) {
         try_points(ctx, UNIFORM, 90, dimensions, dimensions % 2 ? LSP_F64 : LSP_F32, dimensions % 3);
     }
-    try_points(ctx, UNIFORM, reduced(300, 3000), 3, LSP_F32, 0);
+    try_points(ctx, UNIFORM, 2, 3, LSP_F32, 0);
+    try_points(ctx, UNIFORM, 0, 3, LSP_F64, 0);
+}
+
+TEST_ON_BOTH(two_body_density, equals_the_specification_for_many_points) {
+    for (int wide = 0; wide < 2; wide++) {
+        try_points(ctx, UNIFORM, reduced(600, 3000), 3, wide ? LSP_F64 : LSP_F32, 0);
+        try_points(ctx, BLOBS, reduced(300, 1300), 8, wide ? LSP_F64 : LSP_F32, 0);
+    }
+}
+
+/* Sums of tiles of every size, with tiles that meet themselves, their opposite, and a last one that is not whole. */
+Test(two_body_density, is_the_same_in_every_run_on_the_gpu) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const int64_t n = reduced(1100, 100000);
+    cloud a = make_cloud(BLOBS, n, 3, LSP_F32, 1);
+    float *out = calloc(3 * (size_t)n, sizeof *out);
+    for (int method = LSP_PAIR_ALL; method <= LSP_PAIR_BOXES; method += LSP_PAIR_BOXES - LSP_PAIR_ALL) {
+        const lsp_pair_options options = {.method = (lsp_pair_method)method};
+        for (int run = 0; run < 2; run++) {
+            must(ctx, lsp_kernel_density(ctx, &a.points, NULL, &options, 0.05, NULL, out + run * n, NULL));
+        }
+        cr_assert(memcmp(out, out + n, (size_t)n * sizeof *out) == 0);
+        must(ctx, lsp_kernel_density(ctx, &a.points, &a.points, &options, 0.05, NULL, out + 2 * n, NULL));
+        for (int64_t i = 0; i < n; i++) {
+            cr_assert(fabsf(out[i] - out[2 * n + i]) <= 3e-5f * out[i], "method %d, point %lld: %g, and of two sets %g",
+                      method, (long long)i, (double)out[i], (double)out[2 * n + i]);
+        }
+    }
+    free(out);
+    free(a.memory);
     lsp_ctx_destroy(ctx);
 }
 
@@ -104,8 +156,7 @@ Test(two_body_density, does_not_depend_on_the_number_of_threads) {
 }
 
 /* One sample in the middle of one cell of a grid; and a density integrates to 1. */
-Test(two_body_density, on_a_grid) {
-    lsp_ctx *ctx = test_ctx(2);
+TEST_ON_BOTH(two_body_density, on_a_grid) {
     for (int wide = 0; wide < 2; wide++) {
         cloud a = make_cloud(UNIFORM, 1, 2, wide ? LSP_F64 : LSP_F32, 1), b = make_cloud(BLOBS, 50, 2, LSP_F64, 1);
         lsp_density_options o = {.grid = {5, 3}, .low = {0, 1}, .high = {5, 4}};
@@ -130,11 +181,27 @@ Test(two_body_density, on_a_grid) {
         free(a.memory);
         free(b.memory);
     }
+}
+
+Test(two_body_density, on_a_grid_from_samples_on_the_gpu) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    cloud a = make_cloud(BLOBS, 50, 2, LSP_F32, 1);
+    const lsp_density_options o = {.grid = {9, 8}, .low = {0, 0}, .high = {1, 1}};
+    const lsp_points there = points_at(ctx, &a, true);
+    float here[72], other[72];
+    void *density;
+    must(ctx, lsp_alloc(ctx, LSP_CUDA, 72, sizeof(float), &density));
+    must(ctx, lsp_kernel_density(ctx, NULL, &a.points, NULL, 0.1, &o, here, NULL));
+    must(ctx, lsp_kernel_density(ctx, NULL, &there, NULL, 0.1, &o, density, NULL));
+    must(ctx, lsp_cuda_copy(ctx, other, LSP_HOST, density, LSP_CUDA, sizeof other));
+    cr_assert(memcmp(here, other, sizeof here) == 0 && here[0] > 0);
+    lsp_free(ctx, density);
+    drop_points(ctx, &there);
+    free(a.memory);
     lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_density, terms_below_the_tolerance_are_left_out) {
-    lsp_ctx *ctx = test_ctx(2);
+TEST_ON_BOTH(two_body_density, terms_below_the_tolerance_are_left_out) {
     enum { N = 4000 };
     cloud a = make_cloud(UNIFORM, N, 3, LSP_F64, 1);
     const double tolerance = 1e-6, h = 0.02;
@@ -148,15 +215,13 @@ Test(two_body_density, terms_below_the_tolerance_are_left_out) {
     for (int i = 0; i < N; i++) {
         cr_assert(ours[i] <= right[i] * (1 + 1e-12) && ours[i] >= right[i] - tolerance * largest);
     }
-    cr_assert(near.tested < all.tested / 4);
+    cr_assert(near.tested < all.tested / (is_on_the_gpu(ctx) ? 1 : 4)); /* groups of a GPU are larger */
     free(right);
     free(ours);
     free(a.memory);
-    lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_density, malformed_arguments_are_refused) {
-    lsp_ctx *ctx = test_ctx(1);
+TEST_ON_BOTH(two_body_density, malformed_arguments_are_refused) {
     cloud a = make_cloud(UNIFORM, 20, 2, LSP_F32, 1);
     float out[20] = {7}, weights[20] = {1, 2, -3};
     lsp_density_options o;
@@ -190,7 +255,6 @@ Test(two_body_density, malformed_arguments_are_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "point 11", lsp_kernel_density(ctx, &a.points, NULL, NULL, 1, NULL, out, NULL));
     cr_assert(out[0] == 7);
     free(a.memory);
-    lsp_ctx_destroy(ctx);
 }
 
 static lsp_status call_it(lsp_ctx *ctx, void *data) {

@@ -86,12 +86,11 @@ static lsp_status order_weights(lsp_ctx *ctx, summing *s) {
         const double w = from == NULL    ? 1
                          : s->bytes == 4 ? (double)((const float *)from)[id]
                                          : ((const double *)from)[id];
-        LSP_REQUIRE(w >= 0 && w <= 1e30, LSP_ERR_ARGUMENT, "weight %lld is %g: it must be from 0 to 1e30",
-                    (long long)id, w);
+        LSP_REQUIRE(w >= 0 && w <= 1e30, LSP_ERR_ARGUMENT, LSP_PAIR_BAD_WEIGHT, (long long)id, w);
         set_weight(s, weights, i, w);
         total += w;
     }
-    LSP_REQUIRE(total > 0 || cloud->n == 0, LSP_ERR_ARGUMENT, "the %lld weights have the sum 0", (long long)cloud->n);
+    LSP_REQUIRE(total > 0 || cloud->n == 0, LSP_ERR_ARGUMENT, LSP_PAIR_NO_WEIGHT, (long long)cloud->n);
     s->weights = weights;
     s->factor *= (double)cloud->n / total;
 done:

@@ -1,9 +1,10 @@
 /* Pairs within one radius on the GPU: d2 and the limit are compared as integers, and carries are summed. Several radii
  * are a histogram (radii.cu). */
+#include "boxes.cuh"
 #include "near.cuh"
 #include "radii.h"
 
-enum { COUNT_NT = 256 };
+enum { COUNT_NT = 256, COUNT_SM_BLOCKS = 2 };
 
 /* above += d2 > limit, by their bits: numbers that are not negative order as integers do. The carry of d2 + ~limit is
  * what a comparison would give, and two of them are added at once: 1.5 instructions a pair. */
@@ -61,6 +62,10 @@ template <typename S> struct counting {
     }
     __device__ __forceinline__ void begin_points(int) {}
     __device__ __forceinline__ void end_points() { end_chunk(0); }
+    __device__ __forceinline__ bool settle(u64 pairs, double low, double high) {
+        within += high <= (double)limit ? pairs : 0;
+        return high <= (double)limit || low > (double)limit;
+    }
     __device__ void add_to(u64 *count) {
         const u64 sum = warp_sum(within);
         if (threadIdx.x % WARP == 0 && sum > 0) {
@@ -78,7 +83,7 @@ static __global__ void __launch_bounds__(COUNT_NT)
     for (u64 p = blockIdx.x; p < tiles.total; p += gridDim.x) {
         int64_t I, J;
         find_tile(tiles, clouds.self, p, &I, &J);
-        visit_tile<S, counting<S>::ROWS>(&metric, clouds, I, J, shared, visit);
+        visit_tile<S, counting<S>::ROWS, TEAM_BLOCK, CHUNK>(&metric, clouds, I, J, shared, visit);
     }
     visit.add_to(count);
 }
@@ -88,6 +93,16 @@ static __global__ void __launch_bounds__(NEAR_NT)
     kernel_count_near(const __grid_constant__ pair_walk walk, typename S::number limit, u64 *count, u64 *tested) {
     counting<S> visit(limit);
     visit_all_near<S, near_points<S>::count>(walk, visit, tested);
+    visit.add_to(count);
+}
+
+template <typename S>
+static __global__ void __launch_bounds__(COUNT_NT, COUNT_SM_BLOCKS)
+    kernel_count_boxes(const __grid_constant__ pair_boxes boxes, typename S::number limit, u64 *count) {
+    constexpr int R = counting<S>::ROWS;
+    __shared__ __align__(16) typename S::place shared[COUNT_NT / WARP][S::DIM][R * WARP];
+    counting<S> visit(limit);
+    visit_boxes<S, R>(boxes, shared[threadIdx.x / WARP], INT64_MAX, visit);
     visit.add_to(count);
 }
 
@@ -109,27 +124,40 @@ static lsp_status start_near(lsp_ctx *ctx, const pair_walk *walk, double limit, 
                                     count, tested);
 }
 
+template <typename S>
+static lsp_status start_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds *clouds, double limit, u64 *count) {
+    lsp_status status = LSP_OK;
+    pair_boxes boxes;
+    LSP_TRY(make_boxes(ctx, job, clouds, counting<S>::ROWS * WARP, count + 1, &boxes));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_boxes<S>, lsp_cuda_get_chip(ctx)->sms * COUNT_SM_BLOCKS, COUNT_NT, 0, boxes,
+                       (typename S::number)limit, count));
+done:
+    return status;
+}
+
 #define START_ALL(space, ...) start_all<LSP_BARE space>(__VA_ARGS__)
 #define START_NEAR(space, ...) start_near<LSP_BARE space>(__VA_ARGS__)
+#define START_BOXES(space, ...) start_boxes<LSP_BARE space>(__VA_ARGS__)
 
 extern "C" lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii,
                                           uint64_t *counts) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
-    const bool grid = job->info.method == LSP_PAIR_GRID;
+    const bool grid = job->info.method == LSP_PAIR_GRID, boxes = job->info.method == LSP_PAIR_BOXES;
     pair_walk walk = {job->metric, job->grid, {}, job->self};
-    u64 *there, here[2];
+    u64 *there, here[3]; /* within; the cursor of boxes; distances computed */
     if (radii > 1) {
         return lsp_pair_radii_cuda(ctx, job, limits, radii, counts);
     }
     LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 3, sizeof *there, (void **)&there));
     LSP_TRY(lsp_cuda_clear(ctx, there, sizeof here));
-    LSP_TRY(grid ? LSP_WITH_SPACE(job, START_NEAR, ctx, &walk, limits[0], there, there + 1)
-                 : LSP_WITH_SPACE(job, START_ALL, ctx, job, &walk.clouds, limits[0], there));
+    LSP_TRY(grid    ? LSP_WITH_SPACE(job, START_NEAR, ctx, &walk, limits[0], there, there + 2)
+            : boxes ? LSP_WITH_SPACE(job, START_BOXES, ctx, job, &walk.clouds, limits[0], there)
+                    : LSP_WITH_SPACE(job, START_ALL, ctx, job, &walk.clouds, limits[0], there));
     LSP_TRY(lsp_cuda_read(ctx, here, there, sizeof here));
     counts[0] = here[0];
-    job->info.tested = grid ? (int64_t)here[1] : lsp_pair_total(job);
+    job->info.tested = grid || boxes ? (int64_t)here[2] : lsp_pair_total(job);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -40,12 +40,13 @@ lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const pai
 lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job);
 lsp_status lsp_pair_clouds_cuda(lsp_ctx *ctx, const lsp_pair_job *job, bool grid, pair_clouds *clouds);
 
-/* count.cu, radii.cu, histogram.cu, join.cu, nearest.cu: see lsp_pair_device. */
+/* count.cu, radii.cu, histogram.cu, join.cu, nearest.cu, density.cu: see lsp_pair_device. */
 lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
 lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
 lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join,
                                 lsp_csr *C);
 lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
+lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
 
 #ifdef __cplusplus
 }

@@ -122,6 +122,10 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
             }
         }
     }
+    __device__ __forceinline__ int place_of(number low, number high) const {
+        const double first = plain_bin(low, s.scale), last = plain_bin(high, s.scale);
+        return first >= s.bins ? -1 : first == last ? (int)first : UNSETTLED;
+    }
     template <int G, bool MASKED>
     __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
         take<G, MASKED>(d2, in);
@@ -182,36 +186,51 @@ static bool is_tame(const lsp_pair_job *job, double scale) {
 }
 
 template <typename S, root_way WAY, bool CLAMPED>
-static lsp_status launch(lsp_ctx *ctx, const pair_walk *walk, bool grid, const layout *l, double scale, int64_t bins,
-                         u64 *sums, u64 *tested) {
+static lsp_status launch(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, const layout *l, double scale,
+                         int64_t bins, u64 *sums, u64 *cursor) {
     typedef root_bins<S, WAY, CLAMPED> kind;
-    typename kind::setup setup = {(typename S::number)scale, (int)bins, (int)l->room, l->copies};
-    return start_tally<S, kind>(ctx, walk, grid, l->room * l->copies * 4, l->nt, setup, sums, tested);
+    const typename kind::setup setup = {(typename S::number)scale, (int)bins, (int)l->room, l->copies};
+    const int64_t table = l->room * l->copies * 4;
+    if constexpr (WAY == ROOT_PLAIN) {
+        if (job->info.method == LSP_PAIR_GRID) {
+            return tally_near<S, kind>(ctx, walk, table, setup, sums, cursor + 1);
+        }
+    }
+    if constexpr (WAY != ROOT_NEWTON && CLAMPED) {
+        if (job->info.method == LSP_PAIR_BOXES) {
+            return tally_boxes<S, kind>(ctx, job, walk, table, setup, sums, cursor);
+        }
+    }
+    return tally_all<S, kind>(ctx, walk, table, l->nt, setup, sums);
 }
 
 template <typename S>
-static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const pair_walk *walk, double scale, int64_t bins,
-                        u64 *sums, u64 *tested) {
-    const bool grid = job->info.method == LSP_PAIR_GRID;
-    const int64_t beside = S::DIM * CHUNK * (int64_t)sizeof(typename S::place) + 1024;
+static lsp_status start(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, double scale, int64_t bins, u64 *sums,
+                        u64 *cursor) {
+    const lsp_pair_method method = job->info.method;
+    const int64_t chunks = method == LSP_PAIR_BOXES ? BOXES_WARPS * tally_rows<S>::count * WARP : CHUNK;
+    const int64_t beside = S::DIM * chunks * (int64_t)sizeof(typename S::place) + 1024;
     layout l = layout_for(ctx, bins + 1, beside);
     if constexpr (sizeof(typename S::number) == 4) {
-        if (!grid && l.room > 0 && is_tame(job, scale)) {
+        if (method == LSP_PAIR_BOXES && l.room > 0 && is_tame(job, scale)) {
+            return launch<S, ROOT_FLAGGED, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
+        }
+        if (method == LSP_PAIR_ALL && l.room > 0 && is_tame(job, scale)) {
             const double beyond = farthest(job) * scale + 2;
             const layout all = layout_for(ctx, beyond < 1e6 ? (int64_t)beyond : 1000000, beside);
             if (all.copies == l.copies && all.nt == l.nt && all.room >= l.room - 1) { /* nothing beyond to cut off */
                 l.room = lsp_max(all.room, l.room);
                 return bins > FLAGGED_MOST
-                           ? launch<S, ROOT_NEWTON, false>(ctx, walk, grid, &l, scale, bins, sums, tested)
-                           : launch<S, ROOT_FLAGGED, false>(ctx, walk, grid, &l, scale, bins, sums, tested);
+                           ? launch<S, ROOT_NEWTON, false>(ctx, job, walk, &l, scale, bins, sums, cursor)
+                           : launch<S, ROOT_FLAGGED, false>(ctx, job, walk, &l, scale, bins, sums, cursor);
             }
             if (bins > FLAGGED_MOST) {
-                return launch<S, ROOT_NEWTON, true>(ctx, walk, grid, &l, scale, bins, sums, tested);
+                return launch<S, ROOT_NEWTON, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
             }
-            return launch<S, ROOT_FLAGGED, true>(ctx, walk, grid, &l, scale, bins, sums, tested);
+            return launch<S, ROOT_FLAGGED, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
         }
     }
-    return launch<S, ROOT_PLAIN, true>(ctx, walk, grid, &l, scale, bins, sums, tested);
+    return launch<S, ROOT_PLAIN, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
 }
 #define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
 
@@ -223,12 +242,13 @@ extern "C" lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, d
     pair_walk walk = {job->metric, job->grid, {}, job->self};
     u64 *sums, tested;
     LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bins + 2, sizeof *sums, (void **)&sums)); /* beyond; distances computed */
-    LSP_TRY(lsp_cuda_clear(ctx, sums, (bins + 2) * (int64_t)sizeof *sums));
+    /* beyond; the cursor of boxes; distances computed */
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bins + 3, sizeof *sums, (void **)&sums));
+    LSP_TRY(lsp_cuda_clear(ctx, sums, (bins + 3) * (int64_t)sizeof *sums));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &walk, scale, bins, sums, sums + bins + 1));
-    LSP_TRY(lsp_cuda_read(ctx, &tested, sums + bins + 1, sizeof tested));
+    LSP_TRY(lsp_cuda_read(ctx, &tested, sums + bins + 2, sizeof tested));
     LSP_TRY(lsp_cuda_copy(ctx, counts, LSP_HOST, sums, LSP_CUDA, bins * (int64_t)sizeof *sums));
-    job->info.tested = grid ? (int64_t)tested : lsp_pair_total(job);
+    job->info.tested = job->info.method != LSP_PAIR_ALL ? (int64_t)tested : lsp_pair_total(job);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

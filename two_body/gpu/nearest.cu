@@ -1,6 +1,6 @@
 /* The nearest points on the GPU. A warp takes a group of queries, a few a lane, through the groups of candidates: near
  * ones in the order first, then those whose boxes can hold a point that one of its queries wants. */
-#include "tile.cuh"
+#include "boxes.cuh"
 
 enum { NEAREST_NT = 128, NEAREST_WARPS = NEAREST_NT / WARP, NEAREST_FIRST = 2 };
 
@@ -27,22 +27,6 @@ template <typename S> struct seat {
     int32_t id;
     int at;
 };
-
-/* No point of box a is nearer to one of box b, or to the point b with `half` 0. */
-template <typename S>
-__device__ __forceinline__ double least_apart(const lsp_yard &yard, const double *middle, const double *half,
-                                              const lsp_box &b) {
-    double sum = 0;
-#pragma unroll
-    for (int k = 0; k < S::DIM; k++) {
-        const double difference = middle[k] - b.middle[k];
-        const double away = fabs(difference - yard.side * rint(difference * yard.per_side));
-        const double least = away * (1 - 1e-15) - ((half == NULL ? 0 : half[k]) + b.half[k]) * (1 + 1e-15);
-        const double scaled = max(least, 0.0) * yard.near[k];
-        sum += scaled * scaled;
-    }
-    return sum * yard.least - yard.tiny;
-}
 
 __device__ inline double place_number(const lsp_metric &m, uint32_t place) {
     return m.kind == LSP_SPACE_OPEN ? (double)lsp_float_of(place) : (double)place;

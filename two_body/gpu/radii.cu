@@ -70,6 +70,17 @@ template <typename S> struct edge_bins {
             }
         }
     }
+    /* d2 falls into a cell, up to its limit or beyond it. */
+    __device__ __forceinline__ int place_of(number low, number high) const {
+        const int first = add_within(leading_word(low), s.cells.base, s.cells.top) >> s.cells.shift;
+        const int last = add_within(leading_word(high), s.cells.base, s.cells.top) >> s.cells.shift;
+        for (int c = first; c <= last; c++) {
+            if (low <= table[c].limit[0] && high > table[c].limit[0]) {
+                return UNSETTLED;
+            }
+        }
+        return 2 * first + (low > table[first].limit[0]);
+    }
     template <int G, bool MASKED>
     __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
         take<G, MASKED>(d2, in);
@@ -92,11 +103,15 @@ template <typename S> struct edge_bins {
 };
 
 template <typename S>
-static lsp_status start(lsp_ctx *ctx, const pair_walk *walk, bool grid, const edge_cells *cells, const void *limits,
-                        u64 *sums, u64 *tested) {
-    typename edge_bins<S>::setup setup = {*cells, (const typename S::number *)limits};
-    return start_tally<S, edge_bins<S>>(ctx, walk, grid, cells->cells * (int64_t)sizeof(edge_row<typename S::number>),
-                                        512, setup, sums, tested);
+static lsp_status start(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, const edge_cells *cells,
+                        const void *limits, u64 *sums, u64 *cursor) {
+    typedef edge_bins<S> bins;
+    const typename bins::setup setup = {*cells, (const typename S::number *)limits};
+    const int64_t table = cells->cells * (int64_t)sizeof(typename bins::row);
+    const lsp_pair_method method = job->info.method;
+    return method == LSP_PAIR_GRID    ? tally_near<S, bins>(ctx, walk, table, setup, sums, cursor + 1)
+           : method == LSP_PAIR_BOXES ? tally_boxes<S, bins>(ctx, job, walk, table, setup, sums, cursor)
+                                      : tally_all<S, bins>(ctx, walk, table, 512, setup, sums);
 }
 #define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
 
@@ -132,15 +147,15 @@ static bool find_cells(lsp_type type, const double *limits, int64_t n, edge_cell
 }
 
 /* Counts within the sorted limits 0..n-1, which fit `cells`; a pass over all pairs. */
-static lsp_status count_cells(lsp_ctx *ctx, const lsp_pair_job *job, const pair_walk *walk, const edge_cells *cells,
+static lsp_status count_cells(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, const edge_cells *cells,
                               const double *limits, int64_t n, u64 *there, uint64_t *counts) {
     lsp_status status = LSP_OK;
-    const bool grid = job->info.method == LSP_PAIR_GRID, narrow = job->type == LSP_F32;
+    const bool narrow = job->type == LSP_F32;
     const int64_t items = 2 * cells->cells;
     double edges[MOST_CELLS];
     float narrow_edges[MOST_CELLS];
     u64 here[2 * MOST_CELLS], sum = 0;
-    void *edges_there = there + 2 * MOST_CELLS + 1;
+    void *edges_there = there + 2 * MOST_CELLS + 2;
     for (int c = 0; c < cells->cells; c++) {
         edges[c] = INFINITY, narrow_edges[c] = INFINITY;
     }
@@ -150,8 +165,8 @@ static lsp_status count_cells(lsp_ctx *ctx, const lsp_pair_job *job, const pair_
     }
     LSP_TRY(lsp_cuda_copy(ctx, edges_there, LSP_CUDA, narrow ? (const void *)narrow_edges : edges, LSP_HOST,
                           cells->cells * (narrow ? 4 : 8)));
-    LSP_TRY(lsp_cuda_clear(ctx, there, items * (int64_t)sizeof *there));
-    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, walk, grid, cells, edges_there, there, there + 2 * MOST_CELLS));
+    LSP_TRY(lsp_cuda_clear(ctx, there, (2 * MOST_CELLS + 1) * (int64_t)sizeof *there));
+    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, walk, cells, edges_there, there, there + 2 * MOST_CELLS));
     LSP_TRY(lsp_cuda_read(ctx, here, there, items * (int64_t)sizeof *there));
     for (int64_t i = 0, c = 0; i < n; i++) {
         const int64_t own = (limit_word(job->type, limits[i]) + cells->base) >> cells->shift;
@@ -189,8 +204,8 @@ extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
         }
     }
     LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 3 * MOST_CELLS + 1, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there + 2 * MOST_CELLS, sizeof *there));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 3 * MOST_CELLS + 2, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there + 2 * MOST_CELLS + 1, sizeof *there));
     for (int64_t i = 0, end; i < n; i = end) {
         edge_cells cells = {}, more;
         for (end = i; end < n && find_cells(job->type, sorted + i, end + 1 - i, &more); end++) {
@@ -198,11 +213,11 @@ extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
         }
         LSP_TRY(count_cells(ctx, job, &walk, &cells, sorted + i, end - i, there, found + i));
     }
-    LSP_TRY(lsp_cuda_read(ctx, &tested, there + 2 * MOST_CELLS, sizeof tested));
+    LSP_TRY(lsp_cuda_read(ctx, &tested, there + 2 * MOST_CELLS + 1, sizeof tested));
     for (int64_t k = 0; k < radii; k++) {
         counts[k] = found[LSP_FIRST((int64_t)0, n - 1, i, sorted[i] >= limits[k])];
     }
-    job->info.tested = grid ? (int64_t)tested : lsp_pair_total(job);
+    job->info.tested = job->info.method != LSP_PAIR_ALL ? (int64_t)tested : lsp_pair_total(job);
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -1,13 +1,16 @@
 /* Histograms of pairs on the GPU: each block has a table of counters in shared memory, which it adds to the result at
  * the end, and before a counter of 32 bits could be full. BINS says where a distance is counted:
  *   GROUP           candidates whose counters are found before they are counted
+ *   place_of(low, high)    the sum that counts all d2 from low to high; -1: none; UNSETTLED: several
  *   start_table(), take(), near(), flush(sums)    all threads of the block together */
 #ifndef LSP_TWO_BODY_GPU_TALLY_CUH
 #define LSP_TWO_BODY_GPU_TALLY_CUH
 
+#include "boxes.cuh"
 #include "near.cuh"
 
-enum { TALLY_NT = 1024 }; /* most threads of a block */
+enum { TALLY_NT = 1024, BOXES_NT = 512, BOXES_WARPS = BOXES_NT / WARP }; /* most threads of a block */
+enum { UNSETTLED = -2 };
 
 /* Shared memory by its address of 32 bits, so that the counter's place is one multiplication and addition. */
 #ifdef __CUDACC__
@@ -48,7 +51,7 @@ static __global__ void __launch_bounds__(TALLY_NT)
     for (u64 p = blockIdx.x; p < tiles.total; p += gridDim.x) {
         int64_t I, J;
         find_tile(tiles, clouds.self, p, &I, &J);
-        visit_tile<S, tally_rows<S>::count>(&metric, clouds, I, J, shared, bins);
+        visit_tile<S, tally_rows<S>::count, TEAM_BLOCK, CHUNK>(&metric, clouds, I, J, shared, bins);
         if (++waiting == tiles_of_table) {
             bins.flush(sums);
             waiting = 0;
@@ -81,30 +84,87 @@ static __global__ void __launch_bounds__(NEAR_NT)
     }
 }
 
-/* Starts the kernel of a method; `table`: bytes of shared memory, `most`: threads of a block of tiles. */
+/* BINS with the pairs of groups that their bounds settle. */
+template <typename BINS> struct settling_bins : BINS {
+    u64 *sums;
+    __device__ settling_bins(const typename BINS::setup &s_, u64 *sums_) : BINS(s_, sums_), sums(sums_) {}
+    /* Lanes with the same sum add to it together. */
+    __device__ bool settle(u64 pairs, double low, double high) {
+        const int place =
+            pairs > 0 ? this->place_of((typename BINS::number)low, (typename BINS::number)high) : -1;
+        for (unsigned left = __ballot_sync(~0u, place >= 0); left != 0;) {
+            const int leader = __ffs((int)left) - 1, which = __shfl_sync(~0u, place, leader);
+            const u64 sum = warp_sum(place == which ? pairs : 0);
+            if ((int)threadIdx.x % WARP == leader) {
+                atomicAdd(&sums[which], sum);
+            }
+            left &= ~__ballot_sync(~0u, place == which);
+        }
+        return place != UNSETTLED;
+    }
+};
+
 template <typename S, typename BINS>
-static lsp_status start_tally(lsp_ctx *ctx, const pair_walk *walk, bool grid, int64_t table, int most,
-                              const typename BINS::setup &setup, u64 *sums, u64 *tested) {
+static __global__ void __launch_bounds__(BOXES_NT, 2)
+    kernel_tally_boxes(const __grid_constant__ pair_boxes boxes, const __grid_constant__ typename BINS::setup setup,
+                       u64 *sums) {
+    constexpr int R = tally_rows<S>::count;
+    __shared__ __align__(16) typename S::place shared[BOXES_WARPS][S::DIM][R * WARP];
+    settling_bins<BINS> bins(setup, sums);
+    bool more = true;
+    bins.start_table();
+    do {
+        more = more && visit_boxes<S, R>(boxes, shared[threadIdx.x / WARP], 0x7fffffff / BOXES_WARPS, bins);
+        bins.flush(sums);
+    } while (__syncthreads_or(more));
+}
+
+/* ---- the methods; `table`: bytes of shared memory ---- */
+
+/* most: threads of a block. */
+template <typename S, typename BINS>
+static lsp_status tally_all(lsp_ctx *ctx, const pair_walk *walk, int64_t table, int most,
+                            const typename BINS::setup &setup, u64 *sums) {
     lsp_status status = LSP_OK;
     const int64_t room = lsp_cuda_get_chip(ctx)->shared_sm_bytes, sms = lsp_cuda_get_chip(ctx)->sms;
     const int64_t beside = S::DIM * CHUNK * (int64_t)sizeof(typename S::place) + 1024;
-    if (grid) {
-        const int64_t batches = lsp_ceil_div(walk->clouds.a.n, near_points<S>::count * NEAR_WARPS);
-        const int64_t blocks = lsp_min(batches, sms * lsp_max(lsp_min(room / (table + 1024), 8), 1));
-        LSP_TRY(lsp_allow_shared(ctx, kernel_tally_near<S, BINS>, (size_t)table));
-        LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally_near<S, BINS>), blocks, NEAR_NT, (size_t)table, *walk, setup,
-                                        sums, tested)
-                           : LSP_OK);
-    } else {
-        const int nt = pair_threads(ctx, &walk->clouds, tally_rows<S>::count, most);
-        const pair_tiles tiles = tiles_of(&walk->clouds, nt * tally_rows<S>::count);
-        const int64_t fit = lsp_max(lsp_min(room / (table + beside), TALLY_NT / nt), 1);
-        const int64_t blocks = lsp_min((int64_t)lsp_min((int64_t)tiles.total, INT32_MAX), sms * fit);
-        LSP_TRY(lsp_allow_shared(ctx, kernel_tally<S, BINS>, (size_t)table));
-        LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally<S, BINS>), blocks, nt, (size_t)table, walk->metric,
-                                        walk->clouds, tiles, setup, sums)
-                           : LSP_OK);
-    }
+    const int nt = pair_threads(ctx, &walk->clouds, tally_rows<S>::count, most);
+    const pair_tiles tiles = tiles_of(&walk->clouds, nt * tally_rows<S>::count);
+    const int64_t fit = lsp_max(lsp_min(room / (table + beside), TALLY_NT / nt), 1);
+    const int64_t blocks = lsp_min((int64_t)lsp_min((int64_t)tiles.total, INT32_MAX), sms * fit);
+    LSP_TRY(lsp_allow_shared(ctx, kernel_tally<S, BINS>, (size_t)table));
+    LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally<S, BINS>), blocks, nt, (size_t)table, walk->metric, walk->clouds,
+                                    tiles, setup, sums)
+                       : LSP_OK);
+done:
+    return status;
+}
+
+template <typename S, typename BINS>
+static lsp_status tally_near(lsp_ctx *ctx, const pair_walk *walk, int64_t table, const typename BINS::setup &setup,
+                             u64 *sums, u64 *tested) {
+    lsp_status status = LSP_OK;
+    const int64_t room = lsp_cuda_get_chip(ctx)->shared_sm_bytes, sms = lsp_cuda_get_chip(ctx)->sms;
+    const int64_t batches = lsp_ceil_div(walk->clouds.a.n, near_points<S>::count * NEAR_WARPS);
+    const int64_t blocks = lsp_min(batches, sms * lsp_max(lsp_min(room / (table + 1024), 8), 1));
+    LSP_TRY(lsp_allow_shared(ctx, kernel_tally_near<S, BINS>, (size_t)table));
+    LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally_near<S, BINS>), blocks, NEAR_NT, (size_t)table, *walk, setup,
+                                    sums, tested)
+                       : LSP_OK);
+done:
+    return status;
+}
+
+/* cursor: 0; behind it the distances computed. */
+template <typename S, typename BINS>
+static lsp_status tally_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, int64_t table,
+                              const typename BINS::setup &setup, u64 *sums, u64 *cursor) {
+    lsp_status status = LSP_OK;
+    pair_boxes boxes;
+    LSP_TRY(make_boxes(ctx, job, &walk->clouds, tally_rows<S>::count * WARP, cursor, &boxes));
+    LSP_TRY(lsp_allow_shared(ctx, kernel_tally_boxes<S, BINS>, (size_t)table));
+    LSP_TRY(LSP_LAUNCH(ctx, (kernel_tally_boxes<S, BINS>), 2 * lsp_cuda_get_chip(ctx)->sms, BOXES_NT, (size_t)table,
+                       boxes, setup, sums));
 done:
     return status;
 }

@@ -1,6 +1,6 @@
 /* Tiles of pairs on the GPU. A thread keeps R points of tile I in registers, while tile J passes by in shared memory,
- * a chunk at a time. The points of tiles that are not whole, and pairs of a tile with itself, are masked: so every pair
- * of one set is met once. */
+ * a chunk at a time. A team of threads takes a tile: a block, or a warp. The points of tiles that are not whole, and
+ * pairs of a tile with itself, are masked: so every pair of one set is met once. */
 #ifndef LSP_TWO_BODY_GPU_TILE_CUH
 #define LSP_TWO_BODY_GPU_TILE_CUH
 
@@ -16,7 +16,7 @@ typedef unsigned long long u64;
 template <typename T, lsp_space_kind KIND, int DIMENSIONS> struct pair_space {
     typedef float number;
     typedef uint32_t place;
-    enum { DIM = DIMENSIONS };
+    enum { DIM = DIMENSIONS, OPEN = KIND == LSP_SPACE_OPEN };
     static __device__ __forceinline__ float distance(const lsp_metric *m, const uint32_t *x, const uint32_t *y) {
         return lsp_distance_f32(m, KIND, DIM, x, y);
     }
@@ -24,7 +24,7 @@ template <typename T, lsp_space_kind KIND, int DIMENSIONS> struct pair_space {
 template <lsp_space_kind KIND, int DIMENSIONS> struct pair_space<double, KIND, DIMENSIONS> {
     typedef double number;
     typedef double place;
-    enum { DIM = DIMENSIONS };
+    enum { DIM = DIMENSIONS, OPEN = KIND == LSP_SPACE_OPEN };
     static __device__ __forceinline__ double distance(const lsp_metric *m, const double *x, const double *y) {
         return lsp_distance_f64(m, KIND, DIM, x, y);
     }
@@ -72,9 +72,24 @@ __device__ inline void find_tile(const pair_tiles &tiles, bool self, u64 p, int6
     *row = (int64_t)(p - j * (j + 1) / 2);
 }
 
+enum pair_team { TEAM_BLOCK, TEAM_WARP };
+template <pair_team TEAM> __device__ __forceinline__ int team_size() {
+    return TEAM == TEAM_WARP ? (int)WARP : (int)blockDim.x;
+}
+template <pair_team TEAM> __device__ __forceinline__ int team_rank() {
+    return TEAM == TEAM_WARP ? (int)threadIdx.x % WARP : (int)threadIdx.x;
+}
+template <pair_team TEAM> __device__ __forceinline__ void team_sync() {
+    if (TEAM == TEAM_WARP) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+
 /* Loads V candidates from shared memory, 16 bytes of each coordinate. */
-template <typename S, int V>
-__device__ __forceinline__ void load_candidates(const typename S::place (*shared)[CHUNK], int j,
+template <typename S, int V, int C>
+__device__ __forceinline__ void load_candidates(const typename S::place (*shared)[C], int j,
                                                 typename S::place (*y)[S::DIM]) {
 #pragma unroll
     for (int d = 0; d < S::DIM; d++) {
@@ -91,15 +106,15 @@ __device__ __forceinline__ void load_candidates(const typename S::place (*shared
 /* A chunk against R points: visit.take(d2, in) gets R * VISIT::GROUP distances, those of point k at q * R + k, and
  * whether they count. `row`, `rows`: the thread's first point and the points of tile I; `first`, `cols`: the chunk's
  * first point and the points of tile J. */
-template <typename S, int R, bool MASKED, typename VISIT>
+template <typename S, int R, pair_team TEAM, bool MASKED, int C, typename VISIT>
 __device__ __forceinline__ void visit_chunk(const lsp_metric *m, const typename S::place (*x)[S::DIM],
-                                            const typename S::place (*shared)[CHUNK], int row, int rows, int first,
+                                            const typename S::place (*shared)[C], int row, int rows, int first,
                                             int cols, bool diagonal, VISIT &visit) {
     constexpr int V = 16 / sizeof(typename S::place), GROUP = VISIT::GROUP < V ? VISIT::GROUP : V;
 #pragma unroll(MASKED ? 1 : VISIT::UNROLL)
-    for (int j = 0; j < CHUNK; j += V) {
+    for (int j = 0; j < C; j += V) {
         typename S::place y[V][S::DIM];
-        load_candidates<S, V>(shared, j, y);
+        load_candidates<S, V, C>(shared, j, y);
 #pragma unroll
         for (int v = 0; v < V; v += GROUP) {
             typename S::number d2[GROUP * R];
@@ -110,7 +125,7 @@ __device__ __forceinline__ void visit_chunk(const lsp_metric *m, const typename 
 #pragma unroll
                 for (int k = 0; k < R; k++) {
                     d2[q * R + k] = S::distance(m, x[k], y[v + q]);
-                    in[q * R + k] = !MASKED || row + k * (int)blockDim.x < end;
+                    in[q * R + k] = !MASKED || row + k * team_size<TEAM>() < end;
                 }
             }
             visit.template take<GROUP * R, MASKED>(d2, in);
@@ -118,38 +133,38 @@ __device__ __forceinline__ void visit_chunk(const lsp_metric *m, const typename 
     }
 }
 
-template <typename S, int R, typename VISIT>
+template <typename S, int R, pair_team TEAM, int C, typename VISIT>
 __device__ __forceinline__ void visit_tile(const lsp_metric *m, const pair_clouds &clouds, int64_t I, int64_t J,
-                                           typename S::place (*shared)[CHUNK], VISIT &visit) {
+                                           typename S::place (*shared)[C], VISIT &visit) {
     typedef typename S::place place;
-    const int side = R * (int)blockDim.x, t = (int)threadIdx.x;
+    const int threads = team_size<TEAM>(), side = R * threads, t = team_rank<TEAM>();
     const int64_t i = I * side, j = J * side;
     const int rows = (int)min(clouds.a.n - i, (int64_t)side), cols = (int)min(clouds.b.n - j, (int64_t)side);
     const bool diagonal = clouds.self && I == J, whole = !diagonal && rows == side && cols == side;
     place x[R][S::DIM];
 #pragma unroll
     for (int k = 0; k < R; k++) {
-        const int row = t + k * (int)blockDim.x;
+        const int row = t + k * threads;
 #pragma unroll
         for (int d = 0; d < S::DIM; d++) {
             x[k][d] = row < rows ? ((const place *)clouds.a.place[d])[i + row] : 0;
         }
     }
-    for (int first = 0; first < cols; first += CHUNK) {
-        __syncthreads();
-        for (int c = t; c < CHUNK; c += (int)blockDim.x) {
+    for (int first = 0; first < cols; first += C) {
+        team_sync<TEAM>();
+        for (int c = t; c < C; c += threads) {
 #pragma unroll
             for (int d = 0; d < S::DIM; d++) {
                 shared[d][c] = first + c < cols ? ((const place *)clouds.b.place[d])[j + first + c] : 0;
             }
         }
-        __syncthreads();
+        team_sync<TEAM>();
         if (whole) {
-            visit_chunk<S, R, false>(m, x, shared, t, rows, first, cols, diagonal, visit);
+            visit_chunk<S, R, TEAM, false, C>(m, x, shared, t, rows, first, cols, diagonal, visit);
         } else {
-            visit_chunk<S, R, true>(m, x, shared, t, rows, first, cols, diagonal, visit);
+            visit_chunk<S, R, TEAM, true, C>(m, x, shared, t, rows, first, cols, diagonal, visit);
         }
-        visit.end_chunk((int64_t)R * CHUNK);
+        visit.end_chunk((int64_t)R * C);
     }
 }
 

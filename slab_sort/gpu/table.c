@@ -1,0 +1,116 @@
+/* The tables of limits that choose a GPU's method and the shape of its split: the shipped ones, and a caller's own. */
+#include "slab_sort/slab_sort.h"
+#include <limits.h>
+
+/* As `sparse-bench sort --tune` printed them on the GPU named, but for shapes and samples, which prototypes found. A
+ * GPU uses the last table whose compute capability is not above its own, or the first. */
+static const struct {
+    int compute;
+    lsp_sort_table table;
+} shipped_limits[] = {
+    /* NVIDIA H100 */
+    {90,
+     {.ranks_longest = {4096, 2048, 4096, 2048},
+      .split_shortest = {8193, 16385, 16385, 16385},
+      .split_longest = {1048576, 524288, 524288, 524288},
+      .shape_longest = {8192, 65536, 131072, 524288, 1048576},
+      .samples = {8, 8, 8, 16, 16}}},
+};
+
+static const lsp_sort_table *limits_for(int compute) {
+    const lsp_sort_table *best = &shipped_limits[0].table;
+    for (size_t i = 0; i < sizeof shipped_limits / sizeof *shipped_limits; i++) {
+        best = shipped_limits[i].compute <= compute ? &shipped_limits[i].table : best;
+    }
+    return best;
+}
+
+const lsp_sort_table *lsp_sort_table_of(lsp_ctx *ctx) {
+    const lsp_sort_table *own = ctx->tables[LSP_TABLE_SORT];
+    return own != NULL ? own : limits_for(lsp_cuda_get_chip(ctx)->compute);
+}
+
+/* The largest power of two up to x, which is at least 1. */
+static int power_below(int64_t x) { return 1 << (lsp_bits((uint64_t)x) - 1); }
+
+lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n) {
+    enum { BLOCKS_MOST = 128 };
+    const lsp_sort_table *table = lsp_sort_table_of(ctx);
+    const int most = (int)lsp_min(power_below(lsp_cuda_get_chip(ctx)->sms), BLOCKS_MOST);
+    for (int shape = 0; shape < LSP_SORT_SHAPES && n <= INT_MAX / 2; shape++) {
+        const int threads = lsp_sort_threads(shape), room = threads * lsp_sort_words(shape);
+        const int wanted = power_below(2 * lsp_max(lsp_ceil_div(n, threads), 1) - 1); /* rounded up */
+        const int blocks = wanted < most ? wanted : most;
+        const int64_t chunk = lsp_ceil_div(n, blocks);
+        /* Where a block has no room for 4 chunks, a larger sample keeps buckets nearer to their mean: with room for 2
+         * chunks and 32 samples for each bucket, one of 2000 random inputs has a bucket without room. */
+        const int64_t share = 4 * chunk > room ? LSP_SORT_SAMPLES_MOST : table->samples[shape];
+        if ((n <= table->shape_longest[shape] || shape == LSP_SORT_SHAPES - 1) && 2 * chunk <= room) {
+            return (lsp_sort_cut){
+                .shape = shape, .blocks = blocks, .samples = (int)lsp_min(blocks * share, 4 * threads)};
+        }
+    }
+    return (lsp_sort_cut){.shape = -1};
+}
+
+static lsp_status check_limits(lsp_ctx *ctx, const lsp_sort_table *table) {
+    lsp_status status = LSP_OK;
+    for (int k = 0; k < LSP_SORT_KINDS; k++) {
+        LSP_REQUIRE(table->ranks_longest[k] >= 0 && table->ranks_longest[k] <= LSP_SORT_RANKS_MOST, LSP_ERR_ARGUMENT,
+                    "ranks_longest[%d] is %d: 0 to %d are offered", k, table->ranks_longest[k], LSP_SORT_RANKS_MOST);
+        LSP_REQUIRE(table->split_shortest[k] >= 0 && table->split_longest[k] >= 0, LSP_ERR_ARGUMENT,
+                    "split_shortest[%d] is %d and split_longest[%d] %d: neither can be negative", k,
+                    table->split_shortest[k], k, table->split_longest[k]);
+    }
+    for (int s = 0; s < LSP_SORT_SHAPES; s++) {
+        const int before = s > 0 ? table->shape_longest[s - 1] : 0, samples = table->samples[s];
+        LSP_REQUIRE(table->shape_longest[s] >= before, LSP_ERR_ARGUMENT,
+                    "shape_longest[%d] is %d: below %d, the limit before it", s, table->shape_longest[s], before);
+        LSP_REQUIRE(samples >= 1 && samples <= LSP_SORT_SAMPLES_MOST && (samples & (samples - 1)) == 0,
+                    LSP_ERR_ARGUMENT, "samples[%d] is %d: powers of two up to %d are offered", s, samples,
+                    LSP_SORT_SAMPLES_MOST);
+    }
+done:
+    return status;
+}
+
+static lsp_status check_gpu(lsp_ctx *ctx, const void *place) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(place != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
+    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "the context works on the host: tables are for the sort on a GPU");
+done:
+    return status;
+}
+
+lsp_status lsp_sort_set_table(lsp_ctx *ctx, const lsp_sort_table *table) {
+    lsp_status status = LSP_OK;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    void **own = &ctx->tables[LSP_TABLE_SORT];
+    LSP_TRY(check_gpu(ctx, own));
+    if (table != NULL) {
+        LSP_TRY(check_limits(ctx, table));
+        if (*own == NULL) {
+            LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *table, own));
+        }
+        *(lsp_sort_table *)*own = *table;
+    } else {
+        lsp_free(ctx, *own);
+        *own = NULL;
+    }
+done:
+    return status;
+}
+
+lsp_status lsp_sort_get_table(lsp_ctx *ctx, lsp_sort_table *table) {
+    lsp_status status = LSP_OK;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    LSP_TRY(check_gpu(ctx, table));
+    *table = *lsp_sort_table_of(ctx);
+done:
+    return status;
+}

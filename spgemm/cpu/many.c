@@ -1,0 +1,454 @@
+/* Many products C[i] = A[i]*B[i] at once on the CPU. Those of few columns are made in one pass, each by one thread, and
+ * lie in no order in arrays that all of them share; others, each by all threads, as by lsp_spgemm. The arrays get as
+ * much room as a sample of rows says, and a tenth more; if that is too little, as much as C may have at most. */
+#include "core/isa.h"
+#include "cpu.h"
+#include "spgemm/batch.h"
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PART_WORK = 1 << 15,   /* rows and entries of the factors of a part's products */
+    MOST_ENTRIES = 1 << 19 /* of a product that one thread makes; it holds back as many */
+};
+
+typedef struct many {
+    int64_t count;
+    const lsp_csr *A, *B;
+    const lsp_spgemm_options *options;
+    lsp_spgemm_call by_all;
+    lsp_type type;         /* of the arithmetic */
+    lsp_csr *C;            /* without arrays, until all are made; those of other products are whole */
+    int64_t *bound;        /* of the entries of each product; -1: all threads make it */
+    int64_t *at;           /* where the entries of each product begin in the shared arrays */
+    int64_t cols, entries; /* of B at most; that a thread holds back */
+    lsp_isa isa;
+    int threads;
+    lsp_spgemm_run *runs; /* one a thread */
+    char *memory;         /* of each thread */
+    size_t thread_bytes;
+    int64_t parts, *first; /* the products of each part; parts + 1 */
+    int64_t *row_at;       /* where the row pointers of each product begin */
+    lsp_csr shared;        /* types, and arrays; nnz: the entries that have a place */
+    int64_t used;          /* atomic: of these */
+    int64_t fault;         /* atomic: the first malformed pair, or count */
+    bool failed;           /* atomic: there is too little room */
+} many;
+
+/* ---- the look at the factors ---- */
+
+LSP_INLINE bool pointers_rise(lsp_type type, const lsp_csr *M) {
+    bool good = lsp_index_at(M->rowptr, type, 0) == 0 && lsp_index_at(M->rowptr, type, M->rows) == M->nnz;
+    for (int64_t i = 0; i < M->rows; i++) {
+        good &= lsp_index_at(M->rowptr, type, i) <= lsp_index_at(M->rowptr, type, i + 1);
+    }
+    return good;
+}
+LSP_INLINE bool columns_fit(lsp_type type, const lsp_csr *M) {
+    bool good = true;
+    for (int64_t k = 0; k < M->nnz; k++) {
+        good &= (uint64_t)lsp_index_at(M->col, type, k) < (uint64_t)M->cols;
+    }
+    return good;
+}
+static bool is_sound(const lsp_csr *M) {
+    return LSP_WITH_INDEX(M->rowptr_type, pointers_rise, M) && LSP_WITH_INDEX(M->col_type, columns_fit, M);
+}
+
+/* Bounds the entries of the product of a pair that is sound. */
+LSP_INLINE int64_t bound_by(bool narrow, const lsp_csr *A, const lsp_csr *B) {
+    const lsp_type types[] = {narrow ? LSP_I32 : A->rowptr_type, narrow ? LSP_I32 : A->col_type,
+                              narrow ? LSP_I32 : B->rowptr_type};
+    int64_t bound = 0;
+    for (int64_t i = 0, e = 0; i < A->rows; i++) {
+        int64_t here = 0;
+        for (const int64_t end = lsp_index_at(A->rowptr, types[0], i + 1); e < end; e++) {
+            const int64_t k = lsp_index_at(A->col, types[1], e);
+            here += lsp_index_at(B->rowptr, types[2], k + 1) - lsp_index_at(B->rowptr, types[2], k);
+        }
+        bound += lsp_min(here, B->cols);
+    }
+    return bound;
+}
+static int64_t bound_of(const lsp_csr *A, const lsp_csr *B) {
+    const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32;
+    return narrow ? bound_by(true, A, B) : bound_by(false, A, B);
+}
+
+static void look_at_part(void *data, int64_t part, int thread) {
+    many *m = data;
+    (void)thread;
+    for (int64_t i = m->first[part]; i < m->first[part + 1]; i++) {
+        const lsp_csr *A = &m->A[i], *B = &m->B[i];
+        const bool wide = B->cols > LSP_RUN_NEAR;
+        if (!wide && !(is_sound(A) && (A == B || is_sound(B)))) {
+            lsp_lower(&m->fault, i);
+            return;
+        }
+        m->bound[i] = wide ? -1 : bound_of(A, B);
+        m->bound[i] = m->bound[i] > MOST_ENTRIES ? -1 : m->bound[i];
+    }
+}
+
+/* Can the pairs be made so? Their structs are checked, and all have the types of the first. */
+static bool suits(lsp_ctx *ctx, const many *m) {
+    const lsp_csr *A = m->A, *B = m->B;
+    const lsp_spgemm_options *options = m->options;
+    const bool real = (m->type == LSP_F32 || m->type == LSP_F64) && !lsp_is_integer(A->val_type);
+    const bool counts = m->type == LSP_F32 && lsp_semiring_counts(options->semiring);
+    bool good = options->method == LSP_SPGEMM_AUTO && !options->transpose_a && !options->transpose_b && !counts &&
+                ctx->options.max_bytes == 0 && m->type == lsp_wide_type(m->type) &&
+                (m->type == LSP_NONE || (B->val_type == m->type && (real || A->val_type == m->type)));
+    for (int64_t i = 0; i < m->count && good; i++) {
+        for (int f = 0; f < 2 && good; f++) {
+            const lsp_csr *M = (f ? B : A) + i, *like = f ? B : A;
+            good = M->where == LSP_HOST && M->rowptr_type == like->rowptr_type && M->col_type == like->col_type &&
+                   M->val_type == like->val_type && lsp_csr_check_header(ctx, "a factor", M) == LSP_OK &&
+                   M->cols <= INT32_MAX / 2;
+        }
+    }
+    return good;
+}
+
+/* Cuts the products into parts of about equal work, and looks at them. */
+static lsp_status look(lsp_ctx *ctx, many *m) {
+    lsp_status status = LSP_OK;
+    int64_t work = 0, all = 0, at = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->bound));
+    LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->at));
+    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &m->first));
+    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &m->row_at));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->count, &m->C));
+    m->first[0] = 0;
+    for (int64_t i = 0; i < m->count; i++) {
+        const int64_t more = m->A[i].rows + m->A[i].nnz + m->B[i].rows + m->B[i].nnz;
+        m->row_at[i] = at;
+        at += m->A[i].rows + 1;
+        work += more;
+        all += more;
+        if (work >= PART_WORK || i + 1 == m->count) {
+            m->first[++m->parts] = i + 1;
+            work = 0;
+        }
+    }
+    m->row_at[m->count] = at;
+    m->fault = m->count;
+    m->threads = (int)lsp_min(lsp_spgemm_threads(ctx, all), m->parts);
+    lsp_for_parts(ctx, m->parts, m->threads, look_at_part, m);
+done:
+    return status;
+}
+
+/* ---- room ---- */
+
+static lsp_status prepare_runs(lsp_ctx *ctx, many *m) {
+    lsp_status status = LSP_OK;
+    m->entries = LSP_RUN_ENTRIES;
+    for (int64_t i = 0; i < m->count; i++) {
+        m->cols = m->bound[i] >= 0 ? lsp_max(m->cols, m->B[i].cols) : m->cols;
+        m->entries = lsp_max(m->entries, m->bound[i]);
+    }
+    m->thread_bytes = lsp_spgemm_lay_out_run(m->type, m->cols, m->entries, NULL, &(lsp_spgemm_run){0});
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->threads, &m->runs));
+    LSP_TRY(lsp_scratch_bytes(ctx, m->threads, m->thread_bytes, false, (void **)&m->memory));
+    for (int thread = 0; thread < m->threads; thread++) {
+        lsp_spgemm_run *run = &m->runs[thread];
+        (void)lsp_spgemm_lay_out_run(m->type, m->cols, m->entries, m->memory + (size_t)thread * m->thread_bytes, run);
+        memset(run->touched, 0, ((size_t)m->cols + 63) / 64 * 64);
+        run->type = m->type;
+        run->semiring = m->options->semiring;
+        run->sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
+        run->most = m->entries;
+    }
+done:
+    return status;
+}
+
+/* The rows of product i from run->next on, behind `used` of `most` entries of these arrays. Returns their entries. */
+static int64_t make_rows(const many *m, lsp_spgemm_run *run, int64_t i, void *const arrays[2], int64_t used,
+                         int64_t most) {
+    lsp_spgemm_run here = *run;
+    lsp_csr c = m->shared;
+    c.rowptr = (char *)c.rowptr + (size_t)m->row_at[i] * lsp_type_bytes(c.rowptr_type);
+    here.C = &c;
+    here.col = (char *)arrays[0] + (size_t)used * lsp_type_bytes(c.col_type);
+    here.val = (char *)arrays[1] + (size_t)used * lsp_type_bytes(m->type);
+    here.capacity = most - used;
+    const int64_t made = LSP_ISA_PICK(m->isa, lsp_spgemm_one_pass_rows)(&here);
+    run->next = here.next;
+    run->products = here.products;
+    run->nnz_bound = here.nnz_bound;
+    run->max_row_products = here.max_row_products;
+    run->cleared = here.cleared;
+    return made;
+}
+
+static void begin_product(const many *m, lsp_spgemm_run *run, int64_t i) {
+    run->A = &m->A[i];
+    run->B = &m->B[i];
+    run->next = 0;
+    run->last = run->A->rows;
+}
+
+/* The entries of all small products by a sample of rows, and a tenth more; few are bounded by their products. */
+static int64_t expected_entries(many *m, int64_t bound) {
+    enum { FEW = 1 << 16, PRODUCTS = 256, ROWS = 8 };
+    lsp_spgemm_run *run = m->runs;
+    int64_t made = 0;
+    for (int64_t s = 0; s < PRODUCTS && bound > FEW; s++) {
+        const int64_t i = m->count * s / PRODUCTS;
+        begin_product(m, run, i);
+        if (m->bound[i] > 0) {
+            run->next =
+                run->last / 2 / ROWS * ROWS; /* not before their products are counted: the pointers are made anew */
+            run->last = lsp_min(run->next + ROWS, run->last);
+            made += make_rows(m, run, i, (void *const[]){run->col, run->val}, 0, m->entries);
+        }
+    }
+    const double share = run->nnz_bound > 0 ? 1.1 * (double)made / (double)run->nnz_bound : 1;
+    run->products = run->nnz_bound = run->max_row_products = 0;
+    return share < 1 ? lsp_min((int64_t)(share * (double)bound) + FEW, bound) : bound;
+}
+
+static void free_shared(lsp_ctx *ctx, many *m) {
+    void *const arrays[] = {m->shared.rowptr, m->shared.col, m->shared.val};
+    for (int a = 0; a < 3; a++) {
+        lsp_free(ctx, arrays[a]);
+    }
+    m->shared.rowptr = m->shared.col = m->shared.val = NULL;
+}
+
+static lsp_status take_room(lsp_ctx *ctx, many *m, int64_t entries) {
+    lsp_status status = LSP_OK;
+    m->shared.nnz = entries;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, entries, lsp_type_bytes(m->shared.col_type), &m->shared.col));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, entries, lsp_type_bytes(m->type), &m->shared.val));
+done:
+    return status;
+}
+
+/* ---- the products ---- */
+
+/* Moves the `used` entries of the products first .. end-1 from the thread's memory to the shared arrays. */
+static void append(many *m, const lsp_spgemm_run *run, int64_t first, int64_t end, int64_t used) {
+    const size_t col = lsp_type_bytes(m->shared.col_type), val = lsp_type_bytes(m->type);
+    const int64_t begin = __atomic_fetch_add(&m->used, used, __ATOMIC_RELAXED);
+    if (used > m->shared.nnz - begin) {
+        __atomic_store_n(&m->failed, true, __ATOMIC_RELAXED);
+        return;
+    }
+    for (int64_t i = first; i < end; i++) {
+        m->at[i] += begin;
+    }
+    if (used > 0) {
+        memcpy((char *)m->shared.col + (size_t)begin * col, run->col, (size_t)used * col);
+    }
+    if (used > 0 && val > 0) {
+        memcpy((char *)m->shared.val + (size_t)begin * val, run->val, (size_t)used * val);
+    }
+}
+
+/* One thread alone makes product i in its place, unless it may not fit. */
+static bool make_in_place(many *m, lsp_spgemm_run *run, int64_t i) {
+    void *const arrays[] = {m->shared.col, m->shared.val};
+    if (m->threads > 1 || m->bound[i] > m->shared.nnz - m->used) {
+        return false;
+    }
+    m->at[i] = m->used;
+    m->C[i].nnz = make_rows(m, run, i, arrays, m->used, m->shared.nnz);
+    m->used += m->C[i].nnz;
+    return true;
+}
+
+static void make_part(void *data, int64_t part, int thread) {
+    many *m = data;
+    lsp_spgemm_run *run = &m->runs[thread];
+    void *const arrays[] = {run->col, run->val};
+    const int64_t end = m->first[part + 1];
+    int64_t first = m->first[part], used = 0;
+    for (int64_t i = first; i < end && !__atomic_load_n(&m->failed, __ATOMIC_RELAXED); i++) {
+        if (m->bound[i] < 0) {
+            m->at[i] = 0;
+            continue;
+        }
+        if (m->bound[i] > m->entries - used) {
+            append(m, run, first, i, used);
+            first = i;
+            used = 0;
+        }
+        begin_product(m, run, i);
+        lsp_index_set(m->shared.rowptr, m->shared.rowptr_type, m->row_at[i], 0);
+        if (used == 0 && make_in_place(m, run, i)) {
+            first = i + 1;
+            continue;
+        }
+        m->at[i] = used;
+        m->C[i].nnz = make_rows(m, run, i, arrays, used, m->entries);
+        used += m->C[i].nnz;
+    }
+    append(m, run, first, end, used);
+}
+
+/* Copies an array into one that has no more room than it needs. */
+static lsp_status cut(lsp_ctx *ctx, void **array, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    void *exact = NULL;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, bytes, 1, &exact));
+    if (bytes > 0) {
+        memcpy(exact, *array, (size_t)bytes);
+    }
+    lsp_free(ctx, *array);
+    *array = exact;
+done:
+    return status;
+}
+
+/* Makes the small products. */
+static lsp_status make_small(lsp_ctx *ctx, many *m) {
+    lsp_status status = LSP_OK;
+    int64_t bound = 0, room, nnz;
+    for (int64_t i = 0; i < m->count; i++) {
+        bound += lsp_max(m->bound[i], 0);
+    }
+    LSP_TRY(prepare_runs(ctx, m));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, m->row_at[m->count], lsp_type_bytes(m->shared.rowptr_type), &m->shared.rowptr));
+    room = expected_entries(m, bound);
+    for (int attempt = 0; attempt == 0 || m->failed; attempt++, room = bound) {
+        m->failed = false;
+        for (int thread = 0; thread < m->threads; thread++) {
+            m->runs[thread].products = m->runs[thread].nnz_bound = m->runs[thread].max_row_products = 0;
+        }
+        lsp_free(ctx, m->shared.col);
+        lsp_free(ctx, m->shared.val);
+        m->shared.col = m->shared.val = NULL;
+        LSP_TRY(take_room(ctx, m, room));
+        m->used = 0;
+        lsp_for_parts(ctx, m->parts, m->threads, make_part, m);
+    }
+    nnz = m->used;
+    if (m->shared.nnz - nnz > nnz / 8) {
+        LSP_TRY(cut(ctx, &m->shared.col, nnz * (int64_t)lsp_type_bytes(m->shared.col_type)));
+        LSP_TRY(cut(ctx, &m->shared.val, nnz * (int64_t)lsp_type_bytes(m->type)));
+    }
+done:
+    return status;
+}
+
+/* Makes the other products, whose arrays are then their own. *alike: they have the types of the small ones. */
+static lsp_status make_by_all(lsp_ctx *ctx, many *m, lsp_spgemm_info *info, int64_t *wide, bool *alike) {
+    lsp_status status = LSP_OK;
+    for (int64_t i = 0; i < m->count && *alike; i++) {
+        lsp_spgemm_info one;
+        if (m->bound[i] < 0) {
+            LSP_TRY(m->by_all(ctx, &m->A[i], &m->B[i], m->options, &m->C[i], &one));
+            *alike = m->C[i].rowptr_type == m->shared.rowptr_type && m->C[i].col_type == m->shared.col_type;
+            *wide += 1;
+            info->products += one.products;
+            info->nnz_bound += one.nnz_bound;
+            info->max_row_products = lsp_max(info->max_row_products, one.max_row_products);
+            info->scratch_bytes = lsp_max(info->scratch_bytes, one.scratch_bytes);
+            info->passes = one.passes > info->passes ? one.passes : info->passes;
+        }
+    }
+done:
+    return status;
+}
+
+static void describe(const many *m, int64_t wide, lsp_spgemm_info *info) {
+    int64_t cols = 0;
+    for (int thread = 0; thread < m->threads; thread++) {
+        info->products += m->runs[thread].products;
+        info->nnz_bound += m->runs[thread].nnz_bound;
+        info->max_row_products = lsp_max(info->max_row_products, m->runs[thread].max_row_products);
+    }
+    for (int64_t i = 0; i < m->count; i++) {
+        info->nnz += m->C[i].nnz;
+        cols = lsp_max(cols, m->B[i].cols);
+    }
+    info->scratch_bytes = lsp_max(info->scratch_bytes, m->threads * (int64_t)(m->thread_bytes + sizeof *m->runs));
+    info->bound_bytes =
+        lsp_spgemm_matrix_bytes(m->row_at[m->count] - m->count, cols, info->nnz_bound, &m->options->types, m->type);
+    snprintf(info->reason, sizeof info->reason,
+             "one pass: %lld matrices, each by one of %d thread%s in a window of all columns; %lld by all, one by one",
+             (long long)(m->count - wide), m->threads, m->threads > 1 ? "s" : "", (long long)wide);
+}
+
+/* Gives the small products their parts of the shared arrays, and makes all arrays a group. */
+static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx), pointer = lsp_type_bytes(m->shared.rowptr_type);
+    const size_t col = lsp_type_bytes(m->shared.col_type), val = lsp_type_bytes(m->type);
+    void **arrays;
+    int64_t n = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, 3 * (m->count + 1), &arrays));
+    arrays[n++] = m->shared.rowptr;
+    arrays[n++] = m->shared.col;
+    arrays[n++] = m->shared.val;
+    for (int64_t i = 0; i < m->count; i++) {
+        C[i] = m->C[i];
+        if (m->bound[i] < 0) {
+            arrays[n++] = C[i].rowptr;
+            arrays[n++] = C[i].col;
+            arrays[n++] = C[i].val;
+            continue;
+        }
+        C[i] = m->shared;
+        C[i].rows = m->A[i].rows;
+        C[i].cols = m->B[i].cols;
+        C[i].nnz = m->C[i].nnz;
+        C[i].rowptr = (char *)m->shared.rowptr + (size_t)m->row_at[i] * pointer;
+        C[i].col = C[i].nnz > 0 ? (char *)m->shared.col + (size_t)m->at[i] * col : NULL;
+        C[i].val = C[i].nnz > 0 && val > 0 ? (char *)m->shared.val + (size_t)m->at[i] * val : NULL;
+    }
+    lsp_make_joint(ctx, arrays, n, m->count);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                 const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
+                                 lsp_spgemm_info *info, bool *done) {
+    lsp_status status = LSP_OK;
+    many m = {.count = count, .A = A, .B = B, .options = options, .by_all = by_all, .isa = ctx->isa};
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr_types *types = &options->types;
+    int64_t wide = 0;
+    bool alike = true;
+    *done = false;
+    m.type = lsp_spgemm_result_type(A, B, options);
+    m.shared = (lsp_csr){.rowptr_type = types->rowptr_type == LSP_NONE ? LSP_I32 : types->rowptr_type,
+                         .col_type = types->col_type == LSP_NONE ? LSP_I32 : types->col_type,
+                         .val_type = m.type,
+                         .where = LSP_HOST};
+    if (!suits(ctx, &m)) {
+        return LSP_OK;
+    }
+    LSP_TRY(look(ctx, &m));
+    if (m.fault < count) {
+        goto done;
+    }
+    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
+    LSP_TRY(make_small(ctx, &m));
+    const char *phase = ctx->only_phase;
+    ctx->only_phase = phase != NULL ? phase : "none"; /* each product would begin again from 0 */
+    status = make_by_all(ctx, &m, info, &wide, &alike);
+    ctx->only_phase = phase;
+    LSP_TRY(status);
+    if (alike) {
+        lsp_progress(ctx, "multiply", 1);
+        LSP_TRY(hand_out(ctx, &m, C));
+        describe(&m, wide, info);
+        *done = true;
+    }
+done:
+    if (!*done) {
+        free_shared(ctx, &m);
+        for (int64_t i = 0; m.C != NULL && m.bound != NULL && i < count; i++) {
+            lsp_csr_free(ctx, &m.C[i]);
+        }
+    }
+    lsp_scratch_release(ctx, mark);
+    return status == LSP_ERR_MEMORY || status == LSP_ERR_FORMAT ? LSP_OK
+                                                                : status; /* the stacks need less, and name faults */
+}

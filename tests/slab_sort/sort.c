@@ -1,0 +1,84 @@
+/* The sort of a whole array beside the reference: all types, values, inputs and methods, lengths around every limit. */
+#include "cases.h"
+
+/* The number of methods that this context has for n items, and the i-th of them. */
+static int methods_for(const lsp_ctx *ctx, int64_t n, lsp_sort_method list[4]) {
+    int count = 0;
+    list[count++] = LSP_SORT_AUTO;
+    list[count++] = LSP_SORT_RADIX;
+    if (ctx->options.device == LSP_CUDA) {
+        if (n <= LSP_SORT_RANKS_MOST / (is_slow(ctx) ? 4 : 1)) {
+            list[count++] = LSP_SORT_RANKS;
+        }
+        if (n <= (is_slow(ctx) ? 20000 : 1 << 18)) {
+            list[count++] = LSP_SORT_SPLIT;
+        }
+    }
+    return count;
+}
+
+/* Case `number` of this length; neighbours differ in everything. */
+static void check_number(lsp_ctx *ctx, int64_t n, int number) {
+    lsp_sort_method methods[4];
+    const int count = methods_for(ctx, n, methods);
+    sort_case c = {.n = n,
+                   .key_type = key_types[number % KEY_TYPES],
+                   .value_bytes = value_sizes[number / KEY_TYPES % VALUE_SIZES],
+                   .fill = number * 5 % SORT_FILLS,
+                   .flags = (number / 3 % 2 ? LSP_SORT_DESCENDING : 0) | (number % 11 == 3 ? LSP_SORT_EQUAL_ZEROS : 0),
+                   .method = methods[number * 7 / 3 % count],
+                   .in_place = number % 3 == 0,
+                   .planned = number % 4 == 1};
+    if ((c.value_bytes == 4 || c.value_bytes == 8) && number % 5 == 0) {
+        c.flags |= LSP_SORT_POSITIONS;
+        c.no_keys = number % 2;
+    }
+    if (c.key_type != LSP_F32 && c.key_type != LSP_F64 && number % 13 == 0) {
+        c.begin_bit = number % 9, c.end_bit = 32 - number % 7;
+    }
+    check_sort(ctx, c);
+}
+
+TEST_ON_BOTH(slab_sort, short_arrays_of_all_types_and_inputs_are_sorted_by_all_methods) {
+    static const int64_t lengths[] = {0, 1, 2, 31, 32, 33, 100, 255, 256, 257, 511, 1000, 1023, 1024, 1025};
+    int number = 0;
+    for (int l = 0; l < 15; l++) {
+        for (int k = 0; k < 480; k += sort_pace(ctx), number++) {
+            check_number(ctx, lengths[l], number * 5 + l);
+        }
+    }
+}
+
+TEST_ON_BOTH(slab_sort, lengths_around_limits_are_sorted) {
+    static const int64_t limits[] = {1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18};
+    const int most = is_slow(ctx) ? 3 : 8;
+    for (int l = 0; l < most; l++) {
+        for (int k = 0; k < 120 >> l / 2; k += sort_pace(ctx)) {
+            check_number(ctx, limits[l] + k % 3 - 1, k + l);
+        }
+    }
+}
+
+TEST_ON_BOTH(slab_sort, long_arrays_are_sorted) {
+    const int64_t n = is_slow(ctx) ? 1 << 15 : 1 << 20;
+    for (int k = 0; k < 24; k += sort_pace(ctx)) {
+        check_number(ctx, n + k % 3 - 1, k * 5);
+    }
+}
+
+/* Each input at a length with several blocks, keys alone and stable pairs. */
+TEST_ON_BOTH(slab_sort, every_input_is_sorted) {
+    const int64_t n = is_slow(ctx) ? 5000 : 100000;
+    for (int fill = 0; fill < SORT_FILLS; fill++) {
+        for (int t = fill % (is_slow(ctx) ? 3 : 1); t < KEY_TYPES; t += is_slow(ctx) ? 3 : 1) {
+            for (int values = 0; values < 2; values++) {
+                check_sort(ctx, (sort_case){.n = n,
+                                            .key_type = key_types[t],
+                                            .value_bytes = values ? 4 : 0,
+                                            .fill = fill,
+                                            .method = ctx->options.device == LSP_CUDA ? LSP_SORT_SPLIT : LSP_SORT_AUTO,
+                                            .in_place = (fill + t) % 2});
+            }
+        }
+    }
+}
