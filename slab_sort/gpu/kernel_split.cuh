@@ -267,9 +267,9 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
         }
         return (int64_t)c * chunk + sh.shift[c] + i;
     }
-    __device__ K key_at(int i) const { return __ldcg((const K *)job.keys + address(i)); }
+    __device__ K bucket_key(int i) const { return __ldcg((const K *)job.keys + address(i)); }
     /* DIRECT: what lies in scratch are numbers already. */
-    __device__ K number_at(K x) const { return DIRECT ? x : number(x); }
+    __device__ K bucket_number(K x) const { return DIRECT ? x : number(x); }
 
     __device__ void take(int i, K x) const {
         if constexpr (DIRECT) {
@@ -305,12 +305,12 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
     }
 
     /* Calls act(rank, i, key) for the items i of the bucket with wanted(number), in their order. Returns how many. */
-    template <typename W, typename A> __device__ int each_item(int total, W wanted, A act) const {
+    template <typename W, typename A> __device__ int each_wanted(int total, W wanted, A act) const {
         int before = 0;
 #pragma unroll 1
         for (int i = t; i - t < total; i += NT) {
-            const K x = key_at(min(i, total - 1));
-            const bool is = i < total && wanted(number_at(x));
+            const K x = bucket_key(min(i, total - 1));
+            const bool is = i < total && wanted(bucket_number(x));
             int all;
             const int rank = before + block_scan((int)is, sh.sums, &all);
             if (is) {
@@ -324,7 +324,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
     /* Collects up to HALF items with low <= number, and number < high if `bounded`: of those every stride-th. Returns
      * how many there are, stride by stride. */
     __device__ int collect(int total, K low, K high, bool bounded, int stride) const {
-        const int found = each_item(
+        const int found = each_wanted(
             total, [&](K x) { return x >= low && (!bounded || x < high); },
             [&](int rank, int i, K x) {
                 const int to = rank / stride;
@@ -357,7 +357,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
 #pragma unroll 4
                 for (int r = 0; r < R; r++) {
                     if (r * NT + t < total) {
-                        take(r * NT + t, key_at(r * NT + t));
+                        take(r * NT + t, bucket_key(r * NT + t));
                     }
                 }
                 __syncthreads();
@@ -371,7 +371,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
                 done += got;
                 if (bounded) {
                     const int64_t to = (int64_t)start + done;
-                    done += each_item(
+                    done += each_wanted(
                         total, [&](K x) { return x == high; },
                         [&](int rank, int i, K x) { write_item(to + rank, i, x); });
                     low = high + 1;

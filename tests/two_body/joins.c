@@ -334,3 +334,31 @@ Test(two_body_joins, blocks_survive_a_failing_allocation_or_tell_it) {
     lsp_ctx_destroy(whole);
     free(a.memory);
 }
+
+/* All pairs need a list of hits; without room for it the same matrix is made in another way. */
+Test(two_body_joins, by_all_pairs_within_any_budget_on_the_gpu) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    cloud a = make_cloud(DUPLICATES, 400, 3, LSP_F32, 1);
+    const lsp_pair_options all = {.method = LSP_PAIR_ALL};
+    lsp_csr right, C;
+    must(ctx, lsp_radius_join(ctx, &a.points, NULL, &all, 0.6, NULL, &right, NULL));
+    int made = 0;
+    for (int64_t bytes = 1 << 16; bytes < 1 << 24; bytes += bytes / 4) {
+        must(ctx, lsp_ctx_set_max_bytes(ctx, bytes));
+        const lsp_status status = lsp_radius_join(ctx, &a.points, NULL, &all, 0.6, NULL, &C, NULL);
+        cr_assert(status == LSP_ERR_MEMORY || status == LSP_OK);
+        if (status == LSP_OK) {
+            cr_assert(C.nnz == right.nnz && memcmp(C.col, right.col, (size_t)C.nnz * sizeof(int32_t)) == 0 &&
+                          memcmp(C.val, right.val, (size_t)C.nnz * sizeof(float)) == 0,
+                      "%lld bytes", (long long)bytes);
+            made++;
+            must(ctx, lsp_csr_free(ctx, &C));
+        }
+        lsp_ctx_trim(ctx);
+    }
+    cr_assert(made > 0);
+    must(ctx, lsp_ctx_set_max_bytes(ctx, 0));
+    must(ctx, lsp_csr_free(ctx, &right));
+    free(a.memory);
+    lsp_ctx_destroy(ctx);
+}

@@ -6,7 +6,7 @@
 
 #include "boxes.cuh"
 
-enum { DENSITY_NT = 128, DENSITY_WARPS = DENSITY_NT / WARP, DENSITY_SM_BLOCKS = 6 };
+enum { DENSITY_NT = 128, DENSITY_WARPS = DENSITY_NT / WARP, DENSITY_SM_BLOCKS = 4 };
 
 /* The term of a pair: 2^(d2 * scale); 2^-d2, where the places are scaled already; 1 + d2 * scale, where above 0. */
 enum density_term { TERM_GAUSSIAN, TERM_SCALED, TERM_EPANECHNIKOV };
@@ -103,7 +103,7 @@ __device__ __forceinline__ density_point<S> load_point(const pair_cloud &cloud, 
 
 /* BOTH: of one set each pair of tiles once; else all pairs, for set a alone. */
 template <typename S, density_term TERM, bool BOTH>
-static __global__ void __launch_bounds__(DENSITY_NT, sizeof(typename S::number) == 4 ? DENSITY_SM_BLOCKS : 4)
+static __global__ void __launch_bounds__(DENSITY_NT, DENSITY_SM_BLOCKS)
     kernel_density(const __grid_constant__ density_setup s, u64 *tested) {
     typedef typename S::number number;
     constexpr int R = density_rows<S>::count, GROUP = R * WARP;
