@@ -101,9 +101,6 @@ int tb_compute(tb_job *job) {
     cli_progress_begin(&job->run.progress, doing[o->verb], job->sets[0].name);
     lsp_status status = call(job, ctx);
     job->compute_ms = cli_progress_end(&job->run.progress);
-    if (status == LSP_ERR_UNSUPPORTED && job->run.gpu) {
-        return cli_fail(CLI_DEVICE, "%s on a GPU: %s (--device cpu)", tb_verb_name(o->verb), lsp_last_error(ctx));
-    }
     if (status == LSP_ERR_UNSUPPORTED) { /* the method, by the verb */
         return cli_usage("%s", lsp_last_error(ctx));
     }

@@ -23,7 +23,7 @@ at_most() {
             fits = n >= least + 0
             for (r = 1; r <= rules && fits; r++) {
                 split(rule[r], part, "=")
-                fits = seen[part[1]] + 0 == part[2] * n || (part[2] ~ /[+]$/ && seen[part[1]] >= part[2] * n)
+                fits = seen[part[1]] + 0 == part[2] * n || (part[2] ~ /[+]$/ && seen[part[1]] + 0 >= part[2] * n)
             }
             if (fits && (best == "" || $2 / n < best)) best = $2 / n
         }
@@ -67,6 +67,9 @@ gpu) # a unit is a pair; compared with CUDA 13 for compute capability 9.0
     at_most 11 "count, periodic" "kernel_countI.*$cube" FMUL 16 FFMA=2
     at_most 9.1 "count of near points, f32" "kernel_count_nearI.*$open" FMUL 8 FADD=3 FFMA=2
     at_most 13.1 "several radii, f32" "kernel_tallyI.*$open.*edge_bins" FMUL 8 FADD=3 FFMA=2
+    at_most 7.9 "count of pairs of groups, f32" "kernel_count_boxesI.*$open" FMUL 16 FADD=3 FFMA=2
+    at_most 9.9 "density of one set, scaled, f32" "kernel_densityI.*${open}.*term1ELb1" MUFU.EX2 16 FADD=3+ FFMA=4
+    at_most 11 "density of one set, f32" "kernel_densityI.*${open}.*term0ELb1" MUFU.EX2 16 FADD=3+ FFMA=4
     at_most 20.3 "histogram, f32, with the loop that is done again" "kernel_tallyI.*$open.*root_way1ELb0" MUFU.SQRT 8 FADD=3
     at_most 21.3 "histogram, f32, bins beyond cut off" "kernel_tallyI.*$open.*root_way1ELb1" MUFU.SQRT 8 FADD=3
     at_most 16 "histogram of many bins, f32" "kernel_tallyI.*$open.*root_way2ELb0" MUFU.RSQ 8 FADD=3

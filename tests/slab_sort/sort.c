@@ -20,6 +20,11 @@ static void check_number(lsp_ctx *ctx, int64_t n, int number) {
     if (c.key_type != LSP_F32 && c.key_type != LSP_F64 && number % 13 == 0) {
         c.begin_bit = number % 9, c.end_bit = 32 - number % 7;
     }
+    c.changes = number % 7 == 2 && !c.no_keys;
+    if (ctx->options.device == LSP_CUDA && number % 2 && c.value_bytes == 0 && c.end_bit == 0 &&
+        (c.flags & LSP_SORT_EQUAL_ZEROS) == 0 && c.key_type != LSP_F32 && c.key_type != LSP_F64) {
+        c.method = LSP_SORT_SLAB;
+    }
     check_sort(ctx, c);
 }
 
