@@ -8,6 +8,8 @@
 
 #ifdef __CUDACC__
 #define SLAB_BOTH static __host__ __device__ constexpr
+#elif defined(__cplusplus)
+#define SLAB_BOTH static constexpr
 #else
 #define SLAB_BOTH static inline
 #endif
