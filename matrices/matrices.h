@@ -202,6 +202,8 @@ lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, un
 
 /* lsp_csr_transpose and lsp_csr_add, with this name for A, or for B, in their messages. */
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B);
+/* B = A^T of a checked matrix, by lsp_csr_file. */
+lsp_status lsp_csr_file_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
 lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const lsp_csr *A, double beta,
                           const lsp_csr *B, lsp_csr *C);
 

@@ -1,6 +1,6 @@
 /* The public calls of the sort of a whole array: at once, or planned and then executed. What is sorted and in which
  * order is that of lsp_segsort with one segment, whose ref.c is the specification. On a GPU one of lsp_sort_ways does
- * it, and lsp_radix_sort sorts long arrays; on a CPU it sorts all. */
+ * it, and lsp_radix_sort sorts long arrays; on a CPU lsp_segsort sorts all. */
 #include "slab_sort.h"
 #include "segsort/segsort.h"
 #include <stdio.h>
@@ -36,27 +36,37 @@ static lsp_radix_sort_args as_radix(const lsp_sort_args *args) {
                                  .where = args->where};
 }
 
+/* The same request as a segmented sort of one segment. */
+static lsp_segsort_args as_segment(const lsp_sort_args *args) {
+    return (lsp_segsort_args){.n = args->n,
+                              .segments = args->n > 0,
+                              .length = args->n > 0 ? args->n : 0,
+                              .key_type = args->key_type,
+                              .value_bytes = args->value_bytes,
+                              .keys = args->keys,
+                              .keys_out = args->keys_out,
+                              .values = args->values,
+                              .values_out = args->values_out,
+                              .begin_bit = args->begin_bit,
+                              .end_bit = args->end_bit,
+                              .flags = args->flags,
+                              .change = args->change,
+                              .where = args->where};
+}
+
 static lsp_status check_sort(lsp_ctx *ctx, const lsp_sort_args *args) {
     lsp_status status = LSP_OK;
+    lsp_segsort_args segment;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the sort are NULL");
+    segment = as_segment(args);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_sort_args", args->reserved));
     LSP_REQUIRE((unsigned)args->method < LSP_SORT_METHODS, LSP_ERR_ARGUMENT, "there is no sort method %d: 0 to %d are",
                 (int)args->method, LSP_SORT_METHODS - 1);
     LSP_REQUIRE(args->value_bytes > 0 || (args->values == NULL && args->values_out == NULL), LSP_ERR_ARGUMENT,
                 "values are given, but value_bytes is 0");
-    LSP_TRY(lsp_segsort_check(ctx, &(lsp_segsort_args){.n = args->n,
-                                                       .segments = args->n > 0,
-                                                       .length = args->n > 0 ? args->n : 0,
-                                                       .key_type = args->key_type,
-                                                       .value_bytes = args->value_bytes,
-                                                       .keys = args->keys,
-                                                       .keys_out = args->keys_out,
-                                                       .values = args->values,
-                                                       .values_out = args->values_out,
-                                                       .begin_bit = args->begin_bit,
-                                                       .end_bit = args->end_bit,
-                                                       .flags = args->flags,
-                                                       .where = args->where}));
+    LSP_REQUIRE(args->change == NULL || args->keys_out != NULL, LSP_ERR_ARGUMENT,
+                "changes are of sorted keys, but keys_out is NULL");
+    LSP_TRY(lsp_segsort_check(ctx, &segment));
 done:
     return status;
 }
@@ -113,41 +123,52 @@ done:
     return status;
 }
 
-/* ---- at once ---- */
+/* ---- sorting ---- */
 
-/* By a method of the GPU, with scratch that ends with the call. */
-static lsp_status run_at_once(lsp_ctx *ctx, const lsp_sort_args *args, const lsp_sort_info *info) {
+/* By one of lsp_sort_ways, or by `radix`, or by lsp_radix_sort if that is NULL. */
+static lsp_status run_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_method method, lsp_radix_sort_plan *radix,
+                           void *scratch) {
     lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
-    void *scratch;
-    LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-                "work on the stream is being recorded into a graph: only a plan made before can sort there");
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, info->scratch_bytes, 1, &scratch));
-    LSP_TRY(args->n > 0 ? lsp_sort_ways[info->method]->run(ctx, args, scratch) : LSP_OK);
+    const lsp_radix_sort_args by_radix = as_radix(args);
+    if (args->where == LSP_HOST) {
+        const lsp_segsort_args segment = as_segment(args);
+        return lsp_segsort(ctx, &segment, NULL);
+    }
+    if (args->n == 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(method != LSP_SORT_RADIX ? lsp_sort_ways[method]->run(ctx, args, scratch)
+            : radix != NULL          ? lsp_radix_sort_execute(radix, &by_radix)
+                                     : lsp_radix_sort(ctx, &by_radix, NULL));
+    if (args->change != NULL && method != LSP_SORT_SLAB) {
+        LSP_TRY(lsp_sort_mark_changes(ctx, args));
+    }
 done:
-    lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
     return status;
 }
+
+/* ---- at once ---- */
 
 lsp_status lsp_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_info *info) {
     lsp_status status = LSP_OK;
     lsp_sort_info chosen;
+    void *scratch = NULL;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    const size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(prepare_sort(ctx, args, &chosen));
-    if (chosen.method == LSP_SORT_RADIX) {
-        const lsp_radix_sort_args radix = as_radix(args);
-        lsp_radix_sort_info told;
-        LSP_TRY(lsp_radix_sort(ctx, &radix, &told));
-        chosen.scratch_bytes = told.scratch_bytes;
-    } else {
-        LSP_TRY(run_at_once(ctx, args, &chosen));
+    if (chosen.method != LSP_SORT_RADIX) {
+        LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                    "work on the stream is being recorded into a graph: only a plan made before can sort there");
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &scratch));
     }
+    LSP_TRY(run_sort(ctx, args, chosen.method, NULL, scratch));
     if (info != NULL) {
         *info = chosen;
     }
 done:
+    lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
     return status;
 }
 
@@ -206,6 +227,7 @@ static lsp_status check_sort_shape(lsp_ctx *ctx, const lsp_sort_args *shape, con
         {"end of the bits compared", shape->end_bit, args->end_bit},
         {"number of the method", shape->method, args->method},
         {"presence of sorted keys", shape->keys_out != NULL, args->keys_out != NULL},
+        {"presence of changes", shape->change != NULL, args->change != NULL},
         {NULL, 0, 0},
     };
     return lsp_plan_check(ctx, facts);
@@ -220,18 +242,15 @@ lsp_status lsp_sort_execute(lsp_sort_plan *plan, const lsp_sort_args *args) {
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the sort are NULL");
     LSP_TRY(check_sort_shape(ctx, &plan->shape, args));
     LSP_TRY(check_sort(ctx, args));
-    if (plan->info.method == LSP_SORT_RADIX) {
-        const lsp_radix_sort_args radix = as_radix(args);
-        LSP_TRY(lsp_radix_sort_execute(plan->radix, &radix));
-    } else if (args->n > 0) {
+    if (plan->info.method != LSP_SORT_RADIX && args->n > 0) {
         const lsp_sort_way *way = lsp_sort_ways[plan->info.method];
         const int64_t bytes = way->bytes(ctx, args);
         LSP_REQUIRE(args->n <= way->longest(ctx, args) && bytes <= plan->info.scratch_bytes, LSP_ERR_ARGUMENT,
                     "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the "
                     "plan has %lld",
                     (long long)bytes, (long long)plan->info.scratch_bytes);
-        LSP_TRY(way->run(ctx, args, plan->scratch));
     }
+    LSP_TRY(run_sort(ctx, args, plan->info.method, plan->radix, plan->scratch));
 done:
     return status;
 }

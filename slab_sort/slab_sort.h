@@ -21,7 +21,10 @@ typedef struct lsp_sort_way {
 
 /* NULL: the GPU lacks this method. LSP_SORT_RADIX is none of them: lsp_radix_sort is called for it. */
 extern const lsp_sort_way *const lsp_sort_ways[LSP_SORT_METHODS];
-extern const lsp_sort_way lsp_sort_by_ranks, lsp_sort_by_split;
+extern const lsp_sort_way lsp_sort_by_ranks, lsp_sort_by_split, lsp_sort_by_slabs;
+
+/* Writes the changes of sorted keys. The arrays are on a GPU. */
+lsp_status lsp_sort_mark_changes(lsp_ctx *ctx, const lsp_sort_args *args);
 
 /* ---- the table: gpu/table.c ---- */
 

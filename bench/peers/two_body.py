@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Peers of `sparse-bench two_body` in Python: scipy, scikit-learn, vesin, freud and Corrfunc, those that import.
+"""Peers of `sparse-bench two_body` in Python: scipy, scikit-learn, vesin, freud and Corrfunc, and KeOps on a GPU by
+PyTorch; those that import.
 
     bench/peers/two_body.py [--bits 15] [--small-bits 14] [--threads 2] [--repeats 5] [--json peers.json]
 
@@ -140,6 +141,28 @@ def corrfunc_peers():
     }
 
 
+def keops_peers():
+    import torch
+    from pykeops.torch import LazyTensor
+
+    if not torch.cuda.is_available():
+        raise RuntimeError("PyTorch sees no GPU")
+
+    def squares(x):
+        at = torch.from_numpy(x).cuda()
+        return ((LazyTensor(at[:, None, :]) - LazyTensor(at[None, :, :])) ** 2).sum(-1)
+
+    def count(x, threads):
+        rows = (0.1**2 - squares(x)).step().sum(1)
+        return (int(rows.double().sum()) - len(x)) // 2
+
+    return "keops", {
+        "count": count,
+        "nearest": lambda x, threads: int((squares(x).argKmin(17, dim=1).cpu().numpy() >= 0).sum()) - len(x),
+        "density": lambda x, threads: float((-squares(x) / (2 * 0.02**2)).exp().sum(1).double().sum()),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bits", type=int, default=15)
@@ -149,7 +172,7 @@ def main():
     parser.add_argument("--json")
     args = parser.parse_args()
     peers = []
-    for make in (scipy_peers, sklearn_peers, vesin_peers, freud_peers, corrfunc_peers):
+    for make in (scipy_peers, sklearn_peers, vesin_peers, freud_peers, corrfunc_peers, keops_peers):
         try:
             peers.append(make())
         except Exception as error:  # not installed, or not for this interpreter
@@ -158,11 +181,13 @@ def main():
     work = [(verb, cloud, args.small_bits if verb in ("nearest", "density") else args.bits, 3)
             for verb in ("count", "radii", "gr", "join", "nearest", "density")
             for cloud in ("uniform", "blobs", "lattice")] + [("nearest", "uniform", args.small_bits, 8)]
-    work += [("join", "uniform", 19, 3), ("nearest", "uniform", 19, 3)]
+    work += [(verb, "uniform", 19, 3) for verb in ("count", "join", "nearest", "density")]
     for verb, cloud, bits, dimensions in work:
         x = make_cloud(cloud, bits, dimensions)
         for name, offers in peers:
-            if verb not in offers or (dimensions != 3 and name not in ("scipy", "sklearn")):
+            if verb not in offers or (dimensions != 3 and name not in ("scipy", "sklearn", "keops")):
+                continue
+            if bits > 16 and verb in ("count", "density") and name != "keops":  # minutes on a CPU
                 continue
             title = f"two_body/{verb}{dimensions if dimensions != 3 else ''}/{cloud}/n{bits}/{name}"
             try:

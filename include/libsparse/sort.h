@@ -16,7 +16,7 @@ typedef enum lsp_sort_method {
     LSP_SORT_RANKS,    /* each item is compared with all others; one launch; up to LSP_SORT_RANKS_MOST items */
     LSP_SORT_SPLIT,    /* a sample splits the array into a bucket for each block; one launch; up to about 2^20 items */
     LSP_SORT_RADIX,    /* lsp_radix_sort */
-    LSP_SORT_SLAB,     /* merges of sorted slabs */
+    LSP_SORT_SLAB,     /* merges of sorted slabs, in place without scratch; keys alone, compared by all their bits */
     LSP_SORT_METHODS   /* the number of methods */
 } lsp_sort_method;
 
@@ -37,6 +37,8 @@ typedef struct lsp_sort_args {
     int begin_bit, end_bit; /* integer keys: only the bits begin_bit .. end_bit-1 are compared; 0, 0: all */
     unsigned flags;         /* LSP_SORT_DESCENDING, LSP_SORT_EQUAL_ZEROS; LSP_SORT_POSITIONS: values_out gets where each
                                item came from */
+    unsigned char *change;  /* NULL, or n bytes: 1 for the first sorted key and where a key compares unequal to the one
+                               before it, else 0. Not without keys_out */
     lsp_sort_method method;
     lsp_where where; /* where all these arrays lie */
     int64_t reserved[LSP_RESERVED];
@@ -50,9 +52,9 @@ typedef struct lsp_sort_info {
 } lsp_sort_info;
 
 /* Sorts keys and moves the values along: stable, in the order of lsp_segsort. All methods and both devices give the
- * same bits. Input and output are the same array or do not overlap. Arrays on a GPU (the context must be of that GPU):
- * all work goes to the context's stream, and nothing waits for it. A stream that is being captured needs a plan. `info`
- * may be NULL.
+ * same bits, but NaNs that LSP_SORT_SLAB orders by their bits. Input and output are the same array or do not overlap.
+ * Arrays on a GPU (the context must be of that GPU): all work goes to the context's stream, and nothing waits for it. A
+ * stream that is being captured needs a plan. `info` may be NULL.
  *
  *     lsp_sort_args args = {.n = n, .key_type = LSP_U32, .keys = keys, .keys_out = keys, .where = LSP_CUDA};
  *     lsp_sort(ctx, &args, NULL); */

@@ -143,6 +143,17 @@ lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
     return B->where == LSP_CUDA ? lsp_csr_on_gpu.csr_file(ctx, items, B) : file_here(ctx, items, B);
 }
 
+static lsp_status file_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    const lsp_filing by_column = {.n = A->nnz, .row = A->col, .val = A->val, .index_type = A->col_type, .by = A};
+    return lsp_csr_file(ctx, &by_column, B);
+}
+
+lsp_status lsp_csr_file_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
+    const lsp_csr_types types = lsp_types_like(A, A->rows, A->nnz);
+    const lsp_status status = lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, B);
+    return status != LSP_OK ? status : file_columns(ctx, A, B);
+}
+
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
@@ -156,8 +167,7 @@ lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A
         LSP_TRY(lsp_csr_on_gpu.csr_bins(ctx, name, A, &made, &done));
     }
     if (!done) {
-        LSP_TRY(lsp_csr_file(
-            ctx, &(lsp_filing){.n = A->nnz, .row = A->col, .val = A->val, .index_type = A->col_type, .by = A}, &made));
+        LSP_TRY(file_columns(ctx, A, &made));
     }
 done:
     return lsp_csr_give(ctx, status, B, &made, B == A);

@@ -279,12 +279,20 @@ static lsp_status reduce_lists_of(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction 
                                 : reduce_on_host(ctx, A, reduction, all, results);
 }
 
-/* A column's entries in the order of rows. The transpose checks A. */
+/* A column's entries in the order of rows. A transpose checks A, and so does the GPU, where bins serve most matrices.
+ */
 static lsp_status reduce_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, void *results) {
     lsp_status status = LSP_OK;
     lsp_csr columns = {0};
-    LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
-    LSP_TRY(reduce_lists_of(ctx, &columns, reduction, false, NULL, results));
+    bool done = false;
+    if (A->where == LSP_HOST || reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE) {
+        LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
+    } else {
+        LSP_TRY(lsp_csr_check_device(ctx, "A"));
+        LSP_TRY(lsp_values_on_gpu.csr_reduce_columns(ctx, A, reduction, results, &done));
+        LSP_TRY(done ? LSP_OK : lsp_csr_file_transpose(ctx, A, &columns));
+    }
+    LSP_TRY(done ? LSP_OK : reduce_lists_of(ctx, &columns, reduction, false, NULL, results));
 done:
     lsp_csr_free(ctx, &columns);
     return status;

@@ -65,12 +65,11 @@ __device__ inline void describe_tile(const seg_job &job, const seg_split &g, con
 /* Counts the digits of this block's tiles of a giant, and finds the bits in which its numbers differ from the first
  * one. There are two tables of counters: one counts a tile while the other, of the tile before, is read. */
 template <typename KK, int V>
-__device__ inline void count_giant_part(const seg_job &job, giants_shared &sh, seg_giant *giants, int64_t which) {
+__device__ inline void count_tiles(const seg_job &job, giants_shared &sh, seg_giant *giants, int64_t which,
+                                   const seg_split &g) {
     typedef typename KK::K K;
     enum { VT = split_items(sizeof(K), V) };
-    seg_split g = giant_load(job, giants + which);
     const giant_place place = place_of_giant(sh.share, giants + which);
-    choose_digit(job, &g);
     const seg_digit at_digit = digit_at(job, g);
     const K *keys = (const K *)job.arrays[g.from].keys, head = KK::number(keys[g.begin], job.order);
     const int64_t from = max(place.first, sh.share.begin), to = min(place.end, sh.share.end);
@@ -133,8 +132,20 @@ __device__ inline void count_giant_part(const seg_job &job, giants_shared &sh, s
     }
 }
 
+template <typename KK, int V>
+__device__ inline void count_giant_part(const seg_job &job, giants_shared &sh, seg_giant *giants, int64_t which) {
+    seg_split g = giant_load(job, giants + which);
+    choose_digit<KK>(job, &g);
+    if (pivot_kind<KK>::by_pivot && g.by_pivot) {
+        count_tiles<pivot_kind<KK>, V>(job, sh, giants, which, g);
+    } else {
+        count_tiles<KK, V>(job, sh, giants, which, g);
+    }
+}
+
 /* Replaces each part's counts by their exclusive prefix sums over the parts, and writes the totals. The blocks of the
  * giant share the digits, 32 at a time; the warps of a block share the parts. */
+template <typename KK>
 __device__ inline void sum_parts(const seg_job &job, giants_shared &sh, const seg_giant *giants, int64_t which) {
     enum { ahead = 8 };
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -143,7 +154,7 @@ __device__ inline void sum_parts(const seg_job &job, giants_shared &sh, const se
     if (place.whole) {
         return;
     }
-    choose_digit(job, &g);
+    choose_digit<KK>(job, &g);
     const int64_t first_block = share_of(sh.share.tiles, place.first, gridDim.x);
     const int64_t parts = share_of(sh.share.tiles, place.end - 1, gridDim.x) - first_block + 1;
     const int64_t from = parts * warp / SPLIT_WARPS, to = parts * (warp + 1) / SPLIT_WARPS;

@@ -10,7 +10,7 @@
 /* Should the giant be counted again, by a digit that begins at the highest bit in which numbers differ? */
 __device__ inline bool lower_high(seg_split *g, unsigned long long diff) {
     const int high = 64 - __clzll((long long)diff);
-    const bool again = diff != 0 && g->shift > g->low && g->high - high >= GIANT_RECOUNT;
+    const bool again = !g->by_pivot && diff != 0 && g->shift > g->low && g->high - high >= GIANT_RECOUNT;
     g->high = again ? high : g->high;
     return again;
 }
@@ -61,14 +61,17 @@ __device__ inline void list_buckets(const seg_job &job, split_shared &sh, const 
     if (g.to == FROM_OUTPUT && (sh.diff == 0 || g.shift <= g.low)) {
         return;
     }
+    const int64_t equal = sh.cut[1], equal_end = sh.cut[2]; /* the items that have the pivot */
+    __syncthreads();
     if (k == 0) {
         sh.groups = merge_buckets(sh, g);
     }
     __syncthreads();
-    const bool here = k < sh.groups && (g.to != FROM_OUTPUT || sh.cut[k] < wanted);
+    const bool done = g.by_pivot && k < sh.groups && sh.cut[k] >= equal && sh.cut[k + 1] <= equal_end;
+    const bool here = k < sh.groups && (g.to != FROM_OUTPUT || (sh.cut[k] < wanted && !done));
     const int64_t begin = here ? sh.cut[k] : 0, length = here ? sh.cut[k + 1] - begin : 0;
     if (length > LIST_LONGEST) {
-        giant_list(job, round + 1, begin, begin + length, wanted, g.shift, g.to);
+        giant_list(job, round + 1, begin, begin + length, wanted, g.by_pivot ? g.high : g.shift, g.to, g.by_pivot);
     }
     list_together(job, begin, g.to, length <= LIST_LONGEST ? (int)length : 0);
 }
@@ -82,7 +85,7 @@ __device__ inline void decide(const seg_job &job, split_shared &sh, split_tile *
     tile->again = lower_high(&g, diff);
     tile->split.to = choose_target(job, g, diff);
     if (tile->again && tile->first) {
-        giant_list(job, round + 1, g.begin, g.end, __ldcg(&tile->giant->wanted), g.high, g.from);
+        giant_list(job, round + 1, g.begin, g.end, __ldcg(&tile->giant->wanted), g.high, g.from, g.pivoted);
     }
     sh.diff = diff;
 }
@@ -137,7 +140,9 @@ __device__ inline void move_tiles(const seg_job &job, split_shared &sh, int64_t 
                 decide(job, sh, &tile, diff, round);
             }
         };
-        if (tile.count == SPLIT_NT * VT) {
+        if (pivot_kind<KK>::by_pivot && tile.split.by_pivot) {
+            move_tile<pivot_kind<KK>, V, false>(job, sh, tile, next, key, meanwhile);
+        } else if (tile.count == SPLIT_NT * VT) {
             move_tile<KK, V, true>(job, sh, tile, next, key, meanwhile);
         } else {
             move_tile<KK, V, false>(job, sh, tile, next, key, meanwhile);

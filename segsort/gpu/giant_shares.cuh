@@ -12,7 +12,8 @@ enum {
     GIANT_RECOUNT = 3,             /* from this many equal leading bits on, another digit is chosen and counted */
     GIANT_BLOCKS = 1024,           /* most blocks */
     GIANT_COUNT_BITS = 28,         /* bits of the number of giants in seg_counters.giants */
-    GIANT_ROWS = 4                 /* items of a thread in the shortest tiles */
+    GIANT_ROWS = 4,                /* items of a thread in the shortest tiles */
+    GIANT_PIVOT = 12               /* of 32 samples that agree: their number becomes the pivot */
 };
 
 __host__ __device__ inline int64_t giant_tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
@@ -21,17 +22,18 @@ __host__ __device__ inline int64_t giant_tiles(int64_t length, int tile) { retur
 
 /* Lists a giant for a round. Its items from `wanted` on need no order. Its numbers are equal from bit `high` on. */
 __device__ inline void giant_list(const seg_job &job, int round, int64_t begin, int64_t end, int64_t wanted, int high,
-                                  int from) {
+                                  int from, bool pivoted) {
     const unsigned long long tiles = (unsigned long long)giant_tiles(end - begin, job.giant_tile);
     const unsigned long long before = atomicAdd(&job.counters->giants[round & 1], tiles << GIANT_COUNT_BITS | 1);
-    seg_giant giant = {begin, end, wanted, (int64_t)(before >> GIANT_COUNT_BITS), (int64_t)tiles, 0, high, from};
+    seg_giant giant = {begin, end,  wanted, (int64_t)(before >> GIANT_COUNT_BITS), (int64_t)tiles, 0,
+                       high,  from, pivoted};
     job.giants[round & 1][before & ((1ull << GIANT_COUNT_BITS) - 1)] = giant;
 }
 
 /* Lists a segment of the input as a giant of the first round. */
 __device__ inline void giant_add(const seg_job &job, int64_t begin, int64_t end) {
     giant_list(job, 0, begin, end, begin + min(job.first, end - begin), 64 - __clzll((long long)job.order.keep),
-               FROM_INPUT);
+               FROM_INPUT, false);
 }
 
 /* Reads a giant past the L1 cache: other blocks have written it since the kernel began. */
@@ -42,15 +44,35 @@ __device__ inline seg_split giant_load(const seg_job &job, const seg_giant *gian
     g.high = __ldcg(&giant->high);
     g.from = g.to = __ldcg(&giant->from);
     g.low = max(__ffsll((long long)job.order.keep) - 1, 0);
+    g.by_pivot = false;
+    g.pivoted = __ldcg((const unsigned char *)&giant->pivoted) != 0;
+    g.pivot = 0;
     return g;
 }
 
+/* Finds a number that many items have, if keys are so long that digits would take many rounds to tell it from those
+ * that differ from it in their last bits. By a whole warp. */
+template <typename KK> __device__ inline void choose_pivot(const seg_job &job, seg_split *g) {
+    typedef typename KK::K K;
+    if (!pivot_kind<KK>::by_pivot || g->pivoted || g->high - g->low <= 2 * SPLIT_BITS) {
+        return;
+    }
+    const int64_t lane = threadIdx.x % WARP, place = g->begin + (g->end - g->begin) / WARP * lane + lane;
+    const unsigned long long number = KK::number(((const K *)job.arrays[g->from].keys)[place], job.order);
+    const unsigned same = __match_any_sync(~0u, (unsigned)number) & __match_any_sync(~0u, (unsigned)(number >> 32));
+    const unsigned most = __reduce_max_sync(~0u, (unsigned)__popc(same));
+    const int first = __ffs((int)__ballot_sync(~0u, (unsigned)__popc(same) == most)) - 1;
+    g->pivot = __shfl_sync(~0u, number, first);
+    g->by_pivot = most >= GIANT_PIVOT;
+}
+
 /* Chooses the digit: buckets should have at most five eighths of LIST_LONGEST items, after as few rounds as possible,
- * with as few bits per round as that allows. */
-__device__ inline void choose_digit(const seg_job &job, seg_split *g) {
+ * with as few bits per round as that allows. By a whole warp. */
+template <typename KK> __device__ inline void choose_digit(const seg_job &job, seg_split *g) {
+    choose_pivot<KK>(job, g);
     const int bits = 64 - __clzll((long long)((g->end - g->begin - 1) / LSP_SPLIT_WANTED));
     const int rounds = (bits + job.split_bits - 1) / job.split_bits;
-    g->width = min(max((bits + rounds - 1) / rounds, (int)GIANT_WIDTH), g->high - g->low);
+    g->width = g->by_pivot ? 2 : min(max((bits + rounds - 1) / rounds, (int)GIANT_WIDTH), g->high - g->low);
     g->shift = g->high - g->width;
 }
 
@@ -113,9 +135,10 @@ static int64_t giants_tiles(int64_t n, int tile) { return n / tile + giants_most
 static int64_t giants_blocks(int64_t n, int tile) { return lsp_min(GIANT_BLOCKS, giants_tiles(n, tile)); }
 
 /* The most short entries that buckets of giants can make. Two neighbouring entries have more than GIANT_MERGED
- * items together, unless a giant is between them; every round has giants, and takes GIANT_WIDTH bits or more. */
+ * items together, unless a giant is between them; every round has giants, and takes GIANT_WIDTH bits or more, if it is
+ * not by a pivot, after which the next one is. */
 static int64_t giants_short_entries(const lsp_segsort_args *args) {
-    const int64_t rounds = lsp_ceil_div((int64_t)lsp_type_bytes(args->key_type) * 8, GIANT_WIDTH);
+    const int64_t rounds = 2 * lsp_ceil_div((int64_t)lsp_type_bytes(args->key_type) * 8, GIANT_WIDTH);
     return lsp_min(args->n, args->n / GIANT_MERGED * 2 + 2 + 2 * rounds * giants_most(args->n));
 }
 

@@ -32,6 +32,7 @@ typedef struct seg_giant {
     int64_t unit, tiles;     /* tiles of earlier giants of its round; its own tiles */
     unsigned long long diff; /* the bits in which its numbers differ, found in the round */
     int high, from;          /* bits `high` and above are equal in all its numbers; FROM_* */
+    bool pivoted;            /* it comes from a split by a pivot: the next one is by a digit */
 } seg_giant;
 
 /* Counters in device memory, all zero when a sort starts. [2]: one for even rounds of the giants, one for odd ones. */
@@ -179,7 +180,7 @@ template <typename K> __device__ inline K number_of_key(K key, const lsp_key_ord
  * one for all other keys. */
 template <typename Key, bool PLAIN> struct key_kind {
     typedef Key K;
-    enum { plain = PLAIN };
+    enum { plain = PLAIN, by_pivot = false };
     static __device__ inline K number(K key, const lsp_key_order &order) {
         return PLAIN ? key ^ (K)order.bias : number_of_key(key, order);
     }

@@ -4,7 +4,8 @@
  * the counts before it. Sum: the counts of giants that several blocks share (two at most for a block) are summed over
  * the blocks. Move: blocks take tiles in order, so the places that they write at one time are near each other.
  *
- * Neighbouring short buckets share one entry. Leading bits in which no two keys of a giant differ are skipped. */
+ * Neighbouring short buckets share one entry. Leading bits in which no two keys of a giant differ are skipped. A giant
+ * of long keys most of which are equal is split by that key, so that these are done. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
 #define LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
 
@@ -53,9 +54,9 @@ __global__ void __launch_bounds__(SPLIT_NT, SPLIT_BLOCKS) kernel_giants(const __
             job.counters->moved[~round & 1] = 0; /* all blocks have finished the round before */
         }
         if (share.first <= share.last) {
-            sum_parts(job, sh, giants, share.first);
+            sum_parts<KK>(job, sh, giants, share.first);
             if (share.first < share.last) {
-                sum_parts(job, sh, giants, share.last);
+                sum_parts<KK>(job, sh, giants, share.last);
             }
         }
         giants_meet(job, 3ull * round + 2);

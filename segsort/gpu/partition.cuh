@@ -32,11 +32,14 @@ __host__ __device__ constexpr bool split_pairs(int key_bytes, int value_bytes) {
 }
 
 /* A split of the items begin .. end-1 by bits shift .. shift+width-1 of their numbers. Bits from `high` on are equal;
- * bits below `low` are not compared. */
+ * bits below `low` are not compared. Or by a pivot, a number that many items have: the digit is 0 below it, 1 for the
+ * pivot, 2 above it. */
 typedef struct seg_split {
     int64_t begin, end;
     int high, low, shift, width;
     int from, to; /* FROM_* */
+    bool by_pivot, pivoted;
+    unsigned long long pivot;
 } seg_split;
 
 /* The items that a block moves at a time. */
@@ -75,12 +78,23 @@ __host__ __device__ constexpr size_t split_bytes(int key_bytes, int value_bytes)
 typedef struct seg_digit {
     int shift;
     unsigned mask, flip; /* flip: XORed to plain keys */
+    unsigned long long pivot;
 } seg_digit;
 __device__ inline seg_digit digit_at(const seg_job &job, const seg_split &g) {
-    seg_digit digit = {g.shift, (1u << g.width) - 1, (unsigned)(job.order.bias >> g.shift)};
+    seg_digit digit = {g.shift, (1u << g.width) - 1, (unsigned)(job.order.bias >> g.shift), g.pivot};
     return digit;
 }
+/* Keys of a giant that is split by a pivot: long ones only. */
+template <typename KK> struct pivoted_keys : KK {
+    enum { by_pivot = true };
+};
+template <typename KK>
+using pivot_kind = typename std::conditional<sizeof(typename KK::K) == 8, pivoted_keys<KK>, KK>::type;
 template <typename KK> __device__ inline unsigned digit_of(const seg_job &job, seg_digit digit, typename KK::K key) {
+    if constexpr (KK::by_pivot) {
+        const typename KK::K number = KK::number(key, job.order);
+        return (unsigned)(number >= digit.pivot) + (unsigned)(number > digit.pivot);
+    }
     return KK::plain ? ((unsigned)(key >> digit.shift) ^ digit.flip) & digit.mask
                      : (unsigned)(KK::number(key, job.order) >> digit.shift) & digit.mask;
 }

@@ -11,7 +11,8 @@
 
 /* ---- the columns of a row in order ---- */
 
-static void insert(uint32_t *columns, int64_t n) {
+enum { FEW = 24 }; /* columns that are inserted one by one */
+ALWAYS void insert(uint32_t *columns, int64_t n) {
     for (int64_t r = 1; r < n; r++) {
         const uint32_t column = columns[r];
         int64_t s = r;
@@ -31,13 +32,12 @@ static void read_marks(const uint8_t *touched, uint32_t low, uint32_t high, uint
     }
 }
 
-/* The n columns of a row in order. */
-static const uint32_t *in_order(const lsp_spgemm_run *run, int64_t n) {
-    enum { FEW = 24, BLOCKS_A_COLUMN = 2 };
+/* The n columns of a row in order, in the run's memory. */
+static const uint32_t *in_order(const lsp_spgemm_run *run, const uint32_t *from, int64_t n) {
+    enum { BLOCKS_A_COLUMN = 2 };
     uint32_t *columns = run->columns[0], low = UINT32_MAX, high = 0;
-    if (n <= FEW) {
-        insert(columns, n);
-        return columns;
+    if (from != columns) {
+        memcpy(columns, from, (size_t)n * sizeof *columns);
     }
     for (int64_t r = 0; r < n; r++) {
         low = columns[r] < low ? columns[r] : low;
@@ -65,23 +65,26 @@ ALWAYS int64_t index_at(bool narrow, const void *array, lsp_type type, int64_t i
 #define ROWPTR(m, i) index_at(narrow, (m).rowptr, (m).rowptr_type, i)
 #define COLUMN(m, k) index_at(narrow, (m).col, (m).col_type, k)
 
-/* The products of the entries begin .. end-1 of A. If `far`, prefetches the rows of B that are needed 8 entries later,
- * and the row pointers that are needed 16 entries later. */
-ALWAYS int64_t products_of(bool narrow, bool far, const arrays *a, const arrays *b, const void *b_val,
-                           size_t value_bytes, int64_t begin, int64_t end, int64_t nnz) {
-    enum { AHEAD = 8 };
+/* Bounds the entries of a row of C by its products. Few rows need it, so it stays out of their loops. */
+static __attribute__((noinline)) int64_t entries_of(const lsp_spgemm_run *run, int64_t begin, int64_t end) {
     int64_t products = 0;
     for (int64_t e = begin; e < end; e++) {
-        const int64_t k = COLUMN(*a, e);
-        products += ROWPTR(*b, k + 1) - ROWPTR(*b, k);
-        if (far && e + 2 * AHEAD < nnz) {
-            const int64_t later = COLUMN(*a, e + 2 * AHEAD), q = ROWPTR(*b, COLUMN(*a, e + AHEAD));
-            __builtin_prefetch((const char *)b->rowptr + (size_t)later * (narrow || b->rowptr_type == LSP_I32 ? 4 : 8));
-            __builtin_prefetch((const char *)b->col + (size_t)q * (narrow || b->col_type == LSP_I32 ? 4 : 8));
-            __builtin_prefetch((const char *)b_val + (size_t)q * value_bytes);
-        }
+        const int64_t k = lsp_csr_col(run->A, e);
+        products += lsp_csr_rowptr(run->B, k + 1) - lsp_csr_rowptr(run->B, k);
     }
-    return products;
+    return lsp_min(products, run->B->cols);
+}
+
+/* Prefetches the row of B that is needed 8 entries after e, and the row pointers that are needed 16 entries after. */
+ALWAYS void fetch_ahead(bool narrow, const arrays *a, const arrays *b, const void *b_val, size_t value_bytes, int64_t e,
+                        int64_t nnz) {
+    enum { AHEAD = 8 };
+    if (e + 2 * AHEAD < nnz) {
+        const int64_t later = COLUMN(*a, e + 2 * AHEAD), q = ROWPTR(*b, COLUMN(*a, e + AHEAD));
+        __builtin_prefetch((const char *)b->rowptr + (size_t)later * (narrow || b->rowptr_type == LSP_I32 ? 4 : 8));
+        __builtin_prefetch((const char *)b->col + (size_t)q * (narrow || b->col_type == LSP_I32 ? 4 : 8));
+        __builtin_prefetch((const char *)b_val + (size_t)q * value_bytes);
+    }
 }
 
 #define HAS_VALUES 0

@@ -28,7 +28,7 @@ ALWAYS int64_t NAME(scaled_row)(const lsp_spgemm_run *run, int64_t e, int64_t at
 
 /* Adds the products of the entries begin .. end-1 of A in a window of up to 64 blocks of columns, and writes the row to
  * C's entries from `at` on. Returns its entries. No branch depends on columns: sums that have not begun are NOTHING. */
-ALWAYS int64_t NAME(near_row)(const lsp_spgemm_run *run, int64_t begin, int64_t end, int64_t at) {
+ALWAYS int64_t NAME(near_row)(const lsp_spgemm_run *run, int64_t begin, int64_t end, int64_t at, int64_t *products) {
     const lsp_csr *A = run->A, *B = run->B;
     const int32_t *a_col = A->col, *b_rowptr = B->rowptr, *b_col = B->col;
     uint8_t *restrict touched = run->touched;
@@ -37,16 +37,17 @@ ALWAYS int64_t NAME(near_row)(const lsp_spgemm_run *run, int64_t begin, int64_t 
     int64_t n = 0;
 #if HAS_VALUES
     const lsp_semiring semiring = run->semiring;
-    const VALUE *restrict b_val = B->val;
+    const VALUE *restrict a_val = A->val_type == run->type ? A->val : NULL, *restrict b_val = B->val;
     VALUE *restrict sums = run->sums, *restrict val = (VALUE *)run->val + at;
     (void)semiring;
 #endif
     for (int64_t e = begin; e < end; e++) {
-        const int32_t k = a_col[e], stop = b_rowptr[k + 1];
+        const int32_t k = a_col[e], start = b_rowptr[k], stop = b_rowptr[k + 1];
 #if HAS_VALUES
-        const VALUE factor = A_VALUE(A, e);
+        const VALUE factor = a_val != NULL ? a_val[e] : A_VALUE(A, e);
 #endif
-        for (int32_t q = b_rowptr[k]; q < stop; q++) {
+        *products += stop - start;
+        for (int32_t q = start; q < stop; q++) {
             const uint32_t j = (uint32_t)b_col[q];
             touched[j] = 1;
             blocks |= (uint64_t)1 << j / 64;
@@ -76,59 +77,83 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool 
     const arrays a = arrays_of(run->A), b = arrays_of(run->B), c = arrays_of(run->C);
     const int64_t most = run->most, capacity = run->capacity, base = run->base, last = run->last, cols = run->B->cols;
     uint8_t *restrict touched = run->touched;
-    uint32_t *restrict columns = run->columns[0];
-    void *restrict c_col = run->col;
+    void *c_col = run->col;
 #if HAS_VALUES
     const lsp_semiring semiring = run->semiring;
     VALUE *restrict sums = run->sums, *restrict val = run->val;
+    const VALUE *restrict a_val = run->A->val_type == run->type ? run->A->val : NULL;
     const VALUE *restrict b_val = run->B->val;
     (void)semiring;
 #endif
-#define PRODUCTS(from, to) products_of(narrow, far, &a, &b, run->B->val, sizeof(VALUE), from, to, run->A->nnz)
-    int64_t at = 0, i = run->next, begin = ROWPTR(a, i), end = ROWPTR(a, i + 1);
-    int64_t all = 0, bound = 0, longest = run->max_row_products, products = PRODUCTS(begin, end);
+    int64_t at = 0, i = run->next, begin = ROWPTR(a, i), all = 0, bound = 0, longest = run->max_row_products;
     while (i < last) {
-        const int64_t entries = lsp_min(products, cols);
-        const bool twice = products > cols; /* a row of B has a column twice, and may not fit */
-        int64_t n = 0;
-        if (entries > lsp_min(most, capacity - at)) {
-            break;
+        const int64_t end = ROWPTR(a, i + 1), room = lsp_min(most, capacity - at);
+        int64_t n = 0, products = 0, copied = -1;
+        bool fits = true;
+        uint32_t *columns = narrow ? (uint32_t *)c_col + at : run->columns[0]; /* insertion leaves them there */
+        if (narrow && end - begin == 1) {
+            products = ROWPTR(b, COLUMN(a, begin) + 1) - ROWPTR(b, COLUMN(a, begin));
+            copied = products <= lsp_min(room, cols) ? NAME(scaled_row)(run, begin, at) : -1;
         }
-        all += products;
-        bound += entries;
-        longest = lsp_max(longest, products);
-        const int64_t next_end = i + 1 < last ? ROWPTR(a, i + 2) : end;
-        products = PRODUCTS(end, next_end);
-        int64_t copied = narrow && end - begin == 1 && !twice ? NAME(scaled_row)(run, begin, at) : -1;
-        copied = near && copied < 0 ? NAME(near_row)(run, begin, end, at) : copied;
-        for (int64_t e = copied < 0 ? begin : end; e < end; e++) {
-            const int64_t k = COLUMN(a, e), stop = ROWPTR(b, k + 1);
+        if (near && copied < 0) {
+            fits = cols <= room || entries_of(run, begin, end) <= room;
+            products = 0;
+            copied = fits ? NAME(near_row)(run, begin, end, at, &products) : 0;
+        }
+        if (copied < 0) {
+            products = 0;
+            for (int64_t e = begin; e < end; e++) {
+                const int64_t k = COLUMN(a, e), start = ROWPTR(b, k), stop = ROWPTR(b, k + 1);
 #if HAS_VALUES
-            const VALUE factor = A_VALUE(run->A, e);
+                const VALUE factor = a_val != NULL ? a_val[e] : A_VALUE(run->A, e);
 #endif
-            for (int64_t q = ROWPTR(b, k); q < stop; q++) {
-                const uint32_t j = (uint32_t)COLUMN(b, q);
-                if (touched[j] == 0) {
-                    touched[j] = 1;
-                    columns[n++] = j;
+                if (far) {
+                    fetch_ahead(narrow, &a, &b, run->B->val, sizeof(VALUE), e, run->A->nnz);
+                }
+                products += stop - start;
+                if (n + stop - start > room && entries_of(run, begin, end) > room) {
+                    fits = false;
+                    break;
+                }
+                for (int64_t q = start; q < stop; q++) {
+                    const uint32_t j = (uint32_t)COLUMN(b, q);
+                    if (touched[j] == 0) {
+                        touched[j] = 1;
+                        columns[n++] = j;
 #if HAS_VALUES
-                    sums[j] = FMA(factor, b_val[q], NOTHING);
-                } else {
-                    sums[j] = FMA(factor, b_val[q], sums[j]);
+                        sums[j] = FMA(factor, b_val[q], NOTHING);
+                    } else {
+                        sums[j] = FMA(factor, b_val[q], sums[j]);
 #endif
+                    }
                 }
             }
         }
-        const uint32_t *restrict sorted = in_order(run, n); /* n is 0 if the row is made */
+        if (!fits) {
+            for (int64_t r = 0; r < n; r++) {
+                touched[columns[r]] = 0;
+            }
+            break;
+        }
+        all += products;
+        bound += lsp_min(products, cols);
+        longest = lsp_max(longest, products);
+        const uint32_t *sorted = columns; /* n is 0 if the row is made */
+        if (n <= FEW) {
+            insert(columns, n);
+        } else {
+            sorted = in_order(run, columns, n);
+        }
         for (int64_t r = 0; r < n; r++) {
-            touched[sorted[r]] = 0;
+            const uint32_t j = sorted[r];
+            touched[j] = 0;
             if (narrow) {
-                ((int32_t *)c_col)[at + r] = (int32_t)sorted[r];
+                ((int32_t *)c_col)[at + r] = (int32_t)j;
             } else {
-                lsp_index_set(c_col, c.col_type, at + r, sorted[r]);
+                lsp_index_set(c_col, c.col_type, at + r, j);
             }
 #if HAS_VALUES
-            val[at + r] = SETTLED(sums[sorted[r]]);
+            val[at + r] = SETTLED(sums[j]);
 #endif
         }
         n = copied < 0 ? n : copied;
@@ -139,7 +164,7 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool 
         } else {
             lsp_index_set(c.rowptr, c.rowptr_type, i, base + at);
         }
-        begin = end, end = next_end;
+        begin = end;
     }
     run->next = i;
     run->products += all;
@@ -169,7 +194,6 @@ static int64_t NAME(rows)(lsp_spgemm_run *run) {
 }
 
 #undef NAME
-#undef PRODUCTS
 #undef VALUE
 #undef VALUE_SUFFIX
 #undef FMA

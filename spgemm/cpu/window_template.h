@@ -16,6 +16,14 @@ static void COL_NAME(touch_window)(const lsp_spgemm_pass *pass, const lsp_spgemm
     }
 }
 
+/* The ranks of the products of one row of B. rank_of NULL: C's row has every column from `low` on. */
+ALWAYS void COL_NAME(find_ranks)(const COL *col, int64_t n, int64_t low, const uint32_t *rank_of, char *ranks,
+                                 int rank_bytes) {
+    for (int64_t q = 0; q < n; q++) {
+        set_rank(ranks, rank_bytes, q, rank_of ? rank_of[col[q] - low] : (uint32_t)(col[q] - low));
+    }
+}
+
 /* Does what sorted_row does. A row whose ranks are wanted is not a piece. */
 static int64_t COL_NAME(window_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row,
                                     char *ranks, int rank_bytes) {
@@ -37,12 +45,16 @@ static int64_t COL_NAME(window_row)(const lsp_spgemm_pass *pass, const lsp_spgem
             rank_of[j + __builtin_ctzll(columns)] = count++;
         }
     }
+    const int64_t low = row->low;
+    const bool full = count == row->high - low + 1;
     int together;
     for (int64_t e = ranks ? row->begin : row->end; e < row->end; e += together) {
         const b_row b = b_row_of(job, e);
         const size_t bytes = (size_t)((b.end - b.begin) * rank_bytes);
-        for (int64_t p = b.begin; p < b.end; p++) {
-            set_rank(ranks, rank_bytes, p - b.begin, rank_of[col[p] - row->low]);
+        if (full) {
+            COL_NAME(find_ranks)(col + b.begin, b.end - b.begin, low, NULL, ranks, rank_bytes);
+        } else {
+            COL_NAME(find_ranks)(col + b.begin, b.end - b.begin, low, rank_of, ranks, rank_bytes);
         }
         together = COL_NAME(together_at)(pass, e, row->end);
         for (int t = 1; t < together; t++) {

@@ -5,7 +5,7 @@
 set -euo pipefail
 export LC_ALL=C
 if [ "$1" = reserved ]; then
-    diff <(awk '/^typedef struct/ { name = $3 } /reserved\[LSP_RESERVED\]/ { print name }' "$2"/*.h | sort) \
+    diff <(awk '/^typedef struct/ { name = $3 } /reserved\[LSP_RESERVED( - [0-9]+)?\]/ { print name }' "$2"/*.h | sort) \
         <(sed -n '/Room for members/,/enum {/p' "$2/core.h" | grep -oE 'lsp_[a-z_]+' | sort)
     exit
 fi

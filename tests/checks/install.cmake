@@ -6,7 +6,7 @@ endif()
 find_program(LSP_CXX NAMES ${CMAKE_CXX_COMPILER} g++ clang++ c++ DOC "Compiler for the C++ tests")
 set(parts cmake pkg-config uninstall)
 if(TARGET spgemm-cli AND TARGET sparse-bench)
-  list(APPEND parts tools pairs)
+  list(APPEND parts tools own)
 endif()
 foreach(part install ${parts})
   add_test(NAME consumer_${part} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/consumer/try ${part} ${PROJECT_BINARY_DIR}

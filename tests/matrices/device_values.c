@@ -100,6 +100,33 @@ Test(device_values, are_reduced_as_on_the_host) {
 }
 
 /* Rows of up to 8 entries, and some that a warp joins, that are queued, that have several pieces. */
+/* Columns of every length, each row ascending: A's columns are joined in bins. */
+Test(device_values, are_reduced_as_on_the_host_where_columns_fit_bins) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    enum { cols = 13, most = 4200 };
+    for (int t = 0; t < test_combinations; t += LSP_EMULATED ? 3 * pace() : pace()) {
+        const lsp_csr_types types = test_types(t);
+        const int64_t rows = types.val_type == LSP_C64 ? 2500 : most;
+        lsp_csr A, a;
+        int64_t nnz = 0;
+        must(ctx, lsp_csr_create(ctx, rows, cols, 2 * rows + cols * 2, &types, &A));
+        for (int64_t i = 0; i < rows; i++) {
+            for (int j = 0; j < cols; j++) {
+                if (i % (1 << j) == 0) {
+                    lsp_index_set(A.col, A.col_type, nnz++, j);
+                }
+            }
+            lsp_index_set(A.rowptr, A.rowptr_type, i + 1, nnz);
+        }
+        cr_assert(nnz <= A.nnz);
+        A.nnz = nnz;
+        set_odd_values(&A, (uint64_t)t);
+        a = moved(ctx, &A, LSP_CUDA);
+        must_reduce_alike(ctx, &A, &a);
+        lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &a);
+    }
+    lsp_ctx_destroy(ctx);
+}
 Test(device_values, are_reduced_as_on_the_host_where_few_rows_are_long) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const int64_t few[] = {0, 3, 8, 1, 5}, longer[] = {9, 70, 100, 513, 700, 4097, 9000};

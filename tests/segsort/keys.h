@@ -16,23 +16,25 @@ typedef enum key_fill {
     FILL_SORTED,
     FILL_REVERSED,
     FILL_16_DISTINCT,
-    FILL_MAXIMAL,   /* a quarter of them is the largest of the type */
-    FILL_SPECIAL,   /* floats: NaN of several payloads, infinities, zeros of both signs, subnormals */
-    FILL_NARROW,    /* within 1000 of each other, far from 0 */
-    FILL_LOW_BITS,  /* equal above the lower 12 bits (of 32) or 32 bits (of 64) */
-    FILL_HIGH_BITS, /* equal below the upper 8 bits */
-    FILL_ONE_LARGE, /* below 64, except one largest key in each segment: the others have equal leading bits */
-    FILL_TIES,      /* long runs with equal leading bits and descending lower bits */
-    FILL_TWO_HEADS, /* one of two random leading bits, random bits far below */
-    FILL_LONG_TIES, /* 14 neighbours have equal leading bits and descending lowest bits */
-    FILL_EVEN_RUNS, /* runs of 10 to 19 equal keys, the length chosen by n; distinct keys are evenly spaced */
+    FILL_MAXIMAL,      /* a quarter of them is the largest of the type */
+    FILL_SPECIAL,      /* floats: NaN of several payloads, infinities, zeros of both signs, subnormals */
+    FILL_NARROW,       /* within 1000 of each other, far from 0 */
+    FILL_LOW_BITS,     /* equal above the lower 12 bits (of 32) or 32 bits (of 64) */
+    FILL_HIGH_BITS,    /* equal below the upper 8 bits */
+    FILL_ONE_LARGE,    /* below 64, except one largest key in each segment: the others have equal leading bits */
+    FILL_TIES,         /* long runs with equal leading bits and descending lower bits */
+    FILL_TWO_HEADS,    /* one of two random leading bits, random bits far below */
+    FILL_LONG_TIES,    /* 14 neighbours have equal leading bits and descending lowest bits */
+    FILL_EVEN_RUNS,    /* runs of 10 to 19 equal keys, the length chosen by n; distinct keys are evenly spaced */
+    FILL_MOSTLY_EQUAL, /* equal, but one of 16 differs in one bit: few are left when digits have told the others apart
+                        */
     FILL_KINDS
 } key_fill;
 
 static inline const char *fill_name(key_fill kind) {
-    static const char *const names[] = {"random",       "equal",   "sorted",    "reversed",  "16 distinct",
-                                        "25 % maximal", "special", "narrow",    "low bits",  "high bits",
-                                        "one large",    "ties",    "two heads", "long ties", "even runs"};
+    static const char *const names[] = {
+        "random",   "equal",     "sorted",    "reversed", "16 distinct", "25 % maximal", "special",   "narrow",
+        "low bits", "high bits", "one large", "ties",     "two heads",   "long ties",    "even runs", "mostly equal"};
     return names[kind];
 }
 
@@ -100,6 +102,8 @@ static inline uint64_t key_bits(lsp_type type, key_fill kind, int64_t i, int64_t
         return at / 14 * 37 % 64 << (width - 6) | (left & 63);
     case FILL_EVEN_RUNS:
         return backwards(at / (10 + (uint64_t)n % 10)) >> (64 - width);
+    case FILL_MOSTLY_EQUAL:
+        return 0x1234567890ABCDEFu ^ (any % 16 == 0 ? (uint64_t)1 << (any >> 8) % (uint64_t)width : 0);
     default:
         return any;
     }

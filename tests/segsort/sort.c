@@ -255,6 +255,18 @@ TEST_ON_BOTH(segsort, a_giant_among_a_million_tiny_segments_agrees) {
     free(lengths);
 }
 
+TEST_ON_BOTH(segsort, giants_most_of_whose_keys_are_equal_agree) {
+    const int64_t lengths[] = {20000, 70000, 5, 17000};
+    layout where = layout_of("mostly equal giants", lengths, 4);
+    uint64_t state = 15;
+    for (int number = 0; number < 4 * KEY_TYPES; number += one_in == 1 ? 1 : 5) {
+        request what = any_request(&state);
+        what.fill = FILL_MOSTLY_EQUAL, what.key_type = key_types[number % KEY_TYPES];
+        check_case(ctx, &where, what);
+    }
+    layout_free(&where);
+}
+
 Test(segsort, giants_agree_whatever_the_threads) {
     static const int threads[] = {1, 2, 3, 5};
     uint64_t state = 6;

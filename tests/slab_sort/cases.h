@@ -19,7 +19,7 @@ typedef struct sort_case {
     int begin_bit, end_bit;
     int fill;
     lsp_sort_method method;
-    bool in_place, planned, no_keys;
+    bool in_place, planned, no_keys, changes;
 } sort_case;
 
 static inline bool wants_positions(const sort_case *c) { return (c->flags & LSP_SORT_POSITIONS) != 0; }
@@ -44,7 +44,7 @@ static inline void fill_case(const sort_case *c, char *keys, char *values) {
 
 /* The arguments for these arrays. */
 static inline lsp_sort_args sort_args(const sort_case *c, void *keys, void *keys_out, void *values, void *values_out,
-                                      lsp_where where) {
+                                      unsigned char *change, lsp_where where) {
     const bool has = c->value_bytes > 0;
     return (lsp_sort_args){.n = c->n,
                            .key_type = c->key_type,
@@ -56,6 +56,7 @@ static inline lsp_sort_args sort_args(const sort_case *c, void *keys, void *keys
                            .begin_bit = c->begin_bit,
                            .end_bit = c->end_bit,
                            .flags = c->flags,
+                           .change = c->changes ? change : NULL,
                            .method = c->method,
                            .where = where};
 }
@@ -73,7 +74,8 @@ static inline void sort_by_reference(lsp_ctx *ctx, const lsp_sort_args *a) {
                                     .values_out = a->values_out,
                                     .begin_bit = a->begin_bit,
                                     .end_bit = a->end_bit,
-                                    .flags = a->flags};
+                                    .flags = a->flags,
+                                    .change = a->change};
     must(ctx, lsp_segsort_ref(ctx, &whole));
 }
 
@@ -91,6 +93,13 @@ static inline void must_be_sorted(const sort_case *c, const char *what, const ch
                   c->fill, c->fill < FILL_KINDS ? fill_name((key_fill)c->fill) : "skewed", c->flags, c->begin_bit,
                   c->end_bit, lsp_sort_method_name(c->method), c->in_place, c->planned, c->no_keys);
     }
+}
+
+/* Has the context the method for so many items? A split takes fewer on a GPU with few multiprocessors or little shared
+ * memory. */
+static inline bool offers_method(lsp_ctx *ctx, const lsp_sort_args *args) {
+    const bool any = args->method == LSP_SORT_AUTO || args->method == LSP_SORT_RADIX;
+    return any || (args->where == LSP_CUDA && args->n <= lsp_sort_ways[args->method]->longest(ctx, args));
 }
 
 static inline void run_sort(lsp_ctx *ctx, const sort_case *c, const lsp_sort_args *args) {
@@ -114,23 +123,33 @@ static inline void check_sort(lsp_ctx *ctx, sort_case c) {
                   value_bytes = c.n * (int64_t)c.value_bytes + GUARD;
     char *keys = malloc((size_t)key_bytes), *values = malloc((size_t)value_bytes);
     char *right = malloc((size_t)key_bytes), *right_values = malloc((size_t)value_bytes);
+    unsigned char *right_change = malloc((size_t)(c.n + GUARD));
+    memset(right_change, 0xA5, (size_t)(c.n + GUARD));
     memset(keys, 0xA5, (size_t)key_bytes), memset(values, 0xA5, (size_t)value_bytes);
     memset(right, 0xA5, (size_t)key_bytes), memset(right_values, 0xA5, (size_t)value_bytes);
     fill_case(&c, keys, values);
-    lsp_sort_args args = sort_args(&c, keys, right, values, right_values, LSP_HOST);
+    lsp_sort_args args = sort_args(&c, keys, right, values, right_values, right_change, LSP_HOST);
     sort_by_reference(ctx, &args);
     const bool replaces = c.in_place && !wants_positions(&c);
     char *from = put_there(ctx, keys, key_bytes), *to = c.in_place ? from : put_there(ctx, NULL, key_bytes);
     char *value_from = put_there(ctx, values, value_bytes),
          *value_to = replaces ? value_from : put_there(ctx, NULL, value_bytes);
-    args = sort_args(&c, from, to, value_from, value_to, ctx->options.device);
+    unsigned char *change = put_there(ctx, NULL, c.n + GUARD);
+    args = sort_args(&c, from, to, value_from, value_to, change, ctx->options.device);
+    args.method = c.method = offers_method(ctx, &args) ? c.method : LSP_SORT_AUTO;
     run_sort(ctx, &c, &args);
     char *sorted = get_back(ctx, to, key_bytes), *moved = get_back(ctx, value_to, value_bytes);
     must_be_sorted(&c, "keys", c.no_keys && c.in_place ? keys : right, sorted, key_bytes, lsp_type_bytes(c.key_type));
     if (c.value_bytes > 0) {
         must_be_sorted(&c, "values", right_values, moved, value_bytes, c.value_bytes);
     }
-    DROP(ctx, from, value_from);
+    if (c.changes) {
+        char *changed = get_back(ctx, change, c.n + GUARD);
+        must_be_sorted(&c, "changes", (char *)right_change, changed, c.n + GUARD, 1);
+        free(changed);
+    }
+    free(right_change);
+    DROP(ctx, from, value_from, change);
     if (to != from) {
         lsp_free(ctx, to);
     }

@@ -75,6 +75,42 @@ Test(device_slab_sort, an_input_that_hides_from_the_sample_is_sorted) {
     lsp_ctx_destroy(ctx);
 }
 
+/* Lengths around tiles and their powers of two; floats have NaNs of one kind, whose order is that of lsp_segsort. The
+ * budget has room for the keys alone. */
+Test(device_slab_sort, slabs_are_sorted_and_merged_without_scratch) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    static const int fills[] = {FILL_RANDOM, FILL_16_DISTINCT, FILL_SORTED, FILL_REVERSED, FILL_EQUAL, FILL_TIES};
+    static const int64_t lengths[] = {4096, 4097, 8192, 8193, 12289, 16384, 40001, 65536, 131073, 262144, 1000000};
+    int number = 0;
+    for (int l = 0; l < (is_slow(ctx) ? 7 : 11); l++) {
+        for (int t = 0; t < KEY_TYPES; t += 1 + is_slow(ctx)) {
+            const bool is_float = key_types[t] == LSP_F32 || key_types[t] == LSP_F64;
+            check_sort(ctx, (sort_case){.n = lengths[l],
+                                        .key_type = key_types[t],
+                                        .fill = fills[is_float ? 1 + number % 3 : number % 6],
+                                        .flags = number % 3 == 1 ? LSP_SORT_DESCENDING : 0,
+                                        .method = LSP_SORT_SLAB,
+                                        .planned = number % 4 == 3,
+                                        .changes = number % 2,
+                                        .in_place = number % 5 != 0});
+            number++;
+        }
+    }
+    enum { N = 30000 };
+    lsp_sort_info info;
+    uint32_t *keys = put_there(ctx, NULL, N * 4);
+    lsp_sort_args args = {
+        .n = N, .key_type = LSP_U32, .keys = keys, .keys_out = keys, .method = LSP_SORT_SLAB, .where = LSP_CUDA};
+    must(ctx, lsp_ctx_trim(ctx));
+    must(ctx, lsp_ctx_set_max_bytes(ctx, N * 4 + 100));
+    must(ctx, lsp_sort(ctx, &args, &info));
+    cr_assert_eq(info.scratch_bytes, 0);
+    args.value_bytes = 4, args.values = args.values_out = keys;
+    must_fail(ctx, LSP_ERR_UNSUPPORTED, "slab takes at most 0", lsp_sort(ctx, &args, &info));
+    DROP(ctx, keys);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device_slab_sort, methods_are_chosen_by_the_table_or_refused) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     lsp_sort_table shipped, table, kept;

@@ -1,32 +1,16 @@
 /* The sort of a whole array beside the reference: all types, values, inputs and methods, lengths around every limit. */
 #include "cases.h"
 
-/* The number of methods that this context has for n items, and the i-th of them. */
-static int methods_for(const lsp_ctx *ctx, int64_t n, lsp_sort_method list[4]) {
-    int count = 0;
-    list[count++] = LSP_SORT_AUTO;
-    list[count++] = LSP_SORT_RADIX;
-    if (ctx->options.device == LSP_CUDA) {
-        if (n <= LSP_SORT_RANKS_MOST / (is_slow(ctx) ? 4 : 1)) {
-            list[count++] = LSP_SORT_RANKS;
-        }
-        if (n <= (is_slow(ctx) ? 20000 : 1 << 18)) {
-            list[count++] = LSP_SORT_SPLIT;
-        }
-    }
-    return count;
-}
-
 /* Case `number` of this length; neighbours differ in everything. */
 static void check_number(lsp_ctx *ctx, int64_t n, int number) {
-    lsp_sort_method methods[4];
-    const int count = methods_for(ctx, n, methods);
+    static const lsp_sort_method methods[] = {LSP_SORT_AUTO, LSP_SORT_RANKS, LSP_SORT_SPLIT, LSP_SORT_SPLIT,
+                                              LSP_SORT_RADIX};
     sort_case c = {.n = n,
                    .key_type = key_types[number % KEY_TYPES],
                    .value_bytes = value_sizes[number / KEY_TYPES % VALUE_SIZES],
                    .fill = number * 5 % SORT_FILLS,
                    .flags = (number / 3 % 2 ? LSP_SORT_DESCENDING : 0) | (number % 11 == 3 ? LSP_SORT_EQUAL_ZEROS : 0),
-                   .method = methods[number * 7 / 3 % count],
+                   .method = methods[number * 7 / 3 % 5],
                    .in_place = number % 3 == 0,
                    .planned = number % 4 == 1};
     if ((c.value_bytes == 4 || c.value_bytes == 8) && number % 5 == 0) {
@@ -36,15 +20,19 @@ static void check_number(lsp_ctx *ctx, int64_t n, int number) {
     if (c.key_type != LSP_F32 && c.key_type != LSP_F64 && number % 13 == 0) {
         c.begin_bit = number % 9, c.end_bit = 32 - number % 7;
     }
+    c.changes = number % 7 == 2 && !c.no_keys;
+    if (ctx->options.device == LSP_CUDA && number % 2 && c.value_bytes == 0 && c.end_bit == 0 &&
+        (c.flags & LSP_SORT_EQUAL_ZEROS) == 0 && c.key_type != LSP_F32 && c.key_type != LSP_F64) {
+        c.method = LSP_SORT_SLAB;
+    }
     check_sort(ctx, c);
 }
 
 TEST_ON_BOTH(slab_sort, short_arrays_of_all_types_and_inputs_are_sorted_by_all_methods) {
     static const int64_t lengths[] = {0, 1, 2, 31, 32, 33, 100, 255, 256, 257, 511, 1000, 1023, 1024, 1025};
-    int number = 0;
     for (int l = 0; l < 15; l++) {
-        for (int k = 0; k < 480; k += sort_pace(ctx), number++) {
-            check_number(ctx, lengths[l], number * 5 + l);
+        for (int k = 0; k < 480 / sort_pace(ctx); k++) {
+            check_number(ctx, lengths[l], k * 5 + l);
         }
     }
 }

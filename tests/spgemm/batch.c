@@ -97,6 +97,31 @@ TEST_ON_BOTH(spgemm_batch, a_sample_that_was_wrong_and_products_of_every_size) {
     free(A), free(B), free(C);
 }
 
+/* Rows of three columns and many products: a thread's memory is filled to its last entry. */
+TEST_ON_BOTH(spgemm_batch, products_that_fill_the_memory_of_a_thread) {
+    enum { COUNT = 12, ROWS = 1 << 13, COLS = 3 };
+    const lsp_where where = there(ctx) ? LSP_CUDA : LSP_HOST;
+    for (int wide = 0; wide < 2; wide++) {
+        const lsp_type index = wide ? LSP_I64 : LSP_I32;
+        const recipe of_a = {ROWS, 5, 4, index, index, LSP_F64, true, false, -1, -1, 0};
+        const recipe of_b = {5, COLS, 3, index, index, LSP_F64, true, false, -1, -1, 0};
+        lsp_csr A = make(&of_a, 1), B = make(&of_b, 2), a[COUNT], b[COUNT], C[COUNT], right;
+        for (int i = 0; i < COUNT; i++) {
+            a[i] = moved(ctx, &A, where), b[i] = moved(ctx, &B, where);
+        }
+        must(ctx, lsp_spgemm(ctx, &A, &B, &(lsp_spgemm_options){.method = LSP_SPGEMM_REFERENCE}, &right, NULL));
+        must(ctx, lsp_spgemm_batch(ctx, COUNT, a, b, NULL, C, NULL));
+        for (int i = 0; i < COUNT; i++) {
+            lsp_csr here = moved(ctx, &C[i], LSP_HOST);
+            same(ctx, &here, &right, "a product that fills the memory");
+            lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &a[i]), lsp_csr_free(ctx, &b[i]);
+        }
+        must(ctx, lsp_spgemm_batch_free(ctx, COUNT, C));
+        lsp_csr_free(ctx, &right);
+        drop(&A), drop(&B);
+    }
+}
+
 TEST_ON_BOTH(spgemm_batch, batches_of_nothing) {
     static const int64_t sizes[][3] = {{0, 0, 0}, {0, 5, 3}, {4, 0, 6}, {3, 4, 0}, {2, 2, 2}};
     lsp_spgemm_batch_plan *plan;

@@ -4,11 +4,12 @@
 #include "gpu.h"
 #include "kernel_bins.cuh"
 
+enum { short_run = 32 }; /* entries of a bin among those of a block of kernel_bin_count: fewer make short runs */
+
 /* Bins of about nine tenths of what fits, for columns of equal length. false: A has too many entries, or too few. */
 static bool plan_bins(lsp_ctx *ctx, const lsp_csr *A, bin_job *job, uint32_t *capacity) {
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
     const int64_t half = lsp_min(chip->shared_block_bytes, chip->shared_sm_bytes / 2 - 1024) - 1024;
-    const int64_t whole = lsp_min(chip->shared_block_bytes, chip->shared_sm_bytes - 1024) - 1024;
     const int value = value_bytes(A);
     if (A->nnz == 0 || A->nnz > INT32_MAX || A->rows > (int64_t)UINT32_MAX || A->cols > (int64_t)UINT32_MAX) {
         return false;
@@ -19,20 +20,34 @@ static bool plan_bins(lsp_ctx *ctx, const lsp_csr *A, bin_job *job, uint32_t *ca
     job->cut.low = (uint32_t)(UINT64_MAX / job->width + 1);
     job->cut.high = (uint32_t)((UINT64_MAX / job->width + 1) >> 32);
     job->bins = (uint32_t)lsp_ceil_div(A->cols, job->width);
-    *capacity = (uint32_t)((half - 4 * (int64_t)job->width) / (value + 4)) / 4 * 4;
-    job->tile = (int)((whole - 8 * (int64_t)job->bins) / (value + 8)) / 4 * 4;
-    job->tile = (int)lsp_min(job->tile, (int64_t)BIN_MOVE_NT * bin_move_vt(value));
-    return lsp_ceil_div(A->cols, job->width) <= BIN_MOST && job->tile >= BIN_MOVE_NT;
+    *capacity = (uint32_t)((half - 4 * (int64_t)(job->width + 1)) / (value + 4)) / 4 * 4;
+    job->tile = (int)((half - 8 * (int64_t)job->bins) / (value + 8)) / 4 * 4;
+    job->tile = (int)lsp_min(job->tile, (int64_t)BIN_TILE_NT * bin_move_vt(value));
+    job->tiles = job->tile > 0 ? (int)lsp_ceil_div(A->nnz, job->tile) : 0;
+    return lsp_ceil_div(A->cols, job->width) <= BIN_MOST && job->tile >= BIN_TILE_NT;
 }
 
-template <int VB> static lsp_status start_bins(lsp_ctx *ctx, const bin_job *job, uint32_t capacity) {
+template <int VB, int MOVE_NT> static lsp_status start_blocks(lsp_ctx *ctx, const bin_job *job) {
     lsp_status status = LSP_OK;
-    const size_t move_bytes = bin_move_bytes(job->tile, job->bins, VB);
-    const size_t sort_bytes = bin_sort_bytes(capacity, job->width, VB);
-    LSP_TRY(lsp_allow_shared(ctx, kernel_bin_move<VB>, move_bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bin_move<VB>, lsp_ceil_div(job->A.nnz, job->tile), BIN_MOVE_NT, move_bytes, *job));
-    LSP_TRY(lsp_allow_shared(ctx, kernel_bin_sort<VB>, sort_bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bin_sort<VB>, job->bins, BIN_SORT_NT, sort_bytes, *job, capacity));
+    const int each = MOVE_NT / BIN_TILE_NT;
+    const size_t bytes = bin_move_bytes(each * job->tile, job->bins, VB);
+    LSP_TRY(lsp_allow_shared(ctx, (kernel_bin_move<VB, MOVE_NT>), bytes));
+    LSP_TRY(LSP_LAUNCH(ctx, (kernel_bin_move<VB, MOVE_NT>), lsp_ceil_div(job->tiles, each), MOVE_NT, bytes, *job));
+done:
+    return status;
+}
+
+/* Two small blocks of a multiprocessor wait for each other's memory, but one large block writes longer runs. */
+template <int VB> static lsp_status start_move(lsp_ctx *ctx, const bin_job *job, const bin_facts *facts) {
+    return job->A.nnz < (int64_t)facts->runs * short_run ? start_blocks<VB, 2 * BIN_TILE_NT>(ctx, job)
+                                                         : start_blocks<VB, BIN_TILE_NT>(ctx, job);
+}
+
+template <int VB>
+static lsp_status start_write(lsp_ctx *ctx, const bin_job *job, const lsp_csr *B, uint32_t capacity, size_t bytes) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_allow_shared(ctx, kernel_bin_write<VB>, bytes));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bin_write<VB>, job->bins, BIN_SORT_NT, bytes, *job, view(B), capacity));
 done:
     return status;
 }
@@ -44,6 +59,7 @@ static lsp_status count_bins(lsp_ctx *ctx, bin_job *job, bin_facts *facts) {
     const cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *facts, (void **)&job->facts));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, words, sizeof *job->starts, (void **)&job->starts));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->tiles, sizeof *job->tile_row, (void **)&job->tile_row));
     job->next = job->starts + job->bins + 1;
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->facts, 0, sizeof *facts, stream)));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->starts, 0, (size_t)words * sizeof *job->starts, stream)));
@@ -55,33 +71,50 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_csr_bins_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done) {
+lsp_status lsp_csr_into_bins(lsp_ctx *ctx, const char *name, const lsp_csr *A, bin_job *job, uint32_t *capacity,
+                             size_t *bytes, bool *done) {
     lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    bin_job job = {};
     bin_facts facts = {};
-    uint32_t capacity = 0;
     const int value = value_bytes(A);
     *done = false;
-    job.A = view(A), job.B = view(B);
-    if (value == 1 || !plan_bins(ctx, A, &job, &capacity)) {
+    *job = bin_job{};
+    job->A = view(A);
+    if (value == 1 || !plan_bins(ctx, A, job, capacity)) {
         return name ? lsp_csr_check_cuda(ctx, name, A) : LSP_OK;
     }
-    LSP_TRY(count_bins(ctx, &job, &facts));
+    LSP_TRY(count_bins(ctx, job, &facts));
     if (facts.faults > 0) { /* it says which */
         LSP_TRY(lsp_csr_check_cuda(ctx, name ? name : "A", A));
     }
-    if (facts.faults > 0 || facts.falls > facts.row_falls || facts.fullest > capacity) {
+    if (facts.faults > 0 || facts.falls > facts.row_falls || facts.fullest > *capacity) {
         goto done;
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *job.col, (void **)&job.col));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *job.row, (void **)&job.row));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, (size_t)value, &job.val));
-    LSP_TRY(value == 0   ? start_bins<0>(ctx, &job, capacity)
-            : value == 4 ? start_bins<4>(ctx, &job, capacity)
-            : value == 8 ? start_bins<8>(ctx, &job, capacity)
-                         : start_bins<16>(ctx, &job, capacity));
+    *bytes = bin_sort_bytes(*capacity, job->width, value);
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *job->col, (void **)&job->col));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *job->row, (void **)&job->row));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, (size_t)value, &job->val));
+    LSP_TRY(value == 0   ? start_move<0>(ctx, job, &facts)
+            : value == 4 ? start_move<4>(ctx, job, &facts)
+            : value == 8 ? start_move<8>(ctx, job, &facts)
+                         : start_move<16>(ctx, job, &facts));
     *done = true;
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_csr_bins_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx), bytes = 0;
+    bin_job job;
+    uint32_t capacity = 0;
+    const int value = value_bytes(A);
+    LSP_TRY(lsp_csr_into_bins(ctx, name, A, &job, &capacity, &bytes, done));
+    if (*done) {
+        LSP_TRY(value == 0   ? start_write<0>(ctx, &job, B, capacity, bytes)
+                : value == 4 ? start_write<4>(ctx, &job, B, capacity, bytes)
+                : value == 8 ? start_write<8>(ctx, &job, B, capacity, bytes)
+                             : start_write<16>(ctx, &job, B, capacity, bytes));
+    }
 done:
     lsp_scratch_release(ctx, mark);
     return status;

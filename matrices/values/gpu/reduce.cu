@@ -1,11 +1,12 @@
 /* Lists of values reduced on the GPU, joined in the order of the host (values/number.h). 1, 4 or 32 lanes join a row,
  * and all lanes of their warp together one that is too long for that. Rows of more than LONG entries are queued by
- * pieces of up to LSP_LIST_PIECE, a warp takes a piece, and a block joins the pieces of a row. No call waits. */
-#include "matrices/csr/gpu/entries.cuh"
+ * pieces of up to LSP_LIST_PIECE, a warp takes a piece, and a block joins the pieces of a row. Columns are joined where
+ * a transpose by bins has sorted them, in shared memory; they wait for the count of the bins, rows for nothing. */
+#include "matrices/csr/gpu/bins.cuh"
 #include "matrices/values/values.h"
 
-/* Terms: of a lane alone; in a row that is not queued; loaded at a time, and at the end of a list. */
-enum { FEW = 8, LONG = 512, FLIGHT = 8, LAST_FLIGHT = 4 };
+/* Terms: of a lane alone; of 4 lanes; in a row that is not queued; loaded at a time, and at the end of a list. */
+enum { FEW = 8, FEW_BY_FOUR = 64, LONG = 512, FLIGHT = 8, LAST_FLIGHT = 4 };
 
 /* A piece of a row; the sums of its pieces are joined[first], joined[first + 1], ... */
 typedef struct row_piece {
@@ -168,7 +169,7 @@ static __device__ void queue_row(const gpu_reducing &r, int64_t i, int64_t n) {
 
 template <typename J, int LANES> static __global__ void __launch_bounds__(NT) kernel_join_rows(gpu_reducing r) {
     typedef typename J::number number;
-    const int64_t most = LANES == 1 ? FEW : LANES == 4 ? 64 : LONG; /* entries of a row for LANES lanes */
+    const int64_t most = LANES == 1 ? FEW : LANES == 4 ? FEW_BY_FOUR : LONG; /* entries of a row for LANES lanes */
     const int64_t groups = (int64_t)gridDim.x * (NT / LANES);
     const int parts = r.type == LSP_C64 ? 2 : 1, lane = (int)threadIdx.x % LANES;
     if (is_shut(r)) {
@@ -300,6 +301,61 @@ static __global__ void kernel_count(gpu_reducing r) {
     }
 }
 
+/* ---- columns ---- */
+
+/* A list of up to 32 pieces, by all lanes of a warp. Lane 0 has the result. */
+template <typename J>
+static __device__ typename J::number join_pieces_here(const gpu_reducing &r, int part, int64_t begin, int64_t n) {
+    typename J::number own = J::none(r.reduction);
+    for (int p = 0; p < (int)pieces_of(n); p++) {
+        const int64_t first = (int64_t)p * LSP_LIST_PIECE;
+        const typename J::number x =
+            join_by_lanes<J, 32>(r, part, begin + first, min(n - first, (int64_t)LSP_LIST_PIECE));
+        const typename J::number piece = __shfl_sync(~0u, x, 0);
+        own = lane_of() == p ? piece : own;
+    }
+#pragma unroll
+    for (int half = 16; half > 0; half /= 2) {
+        own = J::join(r.reduction, own, __shfl_down_sync(~0u, own, half));
+    }
+    return own;
+}
+
+/* A block joins the columns of a bin. 4 lanes take a column, and all of their warp one that is too long for that. */
+template <typename J, int VB>
+static __global__ void __launch_bounds__(BIN_SORT_NT)
+    kernel_join_columns(bin_job job, uint32_t capacity, gpu_reducing r, int result_bytes) {
+    typedef typename J::number number;
+    LSP_DYNAMIC_SHARED(memory);
+    bin_entries<VB> e;
+    const sorted_bin s = bin_sort<VB>(job, capacity, memory, &e);
+    const int parts = r.type == LSP_C64 ? 2 : 1, lane = (int)threadIdx.x % 4;
+    r.A.val = e.val;
+    r.results = (char *)r.results + s.column * result_bytes;
+    for (uint32_t base = 0; base < s.w; base += BIN_SORT_NT / 4) { /* warps stay together */
+        const uint32_t c = base + threadIdx.x / 4;
+        const uint32_t begin = c < s.w ? s.starts[c] : 0, n = c < s.w ? s.starts[c + 1] - begin : 0;
+        number joined[2] = {};
+        for (int part = 0; part < parts; part++) {
+            joined[part] = join_by_lanes<J, 4>(r, part, begin, n <= FEW_BY_FOUR ? n : 0);
+        }
+        if (lane == 0 && c < s.w && n <= FEW_BY_FOUR) {
+            J::put(r, c, n, joined[0], joined[1]);
+        }
+        for (unsigned left = __ballot_sync(~0u, lane == 0 && n > FEW_BY_FOUR); left != 0; left &= left - 1) {
+            const int from = __ffs((int)left) - 1;
+            const uint32_t column = __shfl_sync(~0u, c, from), start = __shfl_sync(~0u, begin, from);
+            const uint32_t length = __shfl_sync(~0u, n, from);
+            for (int part = 0; part < parts; part++) {
+                joined[part] = join_pieces_here<J>(r, part, start, length);
+            }
+            if (lane_of() == 0) {
+                J::put(r, column, length, joined[0], joined[1]);
+            }
+        }
+    }
+}
+
 /* ---- the host's side ---- */
 
 /* The queue of long rows. A row is long from LONG entries on, so there are at most nnz / LONG. */
@@ -339,13 +395,54 @@ done:
     return status;
 }
 
+template <typename J, int VB>
+static lsp_status start_columns(lsp_ctx *ctx, const bin_job *job, uint32_t capacity, size_t bytes,
+                                const gpu_reducing *r) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_allow_shared(ctx, (kernel_join_columns<J, VB>), bytes));
+    LSP_TRY(LSP_LAUNCH(ctx, (kernel_join_columns<J, VB>), job->bins, BIN_SORT_NT, bytes, *job, capacity, *r,
+                       (int)lsp_type_bytes(r->type)));
+done:
+    return status;
+}
+
+static gpu_reducing reducing_of(const lsp_csr *A, lsp_reduction reduction, void *results) {
+    gpu_reducing r = {};
+    r.A = view(A), r.reduction = reduction, r.results = results;
+    r.type = lsp_reduce_type(A->val_type, reduction);
+    return r;
+}
+
+extern "C" lsp_status lsp_csr_reduce_columns_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction,
+                                                  void *results, bool *done) {
+    lsp_status status = LSP_OK;
+    size_t mark = lsp_scratch_mark(ctx), bytes = 0;
+    uint32_t capacity = 0;
+    bin_job job;
+    const gpu_reducing r = reducing_of(A, reduction, results);
+    const bool whole = lsp_reduces_whole(A->val_type, reduction), narrow = value_bytes(A) == 4;
+    LSP_TRY(lsp_csr_into_bins(ctx, "A", A, &job, &capacity, &bytes, done));
+#define START(J, VB) start_columns<J, VB>(ctx, &job, capacity, bytes, &r)
+    if (*done) {
+        LSP_TRY(whole                          ? (narrow ? START(whole_numbers, 4) : START(whole_numbers, 8))
+                : A->val_type != LSP_F64       ? (narrow                   ? START(any_numbers, 4)
+                                                  : A->val_type == LSP_C64 ? START(any_numbers, 16)
+                                                                           : START(any_numbers, 8))
+                : lsp_takes_largest(reduction) ? START(doubles<true>, 8)
+                                               : START(doubles<false>, 8));
+    }
+#undef START
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
 extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all,
                                           const unsigned *gate, void *results) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    gpu_reducing r = {};
-    r.A = view(A), r.reduction = reduction, r.all = all, r.gate = gate, r.results = results;
-    r.type = lsp_reduce_type(A->val_type, reduction);
+    gpu_reducing r = reducing_of(A, reduction, results);
+    r.all = all, r.gate = gate;
     if (!all && A->rows == 0) {
         return LSP_OK;
     }
