@@ -105,7 +105,7 @@ Test(device_slab_sort, slabs_are_sorted_and_merged_without_scratch) {
     must(ctx, lsp_ctx_set_max_bytes(ctx, N * 4 + 100));
     must(ctx, lsp_sort(ctx, &args, &info));
     cr_assert_eq(info.scratch_bytes, 0);
-    args.value_bytes = 4, args.values = args.values_out = keys;
+    args.n = N / 3, args.value_bytes = 4, args.values = args.values_out = keys + N / 2;
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "slab takes at most 0", lsp_sort(ctx, &args, &info));
     DROP(ctx, keys);
     lsp_ctx_destroy(ctx);
