@@ -23,7 +23,7 @@ touch A.mtx B.json C.svg notes.txt
 mkdir folder
 : >"$err"
 offers "batch calibrate cg gather hash matrices mtx plot radix_sort scatter segsort sort spgemm spmv transpose two_body" sparse-bench ""
-offers "scatter segsort spgemm spmv" sparse-bench s
+offers "scatter segsort sort spgemm spmv" sparse-bench s
 offers "--threads --tune" sparse-bench segsort --t
 offers "cpu cuda" sparse-bench segsort --device ""
 offers "cpu" sparse-bench segsort --device = cp
