@@ -11,9 +11,9 @@
 
 enum { SUBJECTS = 14 };
 static const bench_subject *const subjects[SUBJECTS + 1] = {
-    &bench_mtx,        &bench_spgemm,      &bench_segsort,   &bench_gather,   &bench_scatter,
-    &bench_radix_sort, &bench_hash_search, &bench_transpose, &bench_matrices, &bench_batch,
-    &bench_spmv,       &bench_cg,          &bench_two_body,  &bench_sort,     NULL};
+    &bench_mtx,         &bench_spgemm,    &bench_segsort,      &bench_gather, &bench_scatter, &bench_radix_sort,
+    &bench_hash_search, &bench_transpose, &bench_matrices,     &bench_batch,  &bench_spmv,    &bench_cg,
+    &bench_two_body,    &bench_sort,      &bench_suffix_array, NULL};
 
 /* A pattern that matches "er:262144:8" also means "er:262144:8/f64". */
 static bool wanted(const bench_options *options, const char *workload) {

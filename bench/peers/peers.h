@@ -244,6 +244,14 @@ typedef struct peer_text {
 } peer_text;
 bool peer_libc_write(const lsp_csr *A, peer_text text, const char *path);
 
+/* suffixes.c: suffix arrays of bytes. */
+typedef struct peer_suffixes {
+    const char *who, *version;
+    bool threads; /* it can use several */
+    bool (*sort)(const void *text, int64_t n, int32_t *suffixes, int threads);
+} peer_suffixes;
+extern const peer_suffixes peer_divsufsort, peer_libsais;
+
 #ifdef __cplusplus
 }
 #endif
@@ -292,6 +300,16 @@ bool peer_libc_write(const lsp_csr *A, peer_text text, const char *path);
 #define PEER_FAST_FLOAT(p) &(p)
 #else
 #define PEER_FAST_FLOAT(p) NULL
+#endif
+#if BENCH_HAVE_DIVSUFSORT
+#define PEER_DIVSUFSORT(p) &(p)
+#else
+#define PEER_DIVSUFSORT(p) NULL
+#endif
+#if BENCH_HAVE_LIBSAIS
+#define PEER_LIBSAIS(p) &(p)
+#else
+#define PEER_LIBSAIS(p) NULL
 #endif
 
 #endif
