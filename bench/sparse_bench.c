@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUBJECTS = 14 };
+enum { SUBJECTS = 15 };
 static const bench_subject *const subjects[SUBJECTS + 1] = {
     &bench_mtx,         &bench_spgemm,    &bench_segsort,      &bench_gather, &bench_scatter, &bench_radix_sort,
     &bench_hash_search, &bench_transpose, &bench_matrices,     &bench_batch,  &bench_spmv,    &bench_cg,
