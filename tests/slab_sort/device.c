@@ -1,6 +1,8 @@
 /* The sort of a whole array on a GPU alone: buckets without room, tables, budgets, CUDA graphs. Skipped without one. */
 #include "cases.h"
+#if LSP_HAVE_CUDA
 #include "tests/failing.h"
+#endif
 
 /* With one sample for each block, many buckets are too long for their blocks and are split again. */
 Test(device_slab_sort, buckets_without_room_are_split_again) {
@@ -156,6 +158,7 @@ Test(device_slab_sort, methods_are_chosen_by_the_table_or_refused) {
     lsp_ctx_destroy(ctx);
 }
 
+#if LSP_HAVE_CUDA
 /* A plan whose allocations fail one after another leaves nothing behind, and a budget is kept. */
 Test(device_slab_sort, failing_allocations_and_budgets) {
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
@@ -193,6 +196,7 @@ Test(device_slab_sort, failing_allocations_and_budgets) {
     cr_assert(plan == NULL);
     lsp_ctx_destroy(ctx);
 }
+#endif
 
 #if LSP_HAVE_CUDA && !LSP_EMULATED
 #define must_cuda(call) cr_assert((call) == cudaSuccess, "%s", #call)
