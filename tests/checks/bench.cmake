@@ -154,6 +154,8 @@ bench(0 "hash/all/n14/m8/plain " hash --quick --device cpu --min-time 0 --json h
 check_json(hash.json hash/build/n14/m1/libsparse items items_per_second)
 bench(0 "two_body/join/blobs/n10/f32/libsparse:grid " two_body --quick --device cpu --min-time 0 --json two_body.json)
 check_json(two_body.json two_body/count/uniform/n10/f32/plain items items_per_second)
+bench(0 "suffix_array/words/n16/libsparse " suffix_array --quick --device cpu --min-time 0 --json suffix_array.json)
+check_json(suffix_array.json suffix_array/integers/n16/libsparse items items_per_second)
 bench(0 "spmv/rmat:10:8/f64t/libsparse:plan .*plan [0-9.e+-]+ ms.*cache model: median error of [0-9]+ predicted times" spmv --quick --device cpu --min-time 0 --json spmv.json)
 check_json(spmv.json spmv/poisson2d:64/f64/libsparse products gflops)
 check_versions(spmv.json plain graphblas eigen petsc mkl)
