@@ -32,6 +32,8 @@ Test(slab_sort_calls, wrong_arguments_are_refused) {
     REFUSED(LSP_ERR_ARGUMENT, "overlap", args.keys_out = keys + 1);
     REFUSED(LSP_ERR_ARGUMENT, "flags", args.flags = 64);
     REFUSED(LSP_ERR_ARGUMENT, "begin_bit is 3 and end_bit 2:", args.begin_bit = 3, args.end_bit = 2);
+    REFUSED(LSP_ERR_ARGUMENT, "changes are of sorted keys", args.change = (unsigned char *)values, args.value_bytes = 4,
+            args.values_out = values, args.flags = LSP_SORT_POSITIONS, args.keys_out = NULL);
     REFUSED(LSP_ERR_ARGUMENT, "value_bytes is 0", args.values = values, args.values_out = values_out);
     REFUSED(LSP_ERR_ARGUMENT, "GPU", args.where = LSP_CUDA);
     REFUSED(LSP_ERR_ARGUMENT, "no sort method 5", args.method = LSP_SORT_METHODS);
@@ -55,6 +57,7 @@ Test(slab_sort_calls, wrong_arguments_are_refused) {
     REFUSED("end of the bits", args.end_bit = 5);
     REFUSED("number of the method", args.method = LSP_SORT_RADIX);
     REFUSED("presence of sorted keys", args.keys_out = NULL);
+    REFUSED("presence of changes", args.change = (unsigned char *)values);
 #undef REFUSED
     must(ctx, lsp_sort_execute(plan, &good));
     cr_assert(out[0] == 1 && out[1] == 2 && out[2] == 3);

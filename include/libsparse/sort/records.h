@@ -14,8 +14,8 @@
  *     cudaError_t sort_particles_on_gpu(particle *records, int64_t n, unsigned char *change, cudaStream_t stream);
  *
  * change: NULL, or n bytes, which become 1 for the first record and where a record differs from the one before it, and
- * 0 elsewhere. Records of which neither is before the other come in no certain order: compare an own number last for a
- * stable sort. The host sorts with the threads of OpenMP if the file is compiled for it. */
+ * 0 elsewhere. The sort is not stable: it may change the order of equal records. For a stable sort give each record its
+ * number, and compare the numbers last. The host sorts with the threads of OpenMP if the file is compiled for it. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  *     item of(stored) const, stored back(item) const
  *     is_number                1: items are unsigned integers, in their order; 0: in the order of `before`
  *     bool before(const item &a, const item &b) const
- * Items of which neither is before the other come in no certain order.
+ * The sort may change the order of equal items.
  *
  * After the patent US 11,740,868 (MacKinnon, System and method for sorting data elements of slabs of registers): slab
  * load, flip and half merges, streaming merges, report of key changes. */
@@ -235,8 +235,8 @@ template <typename ORDER, bool WHOLE> struct tile {
         }
     }
 
-    /* Exchanges in shared memory K items, `step` apart, of the `run` items that begin at `first` and belong to the
-     * run / R threads of which this is number u. */
+    /* Merges K rows of `step` items in shared memory, in each group of K rows. The run of `run` items begins at
+     * `first`; run / R threads share it, and this one is number u of them. */
     template <int K, bool FLIP> __device__ __forceinline__ void columns(int first, int run, int u, int step) const {
 #pragma unroll
         for (int j = 0; j < R / K; j++) {

@@ -14,7 +14,7 @@
 #define SLAB_BOTH static inline
 #endif
 
-/* Of items of so many words, 1 to 8. Tiles take 24 to 32 KiB of shared memory. */
+/* Rows of a slab and threads of a block, for items of 1 to 8 words. A tile takes at most 32 KiB of shared memory. */
 SLAB_BOTH int slab_rows(int words) { return words <= 2 ? 16 : words <= 4 ? 8 : 4; }
 SLAB_BOTH int slab_threads(int words) { return words == 1 ? 512 : 256; }
 
