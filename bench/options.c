@@ -16,12 +16,11 @@ static void help(const bench_subject *const *subjects) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
     }
     printf(
-        "  plot               draws the figures that --json wrote. segsort: share of copy speed over segment length\n"
-        "                     (TYPES: kv32). spgemm: times as fast as cuSPARSE, on a CPU as the best peer (TYPES: "
-        "f64).\n"
-        "                     gather, scatter: time measured and predicted (TYPES: a pattern such as random, or\n"
-        "                     partitions, width, passes, bandwidth). spmv, cg: times as fast as the best peer (TYPES:\n"
-        "                     f64), or roofline: operations a second under the roof of the copy speed\n"
+        "  plot               draws the figures that --json wrote: times as fast as the best peer (TYPES: a word of the\n"
+        "                     names, such as f64; spgemm, spmv, cg: f64; others: all of them), or roofline: operations\n"
+        "                     a second under the roof of the copy speed. segsort: share of copy speed over segment\n"
+        "                     length (TYPES: kv32). gather, scatter: time measured and predicted (TYPES: a pattern such\n"
+        "                     as random, or partitions, width, passes, bandwidth)\n"
         "  calibrate          measures the figures of the cache model on this machine and prints them\n\n"
         "  --list             print the names of the workloads and stop\n"
         "  --workload PATTERN only workloads that match: 'er*', '*/f32', 'real' (all of real/...)\n"

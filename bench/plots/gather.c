@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { MOST_SERIES = 12, MOST_POINTS = 32 };
-enum { LEFT = 70, TOP = 64, WIDE = 640, HIGH = 400, LEGEND = 190, BELOW = 62 };
+enum { LEFT = 70, TOP = 84, WIDE = 640, HIGH = 400, LEGEND = 190, BELOW = 62 };
 
 typedef struct point {
     double x, measured, predicted; /* x: a power of two; the others in ns an element, or GB/s; 0: none */

@@ -1,5 +1,5 @@
 /* Shared by the plots: reading fields of the JSON. plot.c picks a plot by the primitive
- * in the record; segsort.c, spgemm.c, gather.c and spmv.c draw it. */
+ * in the record; segsort.c, gather.c and bars.c draw it. */
 #ifndef LSP_BENCH_PLOTS_PLOT_H
 #define LSP_BENCH_PLOTS_PLOT_H
 
@@ -22,6 +22,6 @@ typedef struct plot_kind {
     bool (*scan)(void *figure, const char *text, const char *types);
     void (*draw)(const void *figure, FILE *out);
 } plot_kind;
-extern const plot_kind plot_segsort, plot_spgemm, plot_gather, plot_spmv;
+extern const plot_kind plot_segsort, plot_gather, plot_bars;
 
 #endif
