@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import sys
 import threading
 import weakref
 from ctypes import byref
@@ -356,7 +357,7 @@ def pool_of(allocate: Callable[[int], int], release: Callable[[int], Any]) -> h.
     def free(user, memory, size, where):
         if where == h.LSP_HOST:
             _libc.free(memory)
-        else:
+        elif not sys.is_finalizing():  # then the pool is gone already, with all that it held
             release(memory)
 
     kinds = dict(h.lsp_allocator._fields_)
