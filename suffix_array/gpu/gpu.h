@@ -19,7 +19,8 @@ typedef struct lsp_packed {
                               Two words more may be read */
 } lsp_packed;
 
-/* alphabet.cu: finds the alphabet of a text and packs its codes. Scratch of the call. Waits. */
+/* alphabet.cu: finds the alphabet of a text and packs its codes. Waits. The caller frees words and first, also when the
+ * call failed. */
 lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *packed);
 
 /* doubling.cu */
