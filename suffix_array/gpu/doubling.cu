@@ -14,7 +14,7 @@ enum {
     FEW = 2,        /* symbols are compared instead of ranks if at most one suffix in so many is left */
     LIST_BITS = 8,  /* ranks of suffixes with the same leading bits are written together */
     ALIGN = 256,    /* bytes */
-    SOME = 8,       /* of n places: groups that are sorted at a time */
+    SOME = 16,      /* one group for so many places is sorted at a time; twice as many if the packed text is short */
     SLACK = 2 << 20 /* bytes: few items take more scratch of a sort than in proportion */
 };
 #ifdef __CUDACC__
@@ -97,15 +97,17 @@ typedef struct places {
     place_groups some;
 } places;
 
-static int64_t lay_out_places(lsp_ctx *ctx, char *memory, int64_t n, places *p) {
+static int64_t some_most(const lsp_packed *t) { return (t->bits <= 4 ? 2 : 1) * (t->n / SOME) + 1; }
+
+static int64_t lay_out_places(lsp_ctx *ctx, char *memory, const lsp_packed *t, places *p) {
     lsp_layout l = layout_at(memory);
-    const int64_t words = lsp_ceil_div(n, WARP);
+    const int64_t n = t->n, words = lsp_ceil_div(n, WARP);
     p->ranks = take_words(&l, n);
     p->keys = take_words(&l, n);
     p->sort = (char *)lsp_layout_take(&l, sort_bytes(ctx, n, sizeof *p->keys), 1);
     p->at.begins = take_words(&l, words), p->at.open = take_words(&l, words);
     p->next.begins = take_words(&l, words), p->next.open = take_words(&l, words);
-    p->some.begin = (int32_t *)take_words(&l, n / SOME + 1), p->some.end = (int32_t *)take_words(&l, n / SOME + 1);
+    p->some.begin = (int32_t *)take_words(&l, some_most(t)), p->some.end = (int32_t *)take_words(&l, some_most(t));
     return l.bytes;
 }
 
@@ -225,7 +227,7 @@ template <typename K> static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int
         s->now.items = s->items, s->now.count = s->count;
     } else if (s->items > 0) {
         places p;
-        lay_out_places(ctx, s->memory, n, &p);
+        lay_out_places(ctx, s->memory, &s->text, &p);
         LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<K>, walks_for(n), GROUPS_NT, 0, n, true, p.at, (const K *)keys,
                            s->end, s->order, NULL, p.at, s->counts));
         LSP_TRY(sum_counts(ctx, s, n));
@@ -296,7 +298,7 @@ done:
 /* Sorts each group by its keys: so many groups at a time as there is room for their begins and ends. */
 static lsp_status sort_places(lsp_ctx *ctx, sorting *s, const places *p) {
     lsp_status status = LSP_OK;
-    const int64_t n = s->text.n, most = n / SOME + 1;
+    const int64_t n = s->text.n, most = some_most(&s->text);
     for (int64_t low = 0; low < s->count; low += most) {
         const int64_t high = lsp_min(low + most, s->count);
         lsp_segsort_args sort = sort_of(n, high - low, sizeof *p->keys, p->keys, s->order);
@@ -332,7 +334,7 @@ static lsp_status place_rounds(lsp_ctx *ctx, sorting *s) {
     const ended none = {0, 1};
     const int64_t n = s->text.n;
     places p;
-    lay_out_places(ctx, s->memory, n, &p);
+    lay_out_places(ctx, s->memory, &s->text, &p);
     LSP_TRY(rank_places(ctx, s, &p));
     while (s->items > 0 && !lists_fit(ctx, s, s->items)) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_place_keys, blocks_for(ctx, n), TEXT_NT, 0, s->text, p.at, s->order, s->offset,
@@ -499,7 +501,7 @@ static lsp_status take_memory(lsp_ctx *ctx, sorting *s, const lsp_text *text, vo
     lsp_status status = LSP_OK;
     const int64_t n = s->text.n, warps = lsp_ceil_div(n, GROUPS_ITEMS);
     places p;
-    const int64_t least = lsp_max(first_bytes(ctx, n, 4), lay_out_places(ctx, NULL, n, &p));
+    const int64_t least = lsp_max(first_bytes(ctx, n, 4), lay_out_places(ctx, NULL, &s->text, &p));
     s->order = (uint32_t *)suffixes;
     if (text->where == LSP_HOST) {
         LSP_TRY(on_gpu(ctx, n, sizeof *s->order, &s->order));
