@@ -2,17 +2,6 @@
 #include "two_body.h"
 #include "core/cuda.h"
 
-lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius) {
-    lsp_status status = LSP_OK;
-    job->radius = radius;
-    LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
-    lsp_pair_choose(job, &lsp_pair_device_of(ctx)->costs);
-    lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
-            lsp_pair_method_name(job->info.method), job->info.reason);
-done:
-    return status;
-}
-
 static void tell(const lsp_pair_job *job, lsp_pair_info *info) {
     if (info != NULL) {
         *info = job->info;

@@ -19,7 +19,7 @@ lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, boo
 
 /* choose.c: sets job->info and job->grid. A radius of infinity: the nearest points are wanted. */
 void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs);
-/* two_body.c: lets the device look at the points, and chooses. */
+/* choose.c: lets the device look at the points, and chooses. */
 lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius);
 
 /* What is counted: pairs within n limits, or in n bins. */
