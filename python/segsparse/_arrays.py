@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _header as h
-from ._library import ArgumentError, Context, UnsupportedError, current, lib
+from ._library import ArgumentError, Context, UnsupportedError, current, lib, pool_of
 
 TYPES = {"<i4": h.LSP_I32, "<i8": h.LSP_I64, "<u4": h.LSP_U32, "<u8": h.LSP_U64, "<f4": h.LSP_F32, "<f8": h.LSP_F64,
          "<c16": h.LSP_C64, "|b1": h.LSP_BOOL}
@@ -117,9 +117,10 @@ class Family:
     ordinal: int | None = None  # of the GPU
     stream: int | None = None
     keep: Any = None  # the object that owns the stream
+    pool: Any = None  # whose memory results get
 
     def context(self, watch: bool = False) -> Context:
-        return current(self.ordinal, self.stream, self.keep, watch)
+        return current(self.ordinal, self.stream, self.keep, watch, self.pool)
 
     def wrap(self, owner: Any, pointer: int | None, typestr: str, shape: tuple) -> Any:
         """An array in memory that `owner` keeps: an lsp_array that C has given away, or any other object."""
@@ -165,8 +166,27 @@ class OnDevice(Family):
         self.context().synchronize()
 
 
+_pools: dict[tuple, Any] = {}
+
+
 class OfCupy(OnDevice):
-    """CuPy's arrays, on CuPy's current stream."""
+    """CuPy's arrays, on CuPy's current stream, in memory of CuPy's pool."""
+
+    @property
+    def pool(self) -> Any:
+        key = "cupy", self.ordinal, self.stream
+        if key not in _pools:
+            import cupy
+            held, stream = {}, self.keep
+
+            def allocate(size):
+                with cupy.cuda.Device(self.ordinal), stream:
+                    memory = cupy.cuda.alloc(size)
+                held[memory.ptr] = memory
+                return memory.ptr
+
+            _pools[key] = pool_of(allocate, held.pop)
+        return _pools[key]
 
     def wrap(self, owner: Any, pointer: int | None, typestr: str, shape: tuple) -> Any:
         import cupy
@@ -185,7 +205,17 @@ class OfCupy(OnDevice):
 
 
 class OfTorch(OnDevice):
-    """PyTorch's tensors on a GPU, on PyTorch's current stream."""
+    """PyTorch's tensors on a GPU, on PyTorch's current stream, in memory of PyTorch's pool."""
+
+    @property
+    def pool(self) -> Any:
+        key = "torch", self.ordinal, self.stream
+        if key not in _pools:
+            from torch import cuda
+            ordinal, stream = self.ordinal, self.keep
+            _pools[key] = pool_of(lambda size: cuda.caching_allocator_alloc(size, ordinal, stream),
+                                  cuda.caching_allocator_delete)
+        return _pools[key]
 
     def wrap(self, owner: Any, pointer: int | None, typestr: str, shape: tuple) -> Any:
         import torch
@@ -267,7 +297,6 @@ def interface_of(x: Any) -> dict:
     if type(x) is np.ndarray:
         return x.__array_interface__
     if type(x).__module__.startswith("torch"):
-        x = x.detach()
         return x.numpy().__array_interface__ if x.device.type == "cpu" else x.__cuda_array_interface__
     interface = getattr(x, "__cuda_array_interface__", None)
     return x.__array_interface__ if interface is None else interface
@@ -276,8 +305,9 @@ def interface_of(x: Any) -> dict:
 def view(x: Any, types: frozenset | None = MATRIX, what: str = "the array", write: bool = False) -> View:
     """The view of an array with one of these types (None: any). A list, an array of another type or with gaps is
     copied, unless it is to be written or lies on a GPU: then it is refused."""
-    if not (hasattr(x, "__cuda_array_interface__") or hasattr(x, "__array_interface__")
-            or type(x).__module__.startswith("torch")):
+    if type(x).__module__.startswith("torch"):
+        x = x.detach()
+    elif not (hasattr(x, "__cuda_array_interface__") or hasattr(x, "__array_interface__")):
         x = np.from_dlpack(x) if hasattr(x, "__dlpack__") else np.asarray(x)
     interface = interface_of(x)
     typestr = interface["typestr"]

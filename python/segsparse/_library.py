@@ -94,18 +94,19 @@ class Context:
     device: "cpu", "cuda" or "cuda:1". threads: 0 is as many as OpenMP would use. max_bytes: 0 is no limit.
     log(sentence) receives each important decision, progress(phase, fraction) the progress of long calls.
     stream: the number of a cudaStream_t; keep: the object that owns it. watch: can Ctrl-C stop a product? That costs a
-    call of Python for each step of it. The memory ends when nothing uses the context any more.
+    call of Python for each step of it. pool: an lsp_allocator that never ends. The memory of a context ends when nothing
+    uses it any more.
     """
 
     def __init__(self, device: str = "cpu", *, threads: int = 0, max_bytes: int = 0,
                  log: Callable[[str], Any] | None = None, progress: Callable[[str, float], Any] | None = None,
-                 stream: int | None = None, keep: Any = None, watch: bool = True):
+                 stream: int | None = None, keep: Any = None, watch: bool = True, pool: Any = None):
         name, _, ordinal = device.partition(":")
         if name not in ("cpu", "cuda") or (ordinal and not ordinal.isdigit()):
             raise ArgumentError(f'device is {device!r}: it must be "cpu", "cuda" or "cuda:N"')
         self.cuda = name == "cuda"
         self.ordinal = int(ordinal or 0)
-        self._settings = (device, threads, max_bytes, stream, keep)
+        self._settings = (device, threads, max_bytes, stream, keep, pool)
         self._lock, self._thread = threading.Lock(), 0
         self._dead: collections.deque = collections.deque()
         self._raised: BaseException | None = None
@@ -115,6 +116,8 @@ class Context:
                        else h.lsp_progress_fn())
         options = h.lsp_ctx_options(device=int(self.cuda), ordinal=self.ordinal, threads=threads, max_bytes=max_bytes,
                                     log=self._hooks[0], progress=self._hooks[1], stream=stream)
+        if pool is not None:
+            options.allocator = pool
         pointer, sentence = ctypes.c_void_p(), ctypes.create_string_buffer(512)
         self.pointer: int | None = None
         status = lib.lsp_ctx_create(byref(pointer), byref(options), sentence, len(sentence))
@@ -142,17 +145,21 @@ class Context:
         """function(*arguments), which makes the matrix `csr`; its arrays leave the context. Returns the matrix."""
         self._begin()
         try:
-            status = function(*arguments)
-            if status or self._raised is not None:
-                self._fail(status)
-            view = type(csr).from_buffer_copy(csr)
-            status = lib.lsp_csr_detach(self.pointer, byref(csr), arrays)
-            if status:
-                self._fail(status)
-            return view
+            return self.make_within(csr, arrays, function, *arguments)
         finally:
             self._thread = 0
             self._lock.release()
+
+    def make_within(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> Any:
+        """make() in a function that a call of this context runs, where C allows it."""
+        status = function(*arguments)
+        if status or self._raised is not None:
+            self._fail(status)
+        view = type(csr).from_buffer_copy(csr)
+        status = lib.lsp_csr_detach(self.pointer, byref(csr), arrays)
+        if status:
+            self._fail(status)
+        return view
 
     def _begin(self) -> None:
         """Takes the context for a call of this thread."""
@@ -230,8 +237,8 @@ class Context:
 
     def inner(self) -> "Context":
         """A context like this one, for calls within a function that a call of this one runs."""
-        device, threads, max_bytes, stream, keep = self._settings
-        return Context(device, threads=threads, max_bytes=max_bytes, stream=stream, keep=keep)
+        device, threads, max_bytes, stream, keep, pool = self._settings
+        return Context(device, threads=threads, max_bytes=max_bytes, stream=stream, keep=keep, pool=pool)
 
     @property
     def busy(self) -> bool:
@@ -287,16 +294,18 @@ _contexts: weakref.WeakSet = weakref.WeakSet()
 _local = _Mine()
 
 
-def current(ordinal: int | None = None, stream: int | None = None, keep: Any = None, watch: bool = False) -> Context:
+def current(ordinal: int | None = None, stream: int | None = None, keep: Any = None, watch: bool = False,
+            pool: Any = None) -> Context:
     """The context for arrays on GPU `ordinal`, or for arrays of the host (None); `watch`: one that Ctrl-C can stop."""
     for context in reversed(_local.stack):
         if ordinal is None or (context.cuda and context.ordinal == ordinal):
             break
     else:
-        context = _local.made.get((ordinal, stream, watch))
+        key = (ordinal, stream, watch, id(pool))
+        context = _local.made.get(key)
         if context is None:
             device = "cpu" if ordinal is None else f"cuda:{ordinal}"
-            context = _local.made[ordinal, stream, watch] = Context(device, stream=stream, keep=keep, watch=watch)
+            context = _local.made[key] = Context(device, stream=stream, keep=keep, watch=watch, pool=pool)
     depth = 0
     while context._thread and context.busy:
         depth += 1
@@ -327,6 +336,33 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
+
+_libc = ctypes.CDLL(None)
+_libc.aligned_alloc.restype, _libc.aligned_alloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t, ctypes.c_size_t]
+_libc.free.restype, _libc.free.argtypes = None, [ctypes.c_void_p]
+
+
+def pool_of(allocate: Callable[[int], int], release: Callable[[int], Any]) -> h.lsp_allocator:
+    """Device memory of another library, as C takes it. It never ends, because arrays of it may outlive everything."""
+
+    def alloc(user, size, where):
+        if where == h.LSP_HOST:
+            return _libc.aligned_alloc(64, -(-size // 64) * 64)
+        try:
+            return allocate(size)
+        except Exception:  # out of memory: C says so
+            return None
+
+    def free(user, memory, size, where):
+        if where == h.LSP_HOST:
+            _libc.free(memory)
+        else:
+            release(memory)
+
+    kinds = dict(h.lsp_allocator._fields_)
+    pool = h.lsp_allocator(kinds["alloc"](alloc), kinds["free"](free))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))
+    return pool
 
 
 def as_dict(struct: ctypes.Structure) -> dict:

@@ -81,9 +81,9 @@ def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semi
             return made(context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None)
 
     def sink(user, first_row, rows):
-        inner = a.family.context()
-        block = h.lsp_csr()
-        out_of_core(first_row, made(inner, block, a, lib.lsp_csr_copy, rows, None, byref(block)))
+        block, arrays = h.lsp_csr(), (h.lsp_array * 3)()
+        copy = context.make_within(block, arrays, lib.lsp_csr_copy, context.pointer, rows, None, byref(block))
+        out_of_core(first_row, wrapped(context, copy, arrays, a))
         return h.LSP_OK
 
     with context.interruptible():
