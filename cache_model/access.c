@@ -74,6 +74,13 @@ static void uniform(const lsp_cache_figures *f, double bytes, lsp_access *a) {
     a->stationary = a->again = bytes;
 }
 
+/* The share of heads that the prefetchers of a processor follow. The lines of the others are fetched one by one, as
+ * those of random accesses are. */
+static double followed(const lsp_cache_figures *f, double heads) {
+    static const double streams = 64;
+    return f->where == LSP_HOST ? fmin(streams / heads, 1) : 1;
+}
+
 /* Case II: p heads that move on through their ranges. While the lines of all heads fit the cache each line is fetched
  * once; if they do not, each access is as a random one among them. */
 static void partitions(const lsp_cache_figures *f, double heads, double bytes, lsp_access *a) {
@@ -81,7 +88,7 @@ static void partitions(const lsp_cache_figures *f, double heads, double bytes, l
     const double dense_lines = fmin(a->bytes / f->line_bytes, 1);
     a->sectors =
         head_units(heads, together(f, a), fmin(a->bytes, f->sector_bytes), f->sector_bytes) * larger(f, a->bytes);
-    a->dense = 1 - lost;
+    a->dense = (1 - lost) * followed(f, heads);
     a->lines = fmax(1, a->bytes / f->line_bytes) * (dense_lines + (1 - dense_lines) * lost);
     a->touched = fmin(a->n * a->lines * f->line_bytes, bytes);
     a->again = HUGE_VAL;
@@ -111,6 +118,7 @@ static void moving(const lsp_cache_figures *f, const lsp_cache_pattern *p, doubl
     const double spread = fmin(p->regions, bytes / region_bytes) * gpu_page_bytes;
     a->again = f->where == LSP_HOST ? HUGE_VAL : heads * f->line_bytes;
     a->pages = f->where == LSP_HOST ? p->regions * page_bytes : fmin(spread, bytes);
+    a->dense = followed(f, heads);
 }
 
 static void sampled(const lsp_cache_figures *f, const lsp_cache_pattern *p, double bytes, lsp_access *a) {
@@ -124,6 +132,7 @@ static void sampled(const lsp_cache_figures *f, const lsp_cache_pattern *p, doub
     a->touched = fmin(touched, bytes);
     a->stationary = stationary_bytes(f->where == LSP_HOST ? a->touched : touched, visited);
     double lines = a->lines;
+    a->dense = 1;
     if (a->stationary > 2 * bytes) {
         a->stationary = 0; /* more than there is: heads that differ in their progress, no accesses at random */
     }
@@ -134,7 +143,7 @@ static void sampled(const lsp_cache_figures *f, const lsp_cache_pattern *p, doub
     }
     /* a line brings line_bytes; only `bytes` of them are used if nothing else of it is touched soon */
     const double alone = fmin(a->bytes / f->line_bytes, 1), used = fmin(alone / lines, 1);
-    a->dense = alone < 1 ? clamp((used - alone) / (1 - alone), 0, 1) : lines <= 1 ? 1 : 0;
+    a->dense *= alone < 1 ? clamp((used - alone) / (1 - alone), 0, 1) : lines <= 1 ? 1 : 0;
 }
 
 lsp_access lsp_access_of(const lsp_cache_figures *f, const lsp_cache_case *what, double parts) {
@@ -229,17 +238,20 @@ double lsp_pass_seconds(const lsp_cache_figures *f, double n, const lsp_access *
     static const double waits = 0.47; /* of a hit's time: fitted to one and two passes over indices in order */
     const double hits = times * lookups(f, a), memory = times * fetches(f, a) + streams;
     if (f->where == LSP_HOST) {
-        return hits + memory;
+        return fmax(hits, streams) + times * fetches(f, a); /* streams flow while accesses hit */
     }
     const double p = 1 + a->dense;
     return hypot(pow(pow(hits, p) + pow(memory, p), 1 / p), n * waits / f->reads[0]);
 }
 
 double lsp_stream_seconds(const lsp_cache_figures *f, const lsp_cache_case *what, double bytes) {
-    static const double cached = 0.25; /* of the time from memory, if a processor's cache holds all arrays */
+    /* a processor reads more than half of it, and reads take less time than the writes of a copy; the share of that
+     * time if its cache holds all arrays */
+    static const double of_copy = 1.6, cached = 0.25;
     const double element = (double)what->element_bytes;
     const double all = (double)what->n * (element + (double)what->index_bytes) + (double)what->extent * element;
-    return bytes / f->copy_rate * (f->where == LSP_HOST ? fmax(lsp_access_miss(f, false, all), cached) : 1);
+    return f->where == LSP_CUDA ? bytes / f->copy_rate
+                                : bytes / (of_copy * f->copy_rate) * fmax(lsp_access_miss(f, false, all), cached);
 }
 
 /* ---- passes in parts ---- */
@@ -291,5 +303,5 @@ double lsp_parts_seconds(const lsp_cache_figures *f, const lsp_cache_case *what,
 }
 
 double lsp_parts_scan(const lsp_cache_figures *f, double n, int passes) {
-    return passes > 1 ? lsp_pass_work(f, n * (0.7 * passes + 6)) : 0;
+    return passes > 1 ? lsp_pass_work(f, 2 * n * passes) : 0;
 }

@@ -81,14 +81,16 @@ static const struct {
             {4096, 39, 15.8, 29.5}, {65536, 39, 15.6, 29}};
 static const double h200_cache = MB(60), h200_copy = 4.19e12, h200_peak = 4.915e12, h200_sms = 132;
 
-/* One core of a Zen 4 EPYC with transparent huge pages, 2026-11-24: M accesses a second by size. */
+/* One core of a Zen 4 EPYC with transparent huge pages, M accesses a second by size: reads of `sparse-bench calibrate`,
+ * writes of `sparse-bench scatter`, 2026-11-26. */
 static const struct {
     double share; /* of the second cache's bytes up to 1, then of the last cache's */
     bool last;
     double reads, writes;
-} core[] = {{0.02, false, 950, 900}, {0.5, false, 800, 750}, {1, false, 600, 560}, {0.25, true, 330, 320},
-            {0.5, true, 300, 290},   {1, true, 230, 210},    {2, true, 160, 150},  {4, true, 135, 130},
-            {16, true, 115, 112},    {128, true, 95, 93}};
+} core[] = {{0.03, false, 1820, 1006}, {0.25, false, 1760, 1006}, {0.5, false, 1300, 1006}, {1, false, 930, 1004},
+            {0.125, true, 700, 900},   {0.25, true, 645, 700},    {0.35, true, 560, 550},   {0.5, true, 298, 400},
+            {0.7, true, 165, 290},     {1, true, 128, 210},       {1.4, true, 117, 165},    {2, true, 116, 150},
+            {4, true, 110, 130},       {8, true, 107, 120},       {16, true, 105, 112}};
 static const double core_copy = 14e9, machine_copy = 200e9; /* bytes read and written a second */
 
 static void gpu_figures(const lsp_cuda_chip *chip, lsp_cache_figures *f) {

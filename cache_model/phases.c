@@ -48,7 +48,9 @@ static double staged(const lsp_cache_figures *f, const lsp_cache_case *what) {
     const double contiguous = lsp_stream_seconds(f, what, n * (2 * bytes + 2) / t->contiguous);
     const double in_runs = lsp_stream_seconds(
         f, what, n * (bytes * waste(run * bytes, f->sector_bytes, bytes) + bytes + 2 + plan) / t->runs);
-    return contiguous + in_runs + lsp_pass_work(f, 2 * n + 8 * n / run) + 2 * f->start_seconds;
+    /* places in a tile: the more lines neighbours touch, the more come from the second cache */
+    const double lines = what->pattern.kind == LSP_PATTERN_SAMPLE ? what->pattern.lines[2] : 1;
+    return contiguous + in_runs + lsp_pass_work(f, n * (0.4 + 1.6 * lines) + 8 * n / run) + 2 * f->start_seconds;
 }
 
 /* One level of a partition of (place, element) pairs into `bins` bins, each block of items in runs. */
@@ -61,8 +63,7 @@ static double partition_level(const lsp_cache_figures *f, const lsp_cache_case *
         n / run * (f->sector_bytes - fmin(bytes, f->sector_bytes) + f->sector_bytes - place) / f->sector_bytes;
     const double moved = lsp_stream_seconds(f, what, 2 * n * (bytes + place));
     const double written = f->where == LSP_CUDA ? sectors / f->writes[0] : 0; /* a CPU collects lines first */
-    /* 2 n: one scatter of 2^24 elements took two threads 64 ms */
-    return (moved + written) / t->ranked + lsp_pass_work(f, 2 * n) + f->start_seconds;
+    return (moved + written) / t->ranked + lsp_pass_work(f, 0.5 * n) + f->start_seconds;
 }
 
 /* One call of a scatter: count the bins, partition by bin, place and write each bin. */
@@ -72,8 +73,8 @@ static double binned(const lsp_cache_figures *f, const lsp_cache_case *what) {
     const double bin = tile_of(f, f->where == LSP_CUDA ? bytes + 1 : bytes, f->where == LSP_CUDA ? 0.5 : 1);
     const double bins = ceil((double)what->extent / bin);
     const double levels = bins <= t->one_level || f->where == LSP_HOST ? 1 : 2, fan = ceil(pow(bins, 1 / levels));
-    const double count = lsp_stream_seconds(f, what, n * index / t->contiguous) + lsp_pass_work(f, n);
-    const double placed = lsp_stream_seconds(f, what, n * (2 * bytes + 2) / t->contiguous) + lsp_pass_work(f, n);
+    const double count = lsp_stream_seconds(f, what, n * index / t->contiguous) + lsp_pass_work(f, 0.5 * n);
+    const double placed = lsp_stream_seconds(f, what, n * (2 * bytes + 2) / t->contiguous) + lsp_pass_work(f, 0.5 * n);
     return count + levels * partition_level(f, what, fan) + placed + (2 + levels) * f->start_seconds;
 }
 
@@ -88,6 +89,14 @@ lsp_phases lsp_phases_stage(const lsp_cache_figures *f, const lsp_cache_case *wh
 
 /* ---- invert ---- */
 
+/* Does the inverted map jump? A map whose neighbours stay within a few regions has an inverse that does so
+ * too; the inverse of one that writes to many regions in turn jumps among all of them. */
+static bool inverse_jumps(const lsp_cache_case *what) {
+    const lsp_cache_pattern *p = &what->pattern;
+    return (p->kind == LSP_PATTERN_SAMPLE && p->regions > 4) ||
+           (p->kind == LSP_PATTERN_PARTITIONS && p->partitions > 4);
+}
+
 /* A scatter with distinct indices as the gather by the inverted map. */
 lsp_phases lsp_phases_invert(const lsp_cache_figures *f, const lsp_cache_case *what) {
     if (!what->planned || !what->scatter) {
@@ -95,6 +104,9 @@ lsp_phases lsp_phases_invert(const lsp_cache_figures *f, const lsp_cache_case *w
     }
     lsp_cache_case gather = *what, positions = *what;
     gather.scatter = false;
+    if (f->where == LSP_HOST && inverse_jumps(what)) {
+        gather.pattern = (lsp_cache_pattern){.kind = LSP_PATTERN_UNIFORM};
+    }
     positions.element_bytes = what->index_bytes;
     const double n = (double)what->n, index = (double)what->index_bytes;
     const lsp_access reads = lsp_access_of(f, &gather, 1), writes = lsp_access_of(f, &positions, 1);

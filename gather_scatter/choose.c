@@ -35,13 +35,16 @@ static bool is_offered(const lsp_gather_job *job, lsp_strategy strategy) {
     }
 }
 
-/* May AUTO take it? Sums have one way in a call on a GPU, which `direct` names, and cannot be inverted, because several
- * elements go to one place. */
+/* May AUTO take it? Several passes never won on a CPU. Sums have one way in a call on a GPU, which `direct` names, and
+ * cannot be inverted, because several elements go to one place. */
 static bool is_candidate(const lsp_gather_job *job, lsp_strategy strategy) {
     const bool adds = job->scatter && job->args.rule == LSP_SCATTER_ADD;
     const bool blind = !job->planned && job->args.where == LSP_CUDA;
     if (strategy == LSP_STRATEGY_DIRECT) {
         return true;
+    }
+    if (strategy == LSP_STRATEGY_RESCAN && job->args.where == LSP_HOST) {
+        return false;
     }
     return is_offered(job, strategy) && !(adds && (blind || strategy == LSP_STRATEGY_INVERT));
 }

@@ -1,20 +1,17 @@
-/* sparse-bench plot FILE.json OUT.svg: draws a record of `segsort`, `spgemm`, `gather`, `scatter`, `spmv` or `cg` as an
- * SVG picture. */
+/* sparse-bench plot FILE.json OUT.svg: draws a record as an SVG picture. */
 #include "plot.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Writes beside the path and renames, so the picture appears complete or not at all. */
-static int write_picture(const plot_kind *kind, const void *figure, const char *path) {
+int plot_write(const char *path, void (*put)(const void *what, FILE *out), const void *what) {
     char beside[4096];
     snprintf(beside, sizeof beside, "%.4000s.part", path);
     FILE *out = fopen(beside, "we");
     bool written = out != NULL;
     if (out) {
-        kind->draw(figure, out);
-        fputs("</svg>\n", out);
+        put(what, out);
         written = !ferror(out);
         written = fclose(out) == 0 && written && rename(beside, path) == 0;
     }
@@ -27,27 +24,55 @@ static int write_picture(const plot_kind *kind, const void *figure, const char *
     return written ? EXIT_DONE : EXIT_USAGE;
 }
 
-typedef struct primitive {
-    const char *name; /* as the names of its rows begin */
+typedef struct picture {
     const plot_kind *kind;
-    const char *types, *rows; /* drawn without TYPES; how a complaint names the rows */
-} primitive;
+    void *figure;
+} picture;
 
-/* The primitive whose rows a record has; NULL: segsort, or none. */
-static const primitive *find(const char *text) {
-    static const primitive all[] = {{"spgemm", &plot_spgemm, "f64", "spgemm/..."},
-                                    {"gather", &plot_gather, "random", "gather or scatter"},
-                                    {"scatter", &plot_gather, "random", "gather or scatter"},
-                                    {"spmv", &plot_spmv, "f64", "spmv/..."},
-                                    {"cg", &plot_spmv, "f64", "cg/..."}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        char row[48];
-        snprintf(row, sizeof row, "\"name\": \"%s/", all[i].name);
-        if (strstr(text, row)) {
-            return all + i;
-        }
+static void put_picture(const void *self, FILE *out) {
+    const picture *p = self;
+    p->kind->draw(p->figure, out);
+    fputs("</svg>\n", out);
+}
+
+char *plot_read(const char *path) {
+    char *text = NULL;
+    size_t capacity = 0;
+    FILE *in = fopen(path, "re");
+    const bool read = in && getdelim(&text, &capacity, 0, in) > 0;
+    if (!in) {
+        fprintf(stderr, "sparse-bench: %s: %s\n", path, strerror(errno));
+    } else {
+        fclose(in);
     }
-    return NULL;
+    if (in && !read) {
+        fprintf(stderr, "sparse-bench: %s: no figures in it\n", path);
+    }
+    if (!read) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+const plot_kind *plot_kind_of(const char *text, const char **types) {
+    char name[160] = "";
+    const char *rows = plot_field(text, text + strlen(text), "benchmarks");
+    *types = "";
+    if (rows && plot_number(rows, rows + strlen(rows), "real_time") > 0) {
+        plot_string(rows, rows + strlen(rows), "name", name, sizeof name);
+        name[strcspn(name, "/")] = 0;
+    }
+    if (strcmp(name, "segsort") == 0) {
+        *types = "kv32";
+        return &plot_segsort;
+    } else if (strcmp(name, "gather") == 0 || strcmp(name, "scatter") == 0) {
+        *types = "random";
+        return &plot_gather;
+    } else if (strcmp(name, "spgemm") == 0 || strcmp(name, "spmv") == 0 || strcmp(name, "cg") == 0) {
+        *types = "f64";
+    }
+    return *name ? &plot_bars : NULL;
 }
 
 int bench_plot(int argc, char **argv) {
@@ -55,29 +80,19 @@ int bench_plot(int argc, char **argv) {
         fprintf(stderr, "usage: sparse-bench plot FILE.json OUT.svg [TYPES]\n");
         return EXIT_USAGE;
     }
-    char *text = NULL;
-    size_t capacity = 0;
-    FILE *in = fopen(argv[0], "re");
-    const bool read = in && getdelim(&text, &capacity, 0, in) > 0;
-    const primitive *drawn = read ? find(text) : NULL;
-    const plot_kind *kind = drawn ? drawn->kind : &plot_segsort;
-    const char *types = argc == 3 ? argv[2] : drawn ? drawn->types : "kv32";
-    void *figure = calloc(1, kind->bytes);
-    int code = EXIT_INPUT;
-    if (!in) {
-        fprintf(stderr, "sparse-bench: %s: %s\n", argv[0], strerror(errno));
-    } else if (read && strstr(text, "\"name\": \"mtx/")) {
-        fprintf(stderr,
-                "sparse-bench: %s: figures of mtx: plot draws those of segsort, spgemm, gather, scatter, spmv and cg\n",
-                argv[0]);
-    } else if (!read || !figure || !kind->scan(figure, text, types)) {
-        fprintf(stderr, "sparse-bench: %s: no figures of %s/%s in it\n", argv[0],
-                drawn ? drawn->rows : "segsort/uniform_...", types);
-    } else {
-        code = write_picture(kind, figure, argv[1]);
+    char *text = plot_read(argv[0]);
+    if (!text) {
+        return EXIT_INPUT;
     }
-    if (in) {
-        fclose(in);
+    const char *types = "";
+    const plot_kind *kind = plot_kind_of(text, &types);
+    types = argc == 3 ? argv[2] : types;
+    void *figure = kind ? calloc(1, kind->bytes) : NULL;
+    int code = EXIT_INPUT;
+    if (!figure || !kind->scan(figure, text, types)) {
+        fprintf(stderr, "sparse-bench: %s: no figures of '%s' in it that can be drawn\n", argv[0], types);
+    } else {
+        code = plot_write(argv[1], put_picture, &(picture){kind, figure});
     }
     free(figure);
     free(text);

@@ -150,10 +150,11 @@ LSP_API lsp_status lsp_spgemm_add_refill(lsp_spgemm_add_plan *plan, double alpha
 /* ---- many products in one call ----------------------------------------------------------------------------------- */
 
 /* C[i] = op(A[i])*op(B[i]) for 0 <= i < count, with the bits of lsp_spgemm: for many small products, which take longer
- * one by one. On a GPU it is one product of all together; on a CPU a thread makes each of up to 4096 columns. All matrices lie in one place; all A have the types of A[0], and all B
- * those of B[0]; sizes may differ. All C have the same types, which fit the largest. `options` may be NULL and has no
- * filter. `info` (may be NULL) is of all products together. C must be another array than A and B. On a GPU, all A
- * together, and all B, have up to 2^31 - 1 rows and entries. Waits for the GPU.
+ * one by one. On a GPU it is one product of all together; on a CPU a thread makes each of up to 4096 columns. All
+ * matrices lie in one place; all A have the types of A[0], and all B those of B[0]; sizes may differ. All C have the
+ * same types, which fit the largest. `options` may be NULL and has no filter. `info` (may be NULL) is of all products
+ * together. C must be another array than A and B. On a GPU, all A together, and all B, have up to 2^31 - 1 rows and
+ * entries. Waits for the GPU.
  *
  * The products share their memory: lsp_spgemm_batch_free frees all of them, and lsp_csr_free refuses each.
  *     lsp_spgemm_batch(ctx, 1000, A, B, NULL, C, NULL);

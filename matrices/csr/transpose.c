@@ -164,7 +164,7 @@ lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A
     const lsp_csr_types types = lsp_types_like(A, A->rows, A->nnz);
     LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
     if (A->where == LSP_CUDA) { /* checks A on the way */
-        LSP_TRY(lsp_csr_on_gpu.csr_bins(ctx, name, A, &made, &done));
+        LSP_TRY(lsp_csr_on_gpu.csr_transpose(ctx, name, A, &made, &done));
     }
     if (!done) {
         LSP_TRY(file_columns(ctx, A, &made));

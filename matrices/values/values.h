@@ -39,7 +39,7 @@ static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reductio
     E(csr_reduce, (lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, const unsigned *gate,            \
                    void *results))                                                                                     \
     /* lsp_csr_reduce of the columns of A, which has values and is checked on the way; no count. *done = false: A is   \
-     * not of the kind of csr_bins (csr/gpu/gpu.h). Waits. */                                                          \
+     * not of the kind of csr_transpose (csr/gpu/gpu.h). Waits. */                                                     \
     E(csr_reduce_columns, (lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, void *results, bool *done))        \
     /* Fills a diagonal matrix that was created; `diagonal` NULL: ones. */                                             \
     E(csr_fill_diagonal, (lsp_ctx *ctx, const void *diagonal, lsp_csr *B))                                             \

@@ -158,7 +158,7 @@ static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, B.nnz, lsp_type_bytes(B.val_type), &B.val));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(B.rowptr, 0, (size_t)(B.rows + 1) * sizeof(uint32_t),
                                                (cudaStream_t)lsp_cuda_stream(ctx))));
-    LSP_TRY(lsp_csr_bins_cuda(ctx, NULL, A, &B, &done));
+    LSP_TRY(lsp_csr_transpose_cuda(ctx, NULL, A, &B, &done));
     LSP_TRY(done ? LSP_OK : lsp_csr_file_cuda(ctx, &items, &B));
     *A = B;
 done:

@@ -63,6 +63,57 @@ Test(device_convert, transposes_of_sorted_rows_are_those_of_the_host) {
     lsp_ctx_destroy(ctx);
 }
 
+/* A grid's matrix, but entry (r, r + 1) is at (r, r + 2): one without a mirror, which no sample of first and last
+ * entries of rows shows. Sums of columns go the same way. */
+Test(device_convert, one_entry_without_a_mirror_is_found) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    for (int t = 0; t < test_combinations; t += pace()) {
+        const lsp_csr_types types = test_types(t);
+        lsp_csr G, A, right, B;
+        must(ctx, lsp_generate(ctx, "poisson2d:40", 1, NULL, &G));
+        G.val_type = LSP_NONE;
+        lsp_free(ctx, G.val);
+        G.val = NULL;
+        must(ctx, lsp_csr_copy(ctx, &G, &types, &A));
+        for (int64_t k = 0; k < A.nnz; k++) {
+            test_set_value(&A, k, (double)(k % 1000), (double)-k);
+        }
+        const int64_t r = 555, k = lsp_csr_rowptr(&A, r) + 3;
+        cr_assert_eq(lsp_csr_col(&A, k), r + 1);
+        lsp_index_set(A.col, A.col_type, k, r + 2);
+        lsp_csr a = moved(ctx, &A, LSP_CUDA);
+        must(ctx, lsp_csr_transpose(ctx, &A, &right));
+        must(ctx, lsp_csr_transpose(ctx, &a, &B));
+        must_be_the_hosts(ctx, &B, &right);
+        lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &G);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* Mirrored entries in the corners of a matrix whose other rows are empty. */
+Test(device_convert, corners_of_an_empty_matrix_are_transposed) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    enum { n = 100000 };
+    for (int t = 0; t < test_combinations; t += pace()) {
+        const lsp_csr_types types = test_types(t);
+        lsp_csr A, right, B;
+        must(ctx, lsp_csr_create(ctx, n, n, 4, &types, &A));
+        for (int64_t i = 0; i < n; i++) {
+            lsp_index_set(A.rowptr, A.rowptr_type, i + 1, i < n - 1 ? 2 : 4);
+        }
+        for (int k = 0; k < 4; k++) {
+            lsp_index_set(A.col, A.col_type, k, k % 2 ? n - 1 : 0);
+            test_set_value(&A, k, k + 1, -k);
+        }
+        lsp_csr a = moved(ctx, &A, LSP_CUDA);
+        must(ctx, lsp_csr_transpose(ctx, &A, &right));
+        must(ctx, lsp_csr_transpose(ctx, &a, &B));
+        must_be_the_hosts(ctx, &B, &right);
+        lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &A);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 /* n x n: the diagonal, a full row and a full column. */
 Test(device_convert, an_arrow_is_transposed) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();

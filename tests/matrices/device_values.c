@@ -127,6 +127,28 @@ Test(device_values, are_reduced_as_on_the_host_where_columns_fit_bins) {
     }
     lsp_ctx_destroy(ctx);
 }
+/* The diagonal, a full row and a full column: entries are mirrored, and a column has several pieces. */
+Test(device_values, are_reduced_as_on_the_host_where_entries_are_mirrored) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    enum { n = 5000 };
+    for (int t = 0; t < test_combinations; t += LSP_EMULATED ? 3 * pace() : pace()) {
+        const lsp_csr_types types = test_types(t);
+        lsp_csr A, a;
+        must(ctx, lsp_csr_create(ctx, n, n, 3 * n - 2, &types, &A));
+        for (int64_t i = 0, k = 0; i < n; i++) {
+            for (int64_t e = 0; e < (i == 0 ? n : 2); e++) {
+                lsp_index_set(A.col, A.col_type, k++, i == 0 ? e : e * i);
+            }
+            lsp_index_set(A.rowptr, A.rowptr_type, i + 1, k);
+        }
+        set_odd_values(&A, (uint64_t)t);
+        a = moved(ctx, &A, LSP_CUDA);
+        must_reduce_alike(ctx, &A, &a);
+        lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &a);
+    }
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device_values, are_reduced_as_on_the_host_where_few_rows_are_long) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const int64_t few[] = {0, 3, 8, 1, 5}, longer[] = {9, 70, 100, 513, 700, 4097, 9000};

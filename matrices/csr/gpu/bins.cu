@@ -1,8 +1,10 @@
-/* B = A^T in two passes over the entries: into bins of neighbouring columns, then each bin sorted in shared memory.
- * Every entry is read and written twice, in runs. Whoever asks atomics for places gets them in any order, so the last
- * pass sorts each column by row; that is the only order if no row holds a column twice. */
+/* B = A^T. Where entries are mirrored, mirror.cu has one pass; other matrices take two passes over the entries: into
+ * bins of neighbouring columns, then each bin sorted in shared memory. Every entry is read and written twice, in runs.
+ * Whoever asks atomics for places gets them in any order, so the last pass sorts each column by row; that is the only
+ * order if no row holds a column twice. */
 #include "gpu.h"
 #include "kernel_bins.cuh"
+#include "mirror.cuh"
 
 enum { short_run = 32 }; /* entries of a bin among those of a block of kernel_bin_count: fewer make short runs */
 
@@ -15,14 +17,14 @@ static bool plan_bins(lsp_ctx *ctx, const lsp_csr *A, bin_job *job, uint32_t *ca
         return false;
     }
     const double columns = 0.9 * (double)A->cols / (double)A->nnz; /* of the bin, for each entry that fits */
-    const double width = columns * (double)half / (value + 4 + 4 * columns);
+    const double width = columns * (double)half / (value + 6 + 4 * columns);
     job->width = (uint32_t)(width < 2 ? 2 : width > 1 << 14 ? 1 << 14 : width);
     job->cut.low = (uint32_t)(UINT64_MAX / job->width + 1);
     job->cut.high = (uint32_t)((UINT64_MAX / job->width + 1) >> 32);
     job->bins = (uint32_t)lsp_ceil_div(A->cols, job->width);
-    *capacity = (uint32_t)((half - 4 * (int64_t)(job->width + 1)) / (value + 4)) / 4 * 4;
-    job->tile = (int)((half - 8 * (int64_t)job->bins) / (value + 8)) / 4 * 4;
-    job->tile = (int)lsp_min(job->tile, (int64_t)BIN_TILE_NT * bin_move_vt(value));
+    *capacity = (uint32_t)((half - 4 * (int64_t)(job->width + 1)) / (value + 6)) / 4 * 4;
+    job->tile = (int)((half - 8 * (int64_t)job->bins) / (value + 8));
+    job->tile = (int)lsp_min(job->tile, (int64_t)BIN_TILE_NT * bin_move_vt(value)) / ENTRY_TILE * ENTRY_TILE;
     job->tiles = job->tile > 0 ? (int)lsp_ceil_div(A->nnz, job->tile) : 0;
     return lsp_ceil_div(A->cols, job->width) <= BIN_MOST && job->tile >= BIN_TILE_NT;
 }
@@ -59,7 +61,8 @@ static lsp_status count_bins(lsp_ctx *ctx, bin_job *job, bin_facts *facts) {
     const cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *facts, (void **)&job->facts));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, words, sizeof *job->starts, (void **)&job->starts));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->tiles, sizeof *job->tile_row, (void **)&job->tile_row));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_ceil_div(job->A.nnz, ENTRY_TILE), sizeof *job->tile_row,
+                           (void **)&job->tile_row));
     job->next = job->starts + job->bins + 1;
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->facts, 0, sizeof *facts, stream)));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->starts, 0, (size_t)words * sizeof *job->starts, stream)));
@@ -102,12 +105,16 @@ done:
     return status;
 }
 
-extern "C" lsp_status lsp_csr_bins_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done) {
+extern "C" lsp_status lsp_csr_transpose_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx), bytes = 0;
     bin_job job;
     uint32_t capacity = 0;
     const int value = value_bytes(A);
+    LSP_TRY(lsp_csr_mirror_entries(ctx, name, A, view(B), done));
+    if (*done) {
+        goto done;
+    }
     LSP_TRY(lsp_csr_into_bins(ctx, name, A, &job, &capacity, &bytes, done));
     if (*done) {
         LSP_TRY(value == 0   ? start_write<0>(ctx, &job, B, capacity, bytes)

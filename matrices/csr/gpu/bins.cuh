@@ -34,8 +34,8 @@ typedef struct bin_job {
     gpu_csr A;
     uint32_t width, bins;
     bin_cut cut;
-    int tile, tiles;         /* entries that 512 threads of kernel_bin_move take; how many tiles */
-    uint32_t *tile_row;      /* of the first entry of each tile */
+    int tile, tiles;         /* entries that 512 threads of kernel_bin_move take, of ENTRY_TILE each; how many tiles */
+    uint32_t *tile_row;      /* the row of every ENTRY_TILE-th entry */
     uint32_t *starts, *next; /* of bins; where the next run of a bin goes */
     uint16_t *col;           /* the entries in their bins: column in the bin, row, value */
     uint32_t *row;
@@ -55,6 +55,7 @@ lsp_status lsp_csr_into_bins(lsp_ctx *ctx, const char *name, const lsp_csr *A, b
 template <int VB> struct bin_entries {
     uint32_t *row;
     void *val;
+    uint16_t *col; /* in the bin */
 
     __device__ void swap(uint32_t a, uint32_t b) {
         const uint32_t r = row[a];
@@ -141,9 +142,9 @@ static __device__ void place_columns(uint32_t *next, uint32_t w) {
     }
 }
 
-/* Shared memory: values and rows of the entries, then a word a column and one more. */
+/* Shared memory: values and rows of the entries, a word a column and one more, then the entries' columns. */
 static inline LSP_BOTH_SIDES size_t bin_sort_bytes(int64_t entries, uint32_t width, int value_bytes) {
-    return (size_t)entries * (size_t)(value_bytes + 4) + (size_t)(width + 1) * 4;
+    return (size_t)entries * (size_t)(value_bytes + 4 + 2) + (size_t)(width + 1) * 4;
 }
 
 typedef struct sorted_bin {
@@ -153,13 +154,16 @@ typedef struct sorted_bin {
     uint32_t w;
 } sorted_bin;
 
-/* Brings this block's bin to shared memory, sorted by column and row. Ends with a barrier. */
+/* Brings this block's bin to shared memory, its columns in order. Long columns are sorted by row, those of up to
+ * BIN_LONG entries if `short_ones`. Ends with a barrier. */
 template <int VB>
-static __device__ sorted_bin bin_sort(const bin_job &job, uint32_t capacity, char *memory, bin_entries<VB> *entries) {
+static __device__ sorted_bin bin_sort(const bin_job &job, uint32_t capacity, bool short_ones, char *memory,
+                                      bin_entries<VB> *entries) {
     bin_entries<VB> &e = *entries;
     e.row = (uint32_t *)(memory + (size_t)capacity * VB), e.val = memory;
     sorted_bin s;
     s.starts = e.row + capacity;
+    e.col = (uint16_t *)(s.starts + job.width + 1);
     s.base = job.starts[blockIdx.x], s.n = job.starts[blockIdx.x + 1] - s.base;
     s.column = (int64_t)blockIdx.x * job.width;
     s.w = (uint32_t)min((int64_t)job.width, job.A.cols - s.column);
@@ -197,6 +201,7 @@ static __device__ sorted_bin bin_sort(const bin_job &job, uint32_t capacity, cha
             if (first + (uint32_t)(j * BIN_SORT_NT) < n) {
                 const uint32_t at = atomicAdd(&next[col[j]], 1u);
                 e.row[at] = row[j];
+                e.col[at] = col[j];
                 move_value(e.val, at, held[j], 0, VB);
             }
         }
@@ -204,10 +209,10 @@ static __device__ sorted_bin bin_sort(const bin_job &job, uint32_t capacity, cha
     __syncthreads();
     int any_long = 0;
     for (uint32_t c = threadIdx.x; c < w; c += BIN_SORT_NT) {
-        if (s.starts[c + 1] - s.starts[c] <= BIN_LONG) {
+        const bool is_long = s.starts[c + 1] - s.starts[c] > BIN_LONG;
+        any_long |= is_long;
+        if (!is_long && short_ones) {
             e.sort_few(s.starts[c], s.starts[c + 1]);
-        } else {
-            any_long = 1;
         }
     }
     if (__syncthreads_or(any_long)) { /* the warps take turns, for few columns may be long */

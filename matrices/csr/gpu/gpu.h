@@ -30,10 +30,9 @@ extern "C" {
                     const lsp_csr_types *types, lsp_csr *B))                                                           \
     /* lsp_csr_file. */                                                                                                \
     E(csr_file, (lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B))                                                   \
-    /* Fills B = A^T, which was created, with columns in bins that fit shared memory. *done = false: A is not of       \
-     * that kind (columns too uneven, rows unsorted, or a column twice in a row), and B is as it was. Checks A,        \
-     * whose struct was checked before, unless `name` is NULL. Waits. */                                               \
-    E(csr_bins, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done))                            \
+    /* Fills B = A^T, which was created. *done = false: that takes a sort of all entries (rows unsorted, a column twice \
+     * in a row, or columns too uneven). Checks A, whose struct was checked before, unless `name` is NULL. Waits. */   \
+    E(csr_transpose, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done))                       \
     /* inverse[order[i]] = i, as lsp_csr_permute needs it. `what`: "rows" or "columns". Waits. */                      \
     E(csr_invert, (lsp_ctx *ctx, const char *what, const void *order, lsp_type type, int64_t n, void *inverse))        \
     /* B = A with its rows in another order and columns renamed; rows are not sorted yet. NULL keeps an order. */      \

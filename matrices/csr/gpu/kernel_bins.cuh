@@ -1,7 +1,7 @@
 /* The kernels of a transpose by bins. A bin is `width` columns of A, whose entries fit the shared memory of a block.
  * kernel_bin_count checks A and counts the entries of each bin, kernel_bin_starts makes a prefix sum of the counts,
- * kernel_bin_move puts the entries into their bins through shared memory, bin_sort sorts each bin by column and row
- * there, kernel_bin_write writes what was sorted. */
+ * kernel_bin_move puts the entries into their bins through shared memory, bin_sort sorts each bin by column there,
+ * kernel_bin_write writes the entries of each column by row. */
 #ifndef LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
 #define LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
 
@@ -43,8 +43,8 @@ static __global__ void __launch_bounds__(NT) kernel_bin_count(bin_job job) {
         fault |= k > end;
         row_falls += k > 0 && k < end && k < job.A.nnz && col_at(job.A, k) <= col_at(job.A, k - 1);
         if (k >= 0 && k < end && end <= job.A.nnz) {
-            const uint32_t last = ((uint32_t)end - 1) / (uint32_t)job.tile;
-            for (uint32_t t = ((uint32_t)k + (uint32_t)job.tile - 1) / (uint32_t)job.tile; t <= last; t++) {
+            const uint32_t last = ((uint32_t)end - 1) / ENTRY_TILE;
+            for (uint32_t t = ((uint32_t)k + ENTRY_TILE - 1) / ENTRY_TILE; t <= last; t++) {
                 job.tile_row[t] = (uint32_t)i;
             }
         }
@@ -144,7 +144,9 @@ template <int MOVE_NT> static __device__ void find_rows(const bin_job &job, uint
     const uint32_t from = min(threadIdx.x * each, n), to = min(from + each, n);
     enum { EACH = MOVE_NT / BIN_TILE_NT }; /* tiles */
     const unsigned tile = blockIdx.x * EACH, next = tile + EACH;
-    const int64_t low = job.tile_row[tile], high = next < (unsigned)job.tiles ? job.tile_row[next] : job.A.rows - 1;
+    const unsigned each_tile = (unsigned)job.tile / ENTRY_TILE;
+    const int64_t low = job.tile_row[tile * each_tile],
+                  high = next < (unsigned)job.tiles ? job.tile_row[next * each_tile] : job.A.rows - 1;
     uint32_t row = 0;
     __syncthreads();
     for (int64_t i = low + 1 + threadIdx.x; i <= high; i += MOVE_NT) {
@@ -170,7 +172,7 @@ static __global__ void __launch_bounds__(MOVE_NT, 1024 / MOVE_NT) kernel_bin_mov
     constexpr int vt = bin_move_vt(VB);
     LSP_DYNAMIC_SHARED(memory);
     const int64_t tile = (int64_t)job.tile * (MOVE_NT / BIN_TILE_NT), begin = (int64_t)blockIdx.x * tile;
-    const uint32_t n = (uint32_t)min(tile, job.A.nnz - begin), first_tile = blockIdx.x * (MOVE_NT / BIN_TILE_NT);
+    const uint32_t n = (uint32_t)min(tile, job.A.nnz - begin), first_row = job.tile_row[begin / ENTRY_TILE];
     void *val = memory;
     uint32_t *row = (uint32_t *)(memory + tile * VB), *col = row + tile; /* col: bin, column in it */
     uint32_t *places = col + tile, *to_global = places + job.bins;
@@ -192,7 +194,7 @@ static __global__ void __launch_bounds__(MOVE_NT, 1024 / MOVE_NT) kernel_bin_mov
     for (int r = 0; r < vt; r++) {
         const uint32_t i = threadIdx.x + (uint32_t)r * MOVE_NT, bin = bin_of(job.cut, column[r]);
         at[r] = i < n ? atomicAdd(places + bin, 1u) : 0;
-        own[r] = i < n ? row[i] + job.tile_row[first_tile] : 0;
+        own[r] = i < n ? row[i] + first_row : 0;
         column[r] = bin << 16 | (column[r] - bin * job.width);
     }
     __syncthreads();
@@ -226,11 +228,12 @@ static __global__ void __launch_bounds__(MOVE_NT, 1024 / MOVE_NT) kernel_bin_mov
     }
 }
 
+/* A short column's entries find their places as they are written: the number of smaller rows in it. */
 template <int VB>
 static __global__ void __launch_bounds__(BIN_SORT_NT) kernel_bin_write(bin_job job, gpu_csr B, uint32_t capacity) {
     LSP_DYNAMIC_SHARED(memory);
     bin_entries<VB> e;
-    const sorted_bin s = bin_sort<VB>(job, capacity, memory, &e);
+    const sorted_bin s = bin_sort<VB>(job, capacity, false, memory, &e);
     for (uint32_t c = threadIdx.x; c < s.w; c += BIN_SORT_NT) {
         index_set((void *)B.rowptr, B.wide_rowptr, s.column + c, (int64_t)s.base + s.starts[c]);
     }
@@ -238,8 +241,15 @@ static __global__ void __launch_bounds__(BIN_SORT_NT) kernel_bin_write(bin_job j
         index_set((void *)B.rowptr, B.wide_rowptr, B.rows, B.nnz);
     }
     for (uint32_t i = threadIdx.x; i < s.n; i += BIN_SORT_NT) {
-        index_set((void *)B.col, B.wide_col, s.base + i, e.row[i]);
-        move_value((void *)B.val, s.base + i, e.val, i, VB);
+        const uint32_t c = e.col[i], row = e.row[i], begin = s.starts[c], end = s.starts[c + 1];
+        const bool is_short = end - begin <= BIN_LONG;
+        uint32_t place = is_short ? begin : i;
+#pragma unroll 4
+        for (uint32_t k = begin; is_short && k < end; k++) {
+            place += e.row[k] < row;
+        }
+        index_set((void *)B.col, B.wide_col, s.base + place, row);
+        move_value((void *)B.val, s.base + place, e.val, i, VB);
     }
 }
 

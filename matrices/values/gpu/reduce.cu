@@ -3,6 +3,7 @@
  * pieces of up to LSP_LIST_PIECE, a warp takes a piece, and a block joins the pieces of a row. Columns are joined where
  * a transpose by bins has sorted them, in shared memory; they wait for the count of the bins, rows for nothing. */
 #include "matrices/csr/gpu/bins.cuh"
+#include "matrices/csr/gpu/mirror.cuh"
 #include "matrices/values/values.h"
 
 /* Terms: of a lane alone; of 4 lanes; in a row that is not queued; loaded at a time, and at the end of a list. */
@@ -328,7 +329,7 @@ static __global__ void __launch_bounds__(BIN_SORT_NT)
     typedef typename J::number number;
     LSP_DYNAMIC_SHARED(memory);
     bin_entries<VB> e;
-    const sorted_bin s = bin_sort<VB>(job, capacity, memory, &e);
+    const sorted_bin s = bin_sort<VB>(job, capacity, true, memory, &e);
     const int parts = r.type == LSP_C64 ? 2 : 1, lane = (int)threadIdx.x % 4;
     r.A.val = e.val;
     r.results = (char *)r.results + s.column * result_bytes;
@@ -413,6 +414,26 @@ static gpu_reducing reducing_of(const lsp_csr *A, lsp_reduction reduction, void 
     return r;
 }
 
+static lsp_status reduce_values(lsp_ctx *ctx, const gpu_reducing &r) {
+    return lsp_reduces_whole(r.A.val_type, r.reduction) ? reduce<whole_numbers>(ctx, r)
+           : r.A.val_type != LSP_F64                    ? reduce<any_numbers>(ctx, r)
+           : lsp_takes_largest(r.reduction)             ? reduce<doubles<true>>(ctx, r)
+                                                        : reduce<doubles<false>>(ctx, r);
+}
+
+/* Where entries are mirrored: the rows of A with the values of its transpose. */
+static lsp_status reduce_mirrored(lsp_ctx *ctx, const lsp_csr *A, gpu_reducing r, bool *done) {
+    lsp_status status = LSP_OK;
+    gpu_csr B = {};
+    void *val = NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, (size_t)value_bytes(A), &val));
+    r.A.val = B.val = val;
+    LSP_TRY(lsp_csr_mirror_entries(ctx, "A", A, B, done));
+    LSP_TRY(*done ? reduce_values(ctx, r) : LSP_OK);
+done:
+    return status;
+}
+
 extern "C" lsp_status lsp_csr_reduce_columns_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction,
                                                   void *results, bool *done) {
     lsp_status status = LSP_OK;
@@ -421,6 +442,12 @@ extern "C" lsp_status lsp_csr_reduce_columns_cuda(lsp_ctx *ctx, const lsp_csr *A
     bin_job job;
     const gpu_reducing r = reducing_of(A, reduction, results);
     const bool whole = lsp_reduces_whole(A->val_type, reduction), narrow = value_bytes(A) == 4;
+    *done = false;
+    LSP_TRY(A->rows == A->cols ? reduce_mirrored(ctx, A, r, done) : LSP_OK);
+    if (*done) {
+        goto done;
+    }
+    lsp_scratch_release(ctx, mark);
     LSP_TRY(lsp_csr_into_bins(ctx, "A", A, &job, &capacity, &bytes, done));
 #define START(J, VB) start_columns<J, VB>(ctx, &job, capacity, bytes, &r)
     if (*done) {
@@ -448,12 +475,8 @@ extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_re
     }
     if (reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_count, all ? 1 : blocks_for_items(A->rows), NT, 0, r));
-    } else if (lsp_reduces_whole(A->val_type, reduction)) {
-        LSP_TRY(reduce<whole_numbers>(ctx, r));
     } else {
-        LSP_TRY(A->val_type != LSP_F64         ? reduce<any_numbers>(ctx, r)
-                : lsp_takes_largest(reduction) ? reduce<doubles<true>>(ctx, r)
-                                               : reduce<doubles<false>>(ctx, r));
+        LSP_TRY(reduce_values(ctx, r));
     }
 done:
     lsp_scratch_release(ctx, mark);

@@ -1,23 +1,27 @@
-/* The plots of spmv and cg. TYPES f64, f32, ...: a group of bars for each workload, times as fast as the best peer: one
- * call against the peers that read the CSR as it is, a plan against all of them. "roofline": operations a second over
- * operations a byte, under the roof that the copy speed of the machine makes. */
+/* The plot of every subject that has no curves of its own. TYPES f64, k32, ...: the workloads with this word in their
+ * names; "": all. A group of bars for each, times as fast as the best peer: one call against peers that take their
+ * input as it is; a plan against all; new values of a structure against peers that keep the structure too. "roofline":
+ * operations a second over operations a byte, under the roof that the copy speed of the machine makes. */
 #include "plot.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_GROUPS = 64, BAR_LEFT = 190, BAR_TOP = 92, BAR_WIDE = 640, BAR = 15, GROUP = 34, MARGIN = 70, BELOW = 40 };
-enum { LEFT = 70, TOP = 64, WIDE = 640, HIGH = 400, LEGEND = 150 };
-enum { ONCE, PLANNED, PEER, CSR_PEER, KINDS };
+enum { MOST_GROUPS = 256, BAR_TOP = 92, BAR_WIDE = 640, BAR = 15, MARGIN = 70, BELOW = 40 };
+enum { LEFT = 70, TOP = 84, WIDE = 640, HIGH = 400, LEGEND = 150 };
+enum { ONCE, PLANNED, PEER, REFILLED, CSR_PEER, REUSE_PEER, KINDS };
+static const double letter = 7.6; /* pixels, of a name */
 
 typedef struct group {
-    char workload[80]; /* with its types */
-    double ms[KINDS];  /* the fastest of each kind; 0: no row */
+    char workload[96];
+    double ms[KINDS]; /* the fastest of each kind; 0: no row */
     double operations, bytes;
 } group;
 
 typedef struct figure {
     group groups[MOST_GROUPS];
-    int count;
+    int count, left; /* left: where bars begin */
+    int bars, high;  /* 1: no group has a plan; pixels of a group */
     char title[160], subtitle[256];
     bool roofline;
     double copy; /* bytes a second */
@@ -39,50 +43,108 @@ static group *group_of(figure *f, const char *workload) {
 
 static void keep_least(double *least, double ms) { *least = *least > 0 ? fmin(*least, ms) : ms; }
 
-/* Takes a row named spmv/SPEC/TYPES/WHO; skips others. Rows of a method that was asked for are no choice of the
- * library. */
+/* Takes `types` out of a workload, "er:10:2/f64" to "er:10:2". false: it is not in it. */
+static bool take_types(char *workload, const char *types) {
+    const size_t length = strlen(types);
+    for (char *at = workload; length > 0 && *at; at += strcspn(at, "/"), at += *at == '/') {
+        if (strncmp(at, types, length) == 0 && (at[length] == '/' || !at[length])) {
+            const size_t rest = strlen(at + length + (at[length] == '/'));
+            memmove(at, at + length + (at[length] == '/'), rest + 1);
+            if (rest == 0 && at > workload) {
+                at[-1] = 0;
+            }
+            return true;
+        }
+    }
+    return length == 0;
+}
+
+/* Of which kind is a row? -1: of none. Rows of a method that was asked for are no choice of the library. */
+static int kind_of(const char *who, bool converts) {
+    if (strncmp(who, "libsparse", 9) == 0) {
+        return !who[9]                           ? ONCE
+               : strcmp(who + 9, ":plan") == 0   ? PLANNED
+               : strcmp(who + 9, ":update") == 0 ? REFILLED
+                                                 : -1;
+    }
+    const size_t length = strlen(who);
+    return strcmp(who, "copy") == 0                                ? -1
+           : length > 6 && strcmp(who + length - 6, ":reuse") == 0 ? REUSE_PEER
+           : converts                                              ? PEER
+                                                                   : CSR_PEER;
+}
+
+/* Takes a row named SUBJECT/WORKLOAD/WHO; skips others. */
 static void add_row(figure *f, const char *row, const char *end, const char *types) {
-    char name[128], workload[80];
+    char name[160], workload[96];
     plot_string(row, end, "name", name, sizeof name);
     const char *first = strchr(name, '/'), *last = strrchr(name, '/');
-    const double ms = plot_number(row, end, "real_time"), products = plot_number(row, end, "products");
-    if (!first || last == first || ms <= 0 || products <= 0 || plot_field(row, end, "error_occurred")) {
+    const double ms = plot_number(row, end, "real_time"), operations = 2 * plot_number(row, end, "products");
+    if (!first || last == first || ms <= 0 || plot_field(row, end, "error_occurred") ||
+        (f->roofline && operations <= 0)) {
         return;
     }
     snprintf(workload, sizeof workload, "%.*s", (int)(last - first - 1), first + 1);
-    const char *own = strrchr(workload, '/');
-    if (!f->roofline && (!own || strcmp(own + 1, types) != 0)) {
+    const int kind = kind_of(last + 1, plot_number(row, end, "plan_time") > 0);
+    if (kind < 0 || (!f->roofline && !take_types(workload, types))) {
         return;
     }
     group *g = group_of(f, workload);
-    if (!g) {
-        return;
-    }
-    g->operations = 2 * products;
-    g->bytes = plot_number(row, end, "bytes");
-    const bool converted = plot_number(row, end, "plan_time") > 0;
-    if (strcmp(last, "/libsparse") == 0) {
-        keep_least(g->ms + ONCE, ms);
-    } else if (strcmp(last, "/libsparse:plan") == 0) {
-        keep_least(g->ms + PLANNED, ms);
-    } else if (strncmp(last, "/libsparse", 10) != 0) {
-        keep_least(g->ms + PEER, ms);
-        if (!converted) {
-            keep_least(g->ms + CSR_PEER, ms);
+    if (g) {
+        g->operations = operations;
+        g->bytes = plot_number(row, end, "bytes");
+        keep_least(g->ms + kind, ms);
+        if (kind == CSR_PEER) {
+            keep_least(g->ms + PEER, ms);
         }
     }
 }
 
-/* The bars: one call, a plan. NaN: a row is missing. */
+/* The bars: one call, a plan or its refill. NaN: a row is missing. */
 static double gain(const group *g, int bar) {
-    const double theirs = g->ms[bar == ONCE ? CSR_PEER : PEER], own = g->ms[bar];
+    const bool refills = bar == PLANNED && g->ms[REUSE_PEER] > 0;
+    const double theirs = g->ms[bar == ONCE ? CSR_PEER : refills ? REUSE_PEER : PEER];
+    const double own = g->ms[refills ? REFILLED : bar];
     return theirs > 0 && own > 0 ? theirs / own : (double)NAN;
+}
+
+/* What a record is of, for the title. */
+static const char *subject_of(const char *rows, char *name, size_t bytes) {
+    plot_string(rows, rows + strlen(rows), "name", name, bytes);
+    name[strcspn(name, "/")] = 0;
+    return strcmp(name, "spgemm") == 0 ? "C = A*B"
+           : strcmp(name, "spmv") == 0 ? "y = A*x"
+           : strcmp(name, "cg") == 0   ? "Conjugate gradients"
+                                       : name;
+}
+
+/* Leaves out groups without a bar; says how wide names are and where the axis ends. */
+static bool set_bars(figure *f) {
+    int kept = 0;
+    size_t longest = 0;
+    f->top = 2;
+    f->bars = 1;
+    for (int i = 0; i < f->count; i++) {
+        const double once = gain(f->groups + i, ONCE), planned = gain(f->groups + i, PLANNED);
+        if (!isnan(once) || !isnan(planned)) {
+            f->groups[kept] = f->groups[i];
+            longest = strlen(f->groups[kept].workload) > longest ? strlen(f->groups[kept].workload) : longest;
+            f->top = fmax(f->top, fmax(ceil(once), ceil(planned))); /* fmax ignores a NaN */
+            f->bars = isnan(planned) ? f->bars : 2;
+            kept++;
+        }
+    }
+    f->count = kept;
+    f->high = 20 + 14 * (f->bars - 1);
+    f->left = 24 + (int)(letter * (double)longest);
+    f->top = fmin(f->top, 1000);
+    return kept > 0;
 }
 
 static bool scan(void *self, const char *text, const char *types) {
     figure *f = self;
+    char subject[64];
     const char *end = text + strlen(text), *rows = plot_field(text, end, "benchmarks");
-    bool any = false;
     if (!rows) {
         return false;
     }
@@ -94,59 +156,52 @@ static bool scan(void *self, const char *text, const char *types) {
         add_row(f, row, next ? next : end, types);
         row = next;
     }
-    const char *what = strstr(rows, "\"name\": \"cg/") ? "Conjugate gradients" : "y = A*x";
+    const char *what = subject_of(rows, subject, sizeof subject);
     if (f->roofline) {
         snprintf(f->title, sizeof f->title, "%s: operations a second over operations a byte", what);
         return f->count > 0 && f->copy > 0;
     }
-    snprintf(f->title, sizeof f->title, "%s, %s: times as fast as the best peer", what, types);
-    f->top = 2;
-    for (int i = 0; i < f->count; i++) {
-        for (int bar = ONCE; bar <= PLANNED; bar++) {
-            any = any || !isnan(gain(f->groups + i, bar));
-            f->top = fmax(f->top, ceil(gain(f->groups + i, bar))); /* fmax ignores a NaN */
-        }
-    }
-    f->top = fmin(f->top, 1000);
-    return any;
+    snprintf(f->title, sizeof f->title, "%s%s%s: times as fast as the best peer", what, *types ? ", " : "", types);
+    return set_bars(f);
 }
 
 /* ---- bars ---- */
 
-static double bar_end(const figure *f, double times) { return BAR_LEFT + BAR_WIDE * fmin(times, f->top) / f->top; }
+static double bar_end(const figure *f, double times) { return f->left + BAR_WIDE * fmin(times, f->top) / f->top; }
 
 static void put_bar(const figure *f, double times, int y, const char *colour, FILE *out) {
     if (!isnan(times)) {
         fprintf(out,
                 "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>"
                 "<text x=\"%.1f\" y=\"%d\" font-size=\"11\">%.3g</text>\n",
-                BAR_LEFT, y, bar_end(f, times) - BAR_LEFT, BAR - 2, colour, bar_end(f, times) + 4, y + 10, times);
+                f->left, y, bar_end(f, times) - f->left, BAR - 2, colour, bar_end(f, times) + 4, y + 10, times);
     }
 }
 
 static void draw_bars(const figure *f, FILE *out) {
     static const char *const colours[] = {"#d55e00", "#e69f00"}, *const names[] = {"one call", "with a plan"};
-    const int bottom = BAR_TOP + f->count * GROUP, step = f->top <= 12 ? 1 : (int)ceil(f->top / 12);
-    cli_svg_plot(out, BAR_LEFT + BAR_WIDE + MARGIN, bottom + BELOW, 20, f->title, f->subtitle);
+    const int bottom = BAR_TOP + f->count * f->high, step = f->top <= 12 ? 1 : (int)ceil(f->top / 12);
+    cli_svg_plot(out, f->left + BAR_WIDE + MARGIN, bottom + BELOW, 20, f->title, f->subtitle);
     for (int times = 0; times <= (int)f->top; times += step) {
         fprintf(out,
-                "<path d=\"M%.1f %dV%d\" stroke=\"%s\"/>\n<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%d</text>\n",
-                bar_end(f, times), BAR_TOP - 8, bottom, times == 1 ? "#444" : "#d8d8d8", bar_end(f, times), bottom + 18,
-                times);
+                "<path d=\"M%.1f %dV%d\" stroke=\"#d8d8d8\"/>\n<text x=\"%.1f\" y=\"%d\" "
+                "text-anchor=\"middle\">%d</text>\n",
+                bar_end(f, times), BAR_TOP - 8, bottom, bar_end(f, times), bottom + 18, times);
     }
-    for (int bar = ONCE; bar <= PLANNED; bar++) {
-        const int x = BAR_LEFT + 230 * bar;
+    fprintf(out, "<path d=\"M%.1f %dV%d\" stroke=\"#444\"/>\n", bar_end(f, 1), BAR_TOP - 8, bottom); /* as fast */
+    for (int bar = ONCE; bar < f->bars; bar++) {
+        const int x = f->left + 230 * bar;
         fprintf(out,
                 "<rect x=\"%d\" y=\"60\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"71\">%s</text>\n",
                 x, colours[bar], x + 18, names[bar]);
     }
     for (int i = 0; i < f->count; i++) {
         const group *g = f->groups + i;
-        const int y = BAR_TOP + i * GROUP;
-        fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", BAR_LEFT - 10, y + GROUP / 2);
+        const int y = BAR_TOP + i * f->high;
+        fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", f->left - 10, y + f->high / 2);
         cli_xml_text(out, g->workload);
         fputs("</text>\n", out);
-        for (int bar = ONCE; bar <= PLANNED; bar++) {
+        for (int bar = ONCE; bar < f->bars; bar++) {
             put_bar(f, gain(g, bar), y + bar * (BAR - 1), colours[bar], out);
         }
     }
@@ -188,10 +243,10 @@ static void put_frame(const figure *f, const frame *r, FILE *out) {
         const double y = y_of(r, exp2(power));
         fprintf(
             out,
-            "<path stroke=\"#d8d8d8\" d=\"M%d %.1fh%d\"/><text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%.3g</text>\n",
+            "<path stroke=\"#d8d8d8\" d=\"M%d %.1fh%d\"/><text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%.6g</text>\n",
             LEFT, y, WIDE, LEFT - 8, y + 4, exp2(power));
     }
-    fprintf(out, "<text x=\"%d\" y=\"%d\">Gflop/s</text>\n<g text-anchor=\"middle\">\n", LEFT - 60, TOP - 8);
+    fprintf(out, "<text x=\"%d\" y=\"%d\">Gflop/s</text>\n<g text-anchor=\"middle\">\n", LEFT - 60, TOP - 14);
     for (double power = r->left; power <= r->right; power++) {
         const double x = x_of(r, exp2(power));
         fprintf(out, "<path d=\"M%.1f %dv5\" stroke=\"#888\"/><text x=\"%.1f\" y=\"%d\">%g</text>\n", x, TOP + HIGH, x,
@@ -232,4 +287,4 @@ static void draw(const void *self, FILE *out) {
     (f->roofline ? draw_roofline : draw_bars)(f, out);
 }
 
-const plot_kind plot_spmv = {sizeof(figure), scan, draw};
+const plot_kind plot_bars = {sizeof(figure), scan, draw};

@@ -1,0 +1,392 @@
+"""The shared library: loaded once, its failures as exceptions, and contexts, which hold its memory and threads."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import ctypes
+import os
+import signal
+import threading
+import weakref
+from ctypes import byref
+from pathlib import Path
+from typing import Any, Callable
+
+from . import _header as h
+
+lib = ctypes.CDLL(str(Path(__file__).with_name("libsparse.so")))
+for _name, (_result, _arguments) in h.SIGNATURES.items():
+    _function = getattr(lib, _name)
+    _function.restype, _function.argtypes = _result, _arguments
+
+
+# ---- errors --------------------------------------------------------------------------------------------------------
+
+
+class Error(Exception):
+    """A call failed. Its text is the sentence of the library; `status` is the name of the status in C."""
+
+    status = "LSP_ERR"
+
+
+class ArgumentError(Error, ValueError):
+    """An argument makes no sense: sizes that do not match, an index out of range, an unknown name."""
+
+
+class FormatError(Error, ValueError):
+    """The input is malformed: a file, or arrays that form no matrix."""
+
+
+class FileError(Error, OSError):
+    """A file cannot be opened, read or written."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """Out of memory, or beyond the budget of the context."""
+
+
+class DeviceError(Error, RuntimeError):
+    """There is no such device, no driver, or the device failed."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """A sensible request that the library does not offer."""
+
+
+class RangeError(Error, OverflowError):
+    """A size, an index or an integer value does not fit its type."""
+
+
+class ConvergenceError(Error, ArithmeticError):
+    """A solver ended before it reached its tolerance. `solution` holds its last iterate."""
+
+    solution: Any = None
+
+
+_ERRORS = {
+    h.LSP_ERR_ARGUMENT: ArgumentError, h.LSP_ERR_FORMAT: FormatError, h.LSP_ERR_IO: FileError,
+    h.LSP_ERR_MEMORY: OutOfMemoryError, h.LSP_ERR_DEVICE: DeviceError, h.LSP_ERR_UNSUPPORTED: UnsupportedError,
+    h.LSP_ERR_OVERFLOW: RangeError, h.LSP_ERR_CONVERGENCE: ConvergenceError,
+}
+
+
+def failure(status: int, sentence: bytes) -> Error:
+    """The exception of a status."""
+    error = _ERRORS.get(status, Error)(sentence.decode(errors="replace"))
+    error.status = lib.lsp_status_name(status).decode()
+    return error
+
+
+# ---- contexts ------------------------------------------------------------------------------------------------------
+
+
+class Context:
+    """A processor with its threads and a memory budget. Without one, each thread of Python has a context of its own
+    for the CPU, and one for each stream of a GPU. In a `with` block this one is used instead.
+
+    >>> import segsparse
+    >>> with segsparse.Context(threads=1, max_bytes=10**6) as context:
+    ...     A = segsparse.generate("poisson2d:10")
+    >>> context.info["threads"]
+    1
+
+    device: "cpu", "cuda" or "cuda:1". threads: 0 is as many as OpenMP would use. max_bytes: 0 is no limit.
+    log(sentence) receives each important decision, progress(phase, fraction) the progress of long calls.
+    stream: the number of a cudaStream_t; keep: the object that owns it. watch: can Ctrl-C stop a product? That costs a
+    call of Python for each step of it. pool: an lsp_allocator that never ends. The memory of a context ends when nothing
+    uses it any more.
+    """
+
+    def __init__(self, device: str = "cpu", *, threads: int = 0, max_bytes: int = 0,
+                 log: Callable[[str], Any] | None = None, progress: Callable[[str, float], Any] | None = None,
+                 stream: int | None = None, keep: Any = None, watch: bool = True, pool: Any = None):
+        name, _, ordinal = device.partition(":")
+        if name not in ("cpu", "cuda") or (ordinal and not ordinal.isdigit()):
+            raise ArgumentError(f'device is {device!r}: it must be "cpu", "cuda" or "cuda:N"')
+        self.cuda = name == "cuda"
+        self.ordinal = int(ordinal or 0)
+        self._settings = (device, threads, max_bytes, stream, keep, pool)
+        self._lock, self._thread = threading.Lock(), 0
+        self._dead: collections.deque = collections.deque()
+        self._raised: BaseException | None = None
+        self._hooks = (h.lsp_log_fn(self.guarded(lambda user, text: log(text.decode()))) if log else h.lsp_log_fn(),
+                       h.lsp_progress_fn(self.guarded(lambda user, phase, share: progress(phase.decode(), share)
+                                                      if progress else None)) if progress or watch
+                       else h.lsp_progress_fn())
+        options = h.lsp_ctx_options(device=int(self.cuda), ordinal=self.ordinal, threads=threads, max_bytes=max_bytes,
+                                    log=self._hooks[0], progress=self._hooks[1], stream=stream)
+        if pool is not None:
+            options.allocator = pool
+        pointer, sentence = ctypes.c_void_p(), ctypes.create_string_buffer(512)
+        self.pointer: int | None = None
+        status = lib.lsp_ctx_create(byref(pointer), byref(options), sentence, len(sentence))
+        if status:
+            raise failure(status, sentence.value)
+        self.pointer = pointer.value
+        _contexts.add(self)
+
+    def call(self, function: Any, *arguments: Any) -> None:
+        """function(context, *arguments); raises what it tells, or what a function of the caller has raised."""
+        self.run(function, self.pointer, *arguments)
+
+    def run(self, function: Any, *arguments: Any) -> None:
+        """function(*arguments), of a plan of this context."""
+        self._begin()
+        try:
+            status = function(*arguments)
+            if status or self._raised is not None:
+                self._fail(status)
+        finally:
+            self._thread = 0
+            self._lock.release()
+
+    def make(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> Any:
+        """function(*arguments), which makes the matrix `csr`; its arrays leave the context. Returns the matrix."""
+        self._begin()
+        try:
+            return self.make_within(csr, arrays, function, *arguments)
+        finally:
+            self._thread = 0
+            self._lock.release()
+
+    def make_within(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> Any:
+        """make() in a function that a call of this context runs, where C allows it."""
+        status = function(*arguments)
+        if status or self._raised is not None:
+            self._fail(status)
+        view = type(csr).from_buffer_copy(csr)
+        status = lib.lsp_csr_detach(self.pointer, byref(csr), arrays)
+        if status:
+            self._fail(status)
+        return view
+
+    def _begin(self) -> None:
+        """Takes the context for a call of this thread."""
+        thread = threading.get_ident()
+        if self._thread == thread:
+            raise ArgumentError("a function that a call runs cannot use the context of this call")
+        if self.pointer is None:
+            raise DeviceError("the context belongs to the parent process: a fork cannot use it")
+        self._lock.acquire()
+        self._thread = thread
+        while self._dead:
+            destroy, handle = self._dead.popleft()
+            destroy(handle)
+
+    def _fail(self, status: int) -> None:
+        if self._raised is not None:
+            raised, self._raised = self._raised, None
+            lib.lsp_ctx_set_max_bytes(self.pointer, self._settings[2])
+            raise raised
+        raise failure(status, lib.lsp_last_error(self.pointer))
+
+    def guarded(self, function: Callable, failed: Any = None) -> Callable:
+        """A function for C: what it raises ends the call as soon as C allows, and is raised when the call returns."""
+
+        def guarded(*arguments):
+            if self._raised is None:
+                try:
+                    return function(*arguments)
+                except BaseException as raised:
+                    self._raised = raised
+            if failed is None:  # C has no way to stop here: the next allocation fails
+                lib.lsp_ctx_set_max_bytes(self.pointer, 1)
+            return failed
+
+        return guarded
+
+    @contextlib.contextmanager
+    def interruptible(self) -> Any:
+        """Around a call with functions of the caller: Ctrl-C makes them fail, and is raised when the call returns."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before, hit = signal.getsignal(signal.SIGINT), []
+
+        def note(number, frame):
+            hit.append(number)
+            if self._raised is None:
+                self._raised = KeyboardInterrupt()
+
+        try:
+            if callable(before):
+                signal.signal(signal.SIGINT, note)
+            yield
+        except KeyboardInterrupt:
+            if not hit:
+                raise
+        finally:
+            if callable(before):
+                signal.signal(signal.SIGINT, before)
+            self._raised = None
+        if hit:
+            before(hit[0], None)
+
+    def bury(self, destroy: Any, handle: Any) -> None:
+        """Destroys a plan or frees a batch, now or before the next call: garbage is found at any time."""
+        if self.pointer is None:
+            return
+        if self._lock.acquire(blocking=False):
+            try:
+                destroy(handle)
+            finally:
+                self._lock.release()
+        else:
+            self._dead.append((destroy, handle))
+
+    def inner(self) -> "Context":
+        """A context like this one, for calls within a function that a call of this one runs."""
+        device, threads, max_bytes, stream, keep, pool = self._settings
+        return Context(device, threads=threads, max_bytes=max_bytes, stream=stream, keep=keep, pool=pool)
+
+    @property
+    def busy(self) -> bool:
+        """Is this thread within a call of this context?"""
+        return self._thread == threading.get_ident()
+
+    @property
+    def info(self) -> dict:
+        """What the context is, and the bytes that it holds: host_bytes, host_peak_bytes, cuda_bytes ..."""
+        info = h.lsp_ctx_info()
+        self.call(lib.lsp_ctx_get_info, byref(info))
+        return as_dict(info)
+
+    def trim(self) -> None:
+        """Gives back the memory that is kept for the next calls."""
+        self.call(lib.lsp_ctx_trim)
+
+    def synchronize(self) -> None:
+        """Waits for the GPU. Raises what its kernels found: malformed segments, columns outside a matrix."""
+        self.call(lib.lsp_ctx_sync)
+
+    def __enter__(self) -> "Context":
+        _local.stack.append(self)
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        _local.stack.remove(self)
+
+    def __del__(self, destroy: Any = lib.lsp_ctx_destroy) -> None:
+        if getattr(self, "pointer", None) is not None:
+            destroy(self.pointer)
+
+
+class Handle:
+    """Something that a context holds until this object ends."""
+
+    def __init__(self, context: Context, destroy: Any, value: Any):
+        self.context, self.destroy, self.value = context, destroy, value
+
+    def __del__(self) -> None:
+        self.context.bury(self.destroy, self.value)
+
+
+class _Mine(threading.local):
+    """The contexts of a thread: those of `with` blocks, and those made when they were needed."""
+
+    def __init__(self) -> None:
+        self.stack: list[Context] = []
+        self.made: dict[tuple, Context] = {}
+
+
+_contexts: weakref.WeakSet = weakref.WeakSet()
+_local = _Mine()
+
+
+def current(ordinal: int | None = None, stream: int | None = None, keep: Any = None, watch: bool = False,
+            pool: Any = None) -> Context:
+    """The context for arrays on GPU `ordinal`, or for arrays of the host (None); `watch`: one that Ctrl-C can stop."""
+    for context in reversed(_local.stack):
+        if ordinal is None or (context.cuda and context.ordinal == ordinal):
+            break
+    else:
+        key = (ordinal, stream, watch, id(pool))
+        context = _local.made.get(key)
+        if context is None:
+            device = "cpu" if ordinal is None else f"cuda:{ordinal}"
+            context = _local.made[key] = Context(device, stream=stream, keep=keep, watch=watch, pool=pool)
+    depth = 0
+    while context._thread and context.busy:
+        depth += 1
+        key = (id(context), "inner", depth)
+        if key not in _local.made:
+            _local.made[key] = context.inner()
+        context = _local.made[key]
+    return context
+
+
+def synchronize() -> None:
+    """Waits for the GPU's contexts of this thread, and raises what their kernels found.
+
+    >>> import segsparse
+    >>> segsparse.synchronize()
+    """
+    for context in (*_local.stack, *_local.made.values()):
+        if context.cuda:
+            context.synchronize()
+
+
+def _forked() -> None:
+    """In the child of a fork the threads of a context are gone: it is forgotten, and the next call makes another."""
+    global _local
+    _local = _Mine()
+    for context in list(_contexts):
+        context.pointer = None
+
+
+os.register_at_fork(after_in_child=_forked)
+
+_libc = ctypes.CDLL(None)
+_libc.aligned_alloc.restype, _libc.aligned_alloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t, ctypes.c_size_t]
+_libc.free.restype, _libc.free.argtypes = None, [ctypes.c_void_p]
+
+
+def pool_of(allocate: Callable[[int], int], release: Callable[[int], Any]) -> h.lsp_allocator:
+    """Device memory of another library, as C takes it. It never ends, because arrays of it may outlive everything."""
+
+    def alloc(user, size, where):
+        if where == h.LSP_HOST:
+            return _libc.aligned_alloc(64, -(-size // 64) * 64)
+        try:
+            return allocate(size)
+        except Exception:  # out of memory: C says so
+            return None
+
+    def free(user, memory, size, where):
+        if where == h.LSP_HOST:
+            _libc.free(memory)
+        else:
+            release(memory)
+
+    kinds = dict(h.lsp_allocator._fields_)
+    pool = h.lsp_allocator(kinds["alloc"](alloc), kinds["free"](free))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))
+    return pool
+
+
+def as_dict(struct: ctypes.Structure) -> dict:
+    """The members of a struct that the library has filled."""
+    result = {}
+    for name, kind in struct._fields_:
+        value = getattr(struct, name)
+        if name == "reserved":
+            continue
+        if isinstance(value, bytes):
+            value = value.decode()
+        elif isinstance(value, ctypes.Array):
+            value = list(value)
+        elif isinstance(value, ctypes.Structure):
+            value = as_dict(value)
+        result[name] = value
+    return result
+
+
+def cuda_device_count() -> int:
+    """How many GPUs the library can use here.
+
+    >>> import segsparse
+    >>> segsparse.cuda_device_count() >= 0
+    True
+    """
+    return lib.lsp_cuda_device_count()

@@ -1,0 +1,217 @@
+"""Sorts of whole arrays and of segments: stable, NaN last, -0 before +0. Results are new arrays."""
+
+from __future__ import annotations
+
+import math
+from ctypes import byref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _header as h
+from ._arrays import INDEX, KEY, DeviceArray, Family, View, family_of, host_copy, view
+from ._library import ArgumentError, lib
+from .moving import gather
+
+METHODS = {lib.lsp_sort_method_name(i).decode(): i for i in range(h.LSP_SORT_METHODS)}
+
+
+class _Sort:
+    """The parts that all sorts share: keys, values or positions, and the arrays that receive them."""
+
+    def __init__(self, keys: Any, values: Any, positions: bool, flags: int, wants_keys: bool = True):
+        self.keys = view(keys, KEY, "keys")
+        self.family = family_of(self.keys.array)
+        self.n = math.prod(self.keys.shape)
+        self.keys_out = self.family.empty(self.keys.shape, self.keys.typestr) if wants_keys else None
+        self.values_out, self.members = None, {
+            "n": self.n, "key_type": self.keys.type, "keys": self.keys.pointer, "flags": flags,
+            "keys_out": view(self.keys_out, None).pointer if wants_keys else None,
+            "where": int(self.family.ordinal is not None)}
+        if positions:
+            self.values_out = self.family.empty(self.keys.shape, "<i8")
+            self.members.update(value_bytes=8, flags=flags | h.LSP_SORT_POSITIONS)
+        elif values is not None:
+            v = self.given = view(values, None, "values")
+            if v.shape != self.keys.shape or v.itemsize not in (4, 8, 16):
+                raise ArgumentError(f"values have the shape {v.shape} and {v.itemsize} bytes each: they must have the "
+                                    f"shape of the keys, {self.keys.shape}, and 4, 8 or 16 bytes")
+            self.values_out = self.family.empty(v.shape, v.typestr)
+            self.members.update(value_bytes=v.itemsize, values=v.pointer)
+        if self.values_out is not None:
+            self.members["values_out"] = view(self.values_out, None).pointer
+
+    def run(self, function: Any, args: Any) -> Any:
+        self.family.context().call(function, byref(args), None)
+        self.family.finish()
+        if self.keys_out is None:
+            return self.values_out
+        return self.keys_out if self.values_out is None else (self.keys_out, self.values_out)
+
+
+def _flags(descending: bool, equal_zeros: bool = False) -> int:
+    return descending * h.LSP_SORT_DESCENDING | equal_zeros * h.LSP_SORT_EQUAL_ZEROS
+
+
+def sort(keys: Any, values: Any = None, *, descending: bool = False, equal_zeros: bool = False,
+         method: str = "auto") -> Any:
+    """The sorted keys, or (keys, values), by the fastest method for their number.
+
+    >>> import numpy, segsparse
+    >>> segsparse.sort(numpy.array([3, 1, 2])).tolist()
+    [1, 2, 3]
+    >>> keys, values = segsparse.sort(numpy.array([3.0, 1.0]), numpy.array([10, 20]), descending=True)
+    >>> values.tolist()
+    [10, 20]
+    """
+    if method not in METHODS:
+        raise ArgumentError(f"no method has the name {method!r}: they are {', '.join(METHODS)}")
+    s = _Sort(keys, values, False, _flags(descending, equal_zeros))
+    return s.run(lib.lsp_sort, h.lsp_sort_args(method=METHODS[method], **s.members))
+
+
+def argsort(keys: Any, *, descending: bool = False, equal_zeros: bool = False) -> Any:
+    """Where each sorted key came from.
+
+    >>> import numpy, segsparse
+    >>> segsparse.argsort(numpy.array([3, 1, 2])).tolist()
+    [1, 2, 0]
+    """
+    s = _Sort(keys, None, True, _flags(descending, equal_zeros), wants_keys=False)
+    return s.run(lib.lsp_sort, h.lsp_sort_args(**s.members))
+
+
+def radix_sort(keys: Any, values: Any = None, *, descending: bool = False, bits: tuple[int, int] = (0, 0)) -> Any:
+    """The sorted keys, or (keys, values), by the radix sort; `bits` (begin, end) of integers alone decide.
+
+    >>> import numpy, segsparse
+    >>> segsparse.radix_sort(numpy.array([0x31, 0x12, 0x21]), bits=(0, 4)).tolist()
+    [49, 33, 18]
+    """
+    s = _Sort(keys, values, False, _flags(descending))
+    return s.run(lib.lsp_radix_sort, h.lsp_radix_sort_args(begin_bit=bits[0], end_bit=bits[1], **s.members))
+
+
+# ---- segments ------------------------------------------------------------------------------------------------------
+
+
+class _Segments:
+    """Segments by offsets, by a length, or the rows of keys with two dimensions."""
+
+    def __init__(self, keys: View, offsets: Any, family: Family):
+        self.offsets = None
+        n = math.prod(keys.shape)
+        if offsets is None:
+            if len(keys.shape) != 2:
+                raise ArgumentError("offsets are needed unless keys have two dimensions")
+            offsets = keys.shape[1]
+        if isinstance(offsets, int):
+            if offsets < 1 and n:
+                raise ArgumentError(f"segments have a length of {offsets}: at least 1 is needed")
+            self.count = -(-n // offsets) if n else 0
+            self.members = {"length": max(offsets, 1), "segments": self.count, "offset_type": h.LSP_I64}
+            return
+        self.offsets = view(offsets, INDEX, "offsets")
+        if family_of(self.offsets.array).ordinal != family.ordinal:
+            raise ArgumentError("offsets do not lie where the keys do")
+        if len(self.offsets.shape) != 1 or self.offsets.shape[0] < 1:
+            raise ArgumentError(f"offsets have the shape {self.offsets.shape}: one more than segments are needed")
+        self.count = self.offsets.shape[0] - 1
+        self.members = {"offsets": self.offsets.pointer, "segments": self.count, "offset_type": self.offsets.type}
+
+
+def segsort(keys: Any, offsets: Any = None, values: Any = None, *, descending: bool = False,
+            equal_zeros: bool = False) -> Any:
+    """The keys sorted within segments, or (keys, values). Segment s has the items offsets[s] .. offsets[s+1]-1;
+    a number stands for segments of that length; keys of two dimensions are sorted row by row.
+
+    >>> import numpy, segsparse
+    >>> segsparse.segsort(numpy.array([3, 1, 2, 5, 4]), numpy.array([0, 3, 5])).tolist()
+    [1, 2, 3, 4, 5]
+    """
+    s = _Sort(keys, values, False, _flags(descending, equal_zeros))
+    segments = _Segments(s.keys, offsets, s.family)
+    return s.run(lib.lsp_segsort, h.lsp_segsort_args(**s.members, **segments.members))
+
+
+def segargsort(keys: Any, offsets: Any = None, *, descending: bool = False, equal_zeros: bool = False,
+               whole: bool = False) -> Any:
+    """Where each sorted key came from, counted from the start of its segment, or of the array (whole=True).
+
+    >>> import numpy, segsparse
+    >>> segsparse.segargsort(numpy.array([3, 1, 2, 5, 4]), numpy.array([0, 3, 5])).tolist()
+    [1, 2, 0, 1, 0]
+    """
+    s = _Sort(keys, None, True, _flags(descending, equal_zeros), wants_keys=False)
+    segments = _Segments(s.keys, offsets, s.family)
+    if whole:
+        s.members["flags"] = s.members["flags"] & ~h.LSP_SORT_POSITIONS | h.LSP_SORT_GLOBAL_POSITIONS
+    return s.run(lib.lsp_segsort, h.lsp_segsort_args(**s.members, **segments.members))
+
+
+class Top(NamedTuple):
+    """The first items of each segment: those of segment s are offsets[s] .. offsets[s+1]-1 of keys and of positions,
+    which count from the start of the array."""
+
+    keys: Any
+    positions: Any
+    offsets: Any
+
+
+def top_k(keys: Any, offsets: Any = None, k: int = 1, *, largest: bool = True) -> Top:
+    """The k largest keys of each segment (largest=False: the smallest), sorted; all of a shorter one.
+
+    >>> import numpy, segsparse
+    >>> top = segsparse.top_k(numpy.array([3, 1, 2, 5, 4]), numpy.array([0, 3, 5]), 2)
+    >>> top.keys.tolist(), top.positions.tolist(), top.offsets.tolist()
+    ([3, 2, 5, 4], [0, 2, 3, 4], [0, 2, 4])
+    """
+    if k < 1:
+        raise ArgumentError(f"k is {k}: at least 1 is needed")
+    s = _Sort(keys, None, True, _flags(largest))
+    segments = _Segments(s.keys, offsets, s.family)
+    s.members["flags"] = s.members["flags"] & ~h.LSP_SORT_POSITIONS | h.LSP_SORT_GLOBAL_POSITIONS
+    s.run(lib.lsp_segsort, h.lsp_segsort_args(first=k, **s.members, **segments.members))
+    if segments.offsets is None:
+        starts = np.minimum(np.arange(segments.count + 1) * segments.members["length"], s.n)
+    else:
+        starts = host_copy(segments.offsets.array).astype("<i8", copy=False)
+    taken = np.minimum(np.diff(starts), k)
+    ends = np.concatenate(([0], np.cumsum(taken)))
+    index = np.arange(ends[-1]) + np.repeat(starts[:-1] - ends[:-1], taken)  # of the items that stay
+    put = s.family.put
+    index = put(index)
+    return Top(gather(_flat(s.keys_out), index), gather(_flat(s.values_out), index), put(ends))
+
+
+def _flat(x: Any) -> Any:
+    return x.first(math.prod(x.shape)) if isinstance(x, DeviceArray) else x.reshape(-1)
+
+
+class Groups(NamedTuple):
+    """Group g has the items starts[g] .. starts[g+1]-1 of keys and positions; all its keys are equal."""
+
+    keys: Any
+    positions: Any
+    starts: Any
+
+
+def groups(keys: Any, offsets: Any = None, *, descending: bool = False, equal_zeros: bool = False) -> Groups:
+    """Groups of equal keys within segments; without offsets in the whole array: a finished group-by.
+
+    >>> import numpy, segsparse
+    >>> found = segsparse.groups(numpy.array([7, 5, 7, 5, 5]))
+    >>> found.keys.tolist(), found.positions.tolist(), found.starts.tolist()
+    ([5, 5, 5, 7, 7], [1, 3, 4, 0, 2], [0, 3, 5])
+    """
+    s = _Sort(keys, None, True, _flags(descending, equal_zeros))
+    segments = _Segments(s.keys, max(s.n, 1) if offsets is None else offsets, s.family)
+    typestr = "<i8" if segments.offsets is None else segments.offsets.typestr
+    starts = s.family.empty((s.n + 1,), typestr)
+    count = s.family.empty((1,), "<i8")
+    s.members["flags"] = s.members["flags"] & ~h.LSP_SORT_POSITIONS | h.LSP_SORT_GLOBAL_POSITIONS
+    s.run(lib.lsp_segsort, h.lsp_segsort_args(group_at=view(starts, None).pointer, group_count=view(count).pointer,
+                                              **s.members, **segments.members))
+    found = int(host_copy(count)[0]) + 1
+    starts = starts.first(found) if isinstance(starts, DeviceArray) else starts[:found]
+    return Groups(s.keys_out, s.values_out, starts)

@@ -1,0 +1,301 @@
+"""Sparse matrices times vectors, and linear systems."""
+
+from __future__ import annotations
+
+from ctypes import byref, c_void_p, memmove
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+from . import _header as h
+from ._arrays import HOST, REAL, TYPES, Family, View, family_of, typestr_of, view
+from ._library import ArgumentError, ConvergenceError, Handle, UnsupportedError, as_dict, lib
+from ._matrix import Operand, operand, place, with_values
+from .products import semiring_number
+
+METHODS = {lib.lsp_spmv_method_name(i).decode(): i for i in range(h.LSP_SPMV_METHODS)}
+
+
+def _method(name: str) -> int:
+    if name not in METHODS:
+        raise ArgumentError(f"no method has the name {name!r}: they are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def _typestr(a: Operand, dtype: Any) -> str:
+    """The type of vectors: as asked for, or as the values."""
+    typestr = typestr_of(dtype) if dtype is not None else a.typestr if a.typestr in REAL else "<f8"
+    if typestr not in REAL:
+        raise UnsupportedError(f"vectors have float32 or float64, and not {np.dtype(typestr)}")
+    if a.typestr not in REAL and a.typestr is not None:
+        raise UnsupportedError(f"the matrix has values of {np.dtype(a.typestr)}: products with vectors take float32, "
+                               "float64 or a pattern")
+    return typestr
+
+
+def _vector(x: Any, typestr: str, length: int, family: Family, what: str, write: bool = False) -> View:
+    v = view(x, frozenset((typestr,)), what, write) if not isinstance(x, (list, tuple)) else view(
+        np.asarray(x, typestr), None, what)
+    if family_of(v.array).ordinal != family.ordinal:
+        raise ArgumentError(f"{what} does not lie where the matrix does, on {place(family)}")
+    if len(v.shape) not in (1, 2) or v.shape[0] != length:
+        raise ArgumentError(f"{what} has the shape {v.shape}: its length must be {length}")
+    return v
+
+
+def _columns(x: Any) -> int:
+    """How many vectors; 0: it is a vector itself."""
+    shape = getattr(x, "shape", ())
+    return shape[1] if len(shape) == 2 else 0
+
+
+def _result(like: View, family: Family, shape: tuple, typestr: str) -> Any:
+    """A new vector, of the family of another one."""
+    other = family_of(like.array)
+    return (other if other.ordinal == family.ordinal else family).empty(shape, typestr)
+
+
+class _Product:
+    """What spmv and SpmvPlan share: Y = alpha op(A) X + beta Y."""
+
+    def __init__(self, A: Any, transpose: bool, dtype: Any, semiring: str, method: str, vectors: int):
+        self.A = operand(A)
+        self.shape = tuple(reversed(self.A.shape)) if transpose else self.A.shape
+        self.typestr = _typestr(self.A, dtype)
+        self.options = h.lsp_spmv_options(transpose=transpose, semiring=semiring_number(semiring), vectors=vectors,
+                                          type=TYPES[self.typestr], method=_method(method))
+
+    def run(self, call: Callable, x: Any, y: Any, alpha: float, beta: float) -> Any:
+        family = self.A.family
+        X = _vector(x, self.typestr, self.shape[1], family, "x")
+        shape = (self.shape[0], *X.shape[1:])
+        if y is None:
+            if beta:
+                raise ArgumentError(f"beta is {beta}, but there is no y")
+            y = _result(X, family, shape, self.typestr)
+        Y = _vector(y, self.typestr, self.shape[0], family, "y", write=True)
+        if Y.shape != shape:
+            raise ArgumentError(f"y has the shape {Y.shape}, and not {shape}")
+        call(byref(h.lsp_spmv_vectors(alpha=alpha, beta=beta, x=X.pointer, y=Y.pointer)))
+        family_of(Y.array).finish()
+        return y
+
+
+def spmv(A: Any, x: Any, y: Any = None, *, alpha: float = 1, beta: float = 0, transpose: bool = False,
+         semiring: str = "plus-times", dtype: Any = None, method: str = "auto") -> Any:
+    """y = alpha op(A) x + beta y, where x is a vector or has several columns. Without y a new vector is made.
+
+    >>> import numpy, segsparse
+    >>> A = segsparse.generate("poisson2d:3")
+    >>> segsparse.spmv(A, numpy.ones(9)).tolist()
+    [2.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 2.0]
+    """
+    product = _Product(A, transpose, dtype, semiring, method, _columns(x))
+    context = product.A.family.context()
+    return product.run(lambda vectors: context.call(lib.lsp_spmv, byref(product.A.csr), byref(product.options),
+                                                    vectors, None), x, y, alpha, beta)
+
+
+class SpmvPlan(_Product):
+    """A matrix that is multiplied by many vectors: plan @ x. scipy.sparse.linalg takes it as an operator.
+
+    >>> import numpy, segsparse
+    >>> A = segsparse.generate("poisson2d:3")
+    >>> plan = segsparse.SpmvPlan(A)
+    >>> bool((plan @ numpy.ones(9) == A @ numpy.ones(9)).all())
+    True
+    >>> plan.update(2 * A.data)
+    >>> (plan @ numpy.ones(9)).tolist()
+    [4.0, 2.0, 4.0, 2.0, 0.0, 2.0, 4.0, 2.0, 4.0]
+
+    vectors: how many columns x has (0: x is a vector). expected_calls: 0 is many; few may not pay for a plan.
+    """
+
+    def __init__(self, A: Any, *, transpose: bool = False, semiring: str = "plus-times", dtype: Any = None,
+                 method: str = "auto", vectors: int = 0, expected_calls: int = 0):
+        super().__init__(A, transpose, dtype, semiring, method, vectors)
+        self.options.expected_calls = expected_calls
+        self.dtype = np.dtype(self.typestr)
+        self._context = self.A.family.context()
+        handle = c_void_p()
+        self._context.call(lib.lsp_spmv_plan_create, byref(self.A.csr), byref(self.options), byref(handle))
+        self._handle = Handle(self._context, lib.lsp_spmv_plan_destroy, handle.value)
+
+    def __matmul__(self, x: Any) -> Any:
+        return self.multiply(x)
+
+    def matvec(self, x: Any) -> Any:
+        """plan @ x."""
+        return self.multiply(x)
+
+    def multiply(self, x: Any, y: Any = None, *, alpha: float = 1, beta: float = 0) -> Any:
+        """y = alpha op(A) x + beta y."""
+        columns = _columns(x)
+        if columns != self.options.vectors:
+            raise ArgumentError(f"x has {columns} columns; the plan is for {self.options.vectors}")
+        return self.run(lambda vectors: self._context.run(lib.lsp_spmv_execute, self._handle.value, vectors), x, y,
+                        alpha, beta)
+
+    def update(self, values: Any) -> None:
+        """Takes new values: an array, or a matrix of the same structure."""
+        A = with_values(self.A, values)
+        self._context.run(lib.lsp_spmv_update, self._handle.value, byref(A.csr))
+        self.A = A
+
+    @property
+    def info(self) -> dict:
+        """The method and why, predicted seconds, bytes."""
+        info = h.lsp_spmv_info()
+        self._context.run(lib.lsp_spmv_plan_get_info, self._handle.value, byref(info))
+        return as_dict(info)
+
+
+# ---- linear systems ------------------------------------------------------------------------------------------------
+
+
+class Solution(NamedTuple):
+    """What a solver ends with: x, and how it ended (iterations, residual, reason in words ...)."""
+
+    x: Any
+    info: dict
+
+
+class _Solver:
+    """A solver's options, and the functions of the caller that C calls."""
+
+    def __init__(self, A: Any, n: int | None, dtype: Any, rtol: float, atol: float, maxiter: int, M: Any,
+                 callback: Callable | None, method: str, use_x0: bool):
+        self.operator = callable(A) and not hasattr(A, "format") and not hasattr(A, "layout")
+        self.A = None if self.operator else operand(A)
+        self.family = HOST if self.A is None else self.A.family
+        if self.A is not None and self.A.shape[0] != self.A.shape[1]:
+            raise ArgumentError(f"the matrix is not square: its shape is {self.A.shape}")
+        self.n = n if self.A is None else self.A.shape[0]
+        self.typestr = _typestr(self.A, dtype) if self.A is not None else typestr_of(dtype or "<f8")
+        self.context = self.family.context()
+        self.options = h.lsp_solve_options(type=TYPES[self.typestr], rtol=rtol, atol=atol, max_iterations=maxiter,
+                                           use_x0=use_x0, method=_method(method))
+        if M == "jacobi":
+            self.options.precondition = h.LSP_PRECONDITION_JACOBI
+        elif callable(M):
+            self.options.precondition = h.LSP_PRECONDITION_USER
+            self.options.precondition_apply = self._applied(M)
+        elif M is not None:
+            raise ArgumentError(f'M is {M!r}: it must be None, "jacobi" or a function')
+        if self.operator:
+            self.options.operator_apply = self._applied(A)
+            self.options.n = self.n
+
+        def after(user, iteration, residual):
+            return bool(callback is not None and callback(iteration, residual))
+
+        self.options.on_iteration = h.lsp_iteration_fn(self.context.guarded(after, True))
+
+    def _applied(self, function: Callable) -> Any:
+        if self.family.ordinal is not None:
+            raise UnsupportedError("functions as a matrix or as a preconditioner are for vectors on the host")
+        n, typestr = self.n, self.typestr
+
+        def apply(user, context, x, y):
+            given = np.empty(n, typestr)
+            memmove(given.ctypes.data, x, given.nbytes)
+            answer = np.ascontiguousarray(function(given), typestr)
+            if answer.shape != (n,):
+                raise ArgumentError(f"a function of a solver returns the shape {answer.shape}, and not {(n,)}")
+            memmove(y, answer.ctypes.data, answer.nbytes)
+            return h.LSP_OK
+
+        return h.lsp_apply_fn(self.context.guarded(apply, h.LSP_ERR_ARGUMENT))
+
+    def run(self, call: Callable, b: Any, x0: Any) -> Solution:
+        b = _vector(b, self.typestr, self.n, self.family, "b")
+        x = _result(b, self.family, (self.n,), self.typestr)
+        X = view(x, None)
+        if x0 is not None:
+            first = _vector(x0, self.typestr, self.n, self.family, "x0")
+            where = int(self.family.ordinal is not None)
+            self.context.call(lib.lsp_array_copy, X.pointer, where, first.pointer, where, self.n * X.itemsize)
+        info = h.lsp_solve_info()
+        try:
+            with self.context.interruptible():
+                call(b.pointer, X.pointer, byref(info))
+        except ConvergenceError as error:
+            error.solution = Solution(x, as_dict(info))
+            raise
+        return Solution(x, as_dict(info))
+
+
+def _solve(name: str, A: Any, b: Any, x0: Any, rtol: float, atol: float, maxiter: int, M: Any, callback: Any,
+           dtype: Any, method: str) -> Solution:
+    solver = _Solver(A, len(b), dtype, rtol, atol, maxiter, M, callback, method, x0 is not None)
+    matrix = None if solver.A is None else byref(solver.A.csr)
+    return solver.run(lambda b, x, info: solver.context.call(getattr(lib, name), matrix, b, byref(solver.options), x,
+                                                             info), b, x0)
+
+
+def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 0, atol: float = 0, maxiter: int = 0, M: Any = None,
+       callback: Callable[[int, float], Any] | None = None, dtype: Any = None, method: str = "auto") -> Solution:
+    """Solves A x = b by conjugate gradients, for a symmetric positive definite A, which may be a function of x.
+
+    >>> import numpy, segsparse
+    >>> A = segsparse.generate("poisson2d:20")
+    >>> x, info = segsparse.cg(A, numpy.ones(400), M="jacobi")
+    >>> bool(abs(A @ x - 1).max() < 1e-6), info["iterations"] > 10
+    (True, True)
+
+    rtol: of the residual |b - A x| / |b|; 0 is 1e-8, with float32 1e-4. maxiter: 0 is 10 n, at most 100,000.
+    M: the preconditioner: "jacobi" or a function of the residual. callback(iteration, residual): True ends the solver.
+    Raises ConvergenceError, whose `solution` holds the last iterate, if the tolerance is not reached.
+    """
+    return _solve("lsp_cg", A, b, x0, rtol, atol, maxiter, M, callback, dtype, method)
+
+
+def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 0, atol: float = 0, maxiter: int = 0, M: Any = None,
+             callback: Callable[[int, float], Any] | None = None, dtype: Any = None, method: str = "auto") -> Solution:
+    """Solves A x = b by BiCGStab, for any square A. All else is as in cg.
+
+    >>> import numpy, segsparse
+    >>> A = segsparse.triu(segsparse.generate("poisson2d:20"))
+    >>> x, info = segsparse.bicgstab(A, numpy.ones(400))
+    >>> bool(abs(A @ x - 1).max() < 1e-6)
+    True
+    """
+    return _solve("lsp_bicgstab", A, b, x0, rtol, atol, maxiter, M, callback, dtype, method)
+
+
+class SolvePlan:
+    """A system that is solved for several right-hand sides, or with several values of one structure.
+
+    >>> import numpy, segsparse
+    >>> A = segsparse.generate("poisson2d:20")
+    >>> plan = segsparse.SolvePlan(A, solver="cg", M="jacobi")
+    >>> x, info = plan.solve(numpy.ones(400))
+    >>> plan.update(2 * A.data)
+    >>> y, info = plan.solve(numpy.ones(400))
+    >>> bool(abs(2 * y - x).max() < 1e-6)
+    True
+    """
+
+    def __init__(self, A: Any, *, solver: str = "cg", rtol: float = 0, atol: float = 0, maxiter: int = 0,
+                 M: Any = None, callback: Callable[[int, float], Any] | None = None, dtype: Any = None,
+                 method: str = "auto"):
+        if solver not in ("cg", "bicgstab"):
+            raise ArgumentError(f'solver is {solver!r}: it must be "cg" or "bicgstab"')
+        self._solver = _Solver(A, None, dtype, rtol, atol, maxiter, M, callback, method, False)
+        if self._solver.A is None:
+            raise UnsupportedError("a plan needs a matrix, and not a function")
+        self._context, handle = self._solver.context, c_void_p()
+        self._context.call(getattr(lib, f"lsp_{solver}_plan_create"), byref(self._solver.A.csr),
+                           byref(self._solver.options), byref(handle))
+        self._handle = Handle(self._context, lib.lsp_solve_plan_destroy, handle.value)
+
+    def solve(self, b: Any) -> Solution:
+        """The solution for one right-hand side."""
+        return self._solver.run(lambda b, x, info: self._context.run(lib.lsp_solve_execute, self._handle.value, b, x,
+                                                                     info), b, None)
+
+    def update(self, values: Any) -> None:
+        """Takes new values: an array, or a matrix of the same structure."""
+        A = with_values(self._solver.A, values)
+        self._context.run(lib.lsp_solve_update, self._handle.value, byref(A.csr))
+        self._solver.A = A

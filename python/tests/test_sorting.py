@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+import segsparse
+
+KEYS = [np.int32, np.uint32, np.float32, np.int64, np.uint64, np.float64]
+
+
+def random(n, dtype, seed=1):
+    return np.random.default_rng(seed).integers(0, 1000, n).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", KEYS)
+def test_whole_arrays(place, dtype):
+    keys = random(10000, dtype)
+    values = np.arange(10000)
+    order = np.argsort(keys, kind="stable")
+    for sort in (segsparse.sort, segsparse.radix_sort):
+        assert (place.get(sort(place.put(keys))) == keys[order]).all()
+        sorted_keys, moved = sort(place.put(keys), place.put(values))
+        assert (place.get(sorted_keys) == keys[order]).all() and (place.get(moved) == order).all()
+    assert (place.get(segsparse.argsort(place.put(keys))) == order).all()
+    down = place.get(segsparse.sort(place.put(keys), descending=True))
+    assert (down == keys[order][::-1]).all()
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_segments(place, index):
+    keys = random(5000, np.float32)
+    offsets = np.unique(np.append(random(100, index, 2) * 5, [0, 5000])).astype(index)
+    segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    order = np.lexsort((np.arange(5000), keys, segment))
+    k, o = place.put(keys), place.put(offsets)
+    assert (place.get(segsparse.segsort(k, o)) == keys[order]).all()
+    assert (place.get(segsparse.segargsort(k, o, whole=True)) == order).all()
+    assert (place.get(segsparse.segargsort(k, o)) == order - offsets[:-1][segment]).all()
+    rows = place.get(segsparse.segsort(place.put(keys.reshape(50, 100))))
+    assert (rows == np.sort(keys.reshape(50, 100), axis=1)).all()
+    assert (place.get(segsparse.segsort(k, 7))[:7] == np.sort(keys[:7])).all()
+
+
+def test_top_k(place):
+    keys = np.random.default_rng(1).permutation(5000).astype(np.float64)
+    offsets = np.array([0, 2, 2, 700, 5000])
+    top = segsparse.top_k(place.put(keys), place.put(offsets), 5)
+    ends = place.get(top.offsets)
+    assert ends.tolist() == [0, 2, 2, 7, 12]
+    for s in range(4):
+        best = np.sort(keys[offsets[s]:offsets[s + 1]])[::-1][:5]
+        assert (place.get(top.keys)[ends[s]:ends[s + 1]] == best).all()
+    assert (keys[place.get(top.positions)] == place.get(top.keys)).all()
+    low = segsparse.top_k(place.put(keys.reshape(100, 50)), k=2, largest=False)
+    assert (place.get(low.keys).reshape(100, 2) == np.sort(keys.reshape(100, 50))[:, :2]).all()
+
+
+def test_groups(place):
+    keys = random(3000, np.int64)
+    found = segsparse.groups(place.put(keys))
+    unique, starts = np.unique(np.sort(keys), return_index=True)
+    assert (place.get(found.starts) == np.append(starts, 3000)).all()
+    assert (place.get(found.keys)[starts] == unique).all()
+    assert (keys[place.get(found.positions)] == place.get(found.keys)).all()
+    assert segsparse.groups(np.empty(0)).starts.tolist() == [0]
+
+
+def test_gather_and_scatter(place):
+    rng = np.random.default_rng(1)
+    source, index = rng.random(1000), rng.integers(0, 1000, 5000)
+    assert (place.get(segsparse.gather(place.put(source), place.put(index))) == source[index]).all()
+    rows = rng.random((1000, 3))
+    assert (place.get(segsparse.gather(place.put(rows), place.put(index))) == rows[index]).all()
+    target = place.put(np.zeros(1000))
+    whole = rng.integers(0, 9, 5000).astype(float)
+    assert segsparse.scatter(place.put(whole), place.put(index), target, rule="add") is target
+    assert (place.get(target) == np.bincount(index, whole, 1000)).all()
+    with pytest.raises(segsparse.ArgumentError, match="1000"):
+        segsparse.gather(place.put(source), place.put(np.array([0, 1000])))
+    assert segsparse.gather(np.array(["a", "bb"], "U4"), np.array([1, 1])).tolist() == ["bb", "bb"]
+    with pytest.raises(segsparse.UnsupportedError, match="objects"):
+        segsparse.gather(np.array([None, 1]), np.array([0]))
+
+
+def test_suffix_array(place):
+    text = np.random.default_rng(1).integers(0, 4, 2000).astype(np.uint8)
+    suffixes = place.get(segsparse.suffix_array(place.put(text)))
+    whole = text.tobytes()
+    assert suffixes.tolist() == sorted(range(2000), key=lambda i: whole[i:])
+    assert sorted(segsparse.find(whole, suffixes, whole[100:105]).tolist()) == [
+        i for i in range(2000) if whole[i:i + 5] == whole[100:105]]
+
+
+def test_points(place):
+    points = np.random.default_rng(1).random((300, 3))
+    distance = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+    p = place.put(points)
+    pairs = np.sum(distance <= 0.2) // 2 - 150
+    assert segsparse.pair_count(p, 0.2)[0] == pairs == segsparse.pair_histogram(p, 0.2, 10).sum()
+    D = place.get(segsparse.radius_join(p, 0.2))
+    assert D.nnz == 2 * pairs and abs(D.toarray() - np.where(distance <= 0.2, distance, 0)).max() < 1e-12
+    assert place.get(segsparse.nearest(p, 4)).nnz == 1200
