@@ -149,6 +149,8 @@ void bench_tune_sort(bench *b);
 
 /* plots/plot.c: sparse-bench plot FILE.json OUT.svg [TYPES]; returns the exit code. */
 int bench_plot(int argc, char **argv);
+/* plots/page.c: sparse-bench report OUT.html RECORD.json...; returns the exit code. */
+int bench_page(int argc, char **argv);
 
 /* calibrate.c: sparse-bench calibrate [OPTION]...; returns the exit code. */
 int bench_calibrate(int argc, char **argv);

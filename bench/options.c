@@ -10,17 +10,22 @@ static const char *const names[] = {"--list",    "--workload", "--file",     "--
 static void help(const bench_subject *const *subjects) {
     printf("usage: sparse-bench PRIMITIVE [OPTION]...\n"
            "       sparse-bench plot FILE.json OUT.svg [TYPES]\n"
+           "       sparse-bench report OUT.html RECORD.json...\n"
            "       sparse-bench calibrate [--device cpu|cuda] [--threads N] [--store]\n"
            "Measures the library beside its peers, in one process, and checks every result.\n\n");
     for (; *subjects; subjects++) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
     }
     printf(
-        "  plot               draws the figures that --json wrote: times as fast as the best peer (TYPES: a word of the\n"
-        "                     names, such as f64; spgemm, spmv, cg: f64; others: all of them), or roofline: operations\n"
+        "  plot               draws the figures that --json wrote: times as fast as the best peer (TYPES: a word of "
+        "the\n"
+        "                     names, such as f64; spgemm, spmv, cg: f64; others: all of them), or roofline: "
+        "operations\n"
         "                     a second under the roof of the copy speed. segsort: share of copy speed over segment\n"
-        "                     length (TYPES: kv32). gather, scatter: time measured and predicted (TYPES: a pattern such\n"
+        "                     length (TYPES: kv32). gather, scatter: time measured and predicted (TYPES: a pattern "
+        "such\n"
         "                     as random, or partitions, width, passes, bandwidth)\n"
+        "  report             makes a page of records: pictures, the commands that repeat them, all rows\n"
         "  calibrate          measures the figures of the cache model on this machine and prints them\n\n"
         "  --list             print the names of the workloads and stop\n"
         "  --workload PATTERN only workloads that match: 'er*', '*/f32', 'real' (all of real/...)\n"
@@ -32,7 +37,8 @@ static void help(const bench_subject *const *subjects) {
         "  --min-time S       measure each contender for at least S seconds (1, cg, transpose and batch 0.5,\n"
         "                     segsort 0.25, matrices 0.2, gather, scatter and spmv 0.05; with --quick 0.05)\n"
         "  --keep-heap        keep the freed memory of the peers in the process, as the library keeps its own\n"
-        "  --tune             segsort, sort: find the best limits for this GPU and print the table (segsort/README.md)\n"
+        "  --tune             segsort, sort: find the best limits for this GPU and print the table "
+        "(segsort/README.md)\n"
         "  --store            calibrate: keep the figures for later contexts (in $XDG_CACHE_HOME/libsparse)\n"
         "  --help, --version\n\n"
         "Columns; each row is a contender, PRIMITIVE/WORKLOAD/WHO:\n"

@@ -219,6 +219,9 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "plot") == 0) {
         return bench_plot(argc - 2, argv + 2);
     }
+    if (argc > 1 && strcmp(argv[1], "report") == 0) {
+        return bench_page(argc - 2, argv + 2);
+    }
     if (argc > 1 && strcmp(argv[1], "calibrate") == 0) {
         return bench_calibrate(argc - 2, argv + 2);
     }

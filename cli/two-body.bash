@@ -1,8 +1,8 @@
 # Completion of two-body for bash.
 _two_body() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i
-    local options="--radius --range --bins --neighbours --bandwidth --kernel --squared --pattern --half --output --format
-        --element --name --box --no-box --generate --seed --method --precision --device --threads --max-memory --check
+    local options="--radius --range --bins --approximate --neighbours --bandwidth --kernel --squared --pattern --half --output
+        --format --element --name --box --no-box --generate --seed --method --precision --device --threads --max-memory --check
         --svg --json --quiet --verbose --version --help"
     COMPREPLY=()
     # bash splits words at = and : (COMP_WORDBREAKS); the option is the last word before these

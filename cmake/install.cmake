@@ -18,6 +18,17 @@ endforeach()
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
+# A prefix for the static library: its copy lives beside another in one process.
+set(LSP_SYMBOL_PREFIX "" CACHE STRING "Put before every symbol of the static library; include libsparse/prefix.h first")
+if(LSP_SYMBOL_PREFIX)
+  set(lsp_prefix_header ${PROJECT_BINARY_DIR}/prefix.h)
+  add_custom_command(TARGET libsparse_static POST_BUILD BYPRODUCTS ${lsp_prefix_header}
+    COMMAND ${CMAKE_COMMAND} -DARCHIVE=$<TARGET_FILE:libsparse_static> -DPREFIX=${LSP_SYMBOL_PREFIX} -DNM=${CMAKE_NM}
+            -DOBJCOPY=${CMAKE_OBJCOPY} -DHEADERS=${PROJECT_SOURCE_DIR}/include -DHEADER=${lsp_prefix_header}
+            -P ${PROJECT_SOURCE_DIR}/cmake/prefix.cmake)
+  install(FILES ${lsp_prefix_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/libsparse COMPONENT dev)
+endif()
+
 set(LSP_STATIC_DEPENDENCIES ZLIB Threads)
 if(LSP_HAVE_CUDA)
   list(APPEND LSP_STATIC_DEPENDENCIES CUDAToolkit)

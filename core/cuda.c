@@ -163,6 +163,9 @@ void lsp_cuda_close(lsp_ctx *ctx) {
         (void)cudaFreeHost(state->stage[s]);
         (void)cudaEventDestroy(state->idle[s]);
     }
+    if (state->beside) {
+        (void)cudaStreamDestroy(state->beside);
+    }
     if (state->fault) {
         (void)cudaFreeHost(state->fault);
     }

@@ -1,5 +1,6 @@
 /* Copies between host and GPU on the CUDA runtime. Pageable host memory goes through two stages of pinned memory:
  * threads fill or empty one while the other is on the bus. */
+#include "beside.h"
 #include "cuda_state.h"
 
 #include <string.h>
@@ -32,8 +33,11 @@ done:
     return status;
 }
 
+static lsp_status copy_in(lsp_ctx *ctx, cudaStream_t stream, void *to, const void *from, size_t bytes) {
+    return CALL(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "a copy failed");
+}
 static lsp_status copy_async(lsp_ctx *ctx, void *to, const void *from, size_t bytes) {
-    return CALL(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, state_of(ctx)->stream), "a copy failed");
+    return copy_in(ctx, state_of(ctx)->stream, to, from, bytes);
 }
 
 typedef struct span {
@@ -58,15 +62,15 @@ static void copy_here(const lsp_ctx *ctx, char *to, const char *from, size_t byt
 }
 
 /* Copies pageable host memory to the device: fills one stage while the other one is on its way. */
-static lsp_status copy_up(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
+static lsp_status copy_up(lsp_ctx *ctx, cudaStream_t stream, char *to, const char *from, size_t bytes) {
     lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     for (size_t done = 0, s = 0; done < bytes; done += stage_bytes, s = (s + 1) % stages) {
         size_t piece = bytes - done < stage_bytes ? bytes - done : stage_bytes;
         LSP_TRY(CALL(cudaEventSynchronize(state->idle[s]), "a copy to the GPU failed"));
         copy_here(ctx, state->stage[s], from + done, piece);
-        LSP_TRY(copy_async(ctx, to + done, state->stage[s], piece));
-        LSP_TRY(CALL(cudaEventRecord(state->idle[s], state->stream), "a copy to the GPU failed"));
+        LSP_TRY(copy_in(ctx, stream, to + done, state->stage[s], piece));
+        LSP_TRY(CALL(cudaEventRecord(state->idle[s], stream), "a copy to the GPU failed"));
     }
 done:
     return status;
@@ -155,11 +159,31 @@ lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void 
         LSP_TRY(copy_async(ctx, to, from, (size_t)bytes));
     } else {
         LSP_TRY(make_stages(ctx));
-        LSP_TRY(to_where == LSP_CUDA ? copy_up(ctx, to, from, (size_t)bytes) : copy_down(ctx, to, from, (size_t)bytes));
+        LSP_TRY(to_where == LSP_CUDA ? copy_up(ctx, state_of(ctx)->stream, to, from, (size_t)bytes)
+                                     : copy_down(ctx, to, from, (size_t)bytes));
     }
     if (host) {
         LSP_TRY(CALL(cudaStreamSynchronize(state_of(ctx)->stream), "a copy failed"));
     }
+done:
+    leave(ctx, before);
+    return status;
+}
+
+lsp_status lsp_cuda_copy_beside(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    lsp_status status = LSP_OK;
+    lsp_cuda_state *state = state_of(ctx);
+    int before = enter(ctx);
+    if (!state->beside) {
+        LSP_TRY(CALL(cudaStreamCreateWithFlags(&state->beside, cudaStreamNonBlocking), "no stream could be made"));
+    }
+    if (is_pinned(from)) {
+        LSP_TRY(copy_in(ctx, state->beside, to, from, (size_t)bytes));
+    } else {
+        LSP_TRY(make_stages(ctx));
+        LSP_TRY(copy_up(ctx, state->beside, to, from, (size_t)bytes));
+    }
+    LSP_TRY(CALL(cudaStreamSynchronize(state->beside), "a copy failed"));
 done:
     leave(ctx, before);
     return status;

@@ -1,5 +1,6 @@
 /* The GPU side of the context in a build without CUDA: every call that can fail fails with a sentence. */
 #include "answers.h"
+#include "beside.h"
 #include "cuda.h"
 #include "items.h"
 #include "none.h"
@@ -14,6 +15,7 @@ LSP_NO_CUDA(lsp_cuda_allow_shared, (lsp_ctx *ctx, const void *kernel), ctx)
 LSP_NO_CUDA(lsp_cuda_describe, (lsp_ctx *ctx, char *name, size_t name_bytes, int64_t *total, int64_t *available), ctx)
 LSP_NO_CUDA(lsp_cuda_copy,
             (lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where, int64_t bytes), ctx)
+LSP_NO_CUDA(lsp_cuda_copy_beside, (lsp_ctx *ctx, void *to, const void *from, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_fetch, (lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_fetched, (lsp_ctx *ctx, int stage, const void **memory), ctx)
 LSP_NO_CUDA(lsp_cuda_clear, (lsp_ctx *ctx, void *memory, int64_t bytes), ctx)

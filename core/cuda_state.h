@@ -18,6 +18,7 @@ typedef struct lsp_cuda_state {
     bool own_stream;
     char *stage[stages]; /* pinned; made by the first copy that needs them */
     cudaEvent_t idle[stages];
+    cudaStream_t beside; /* of lsp_cuda_copy_beside; made by the first one */
     long long *fault, *fault_there;    /* one word of mapped host memory: its address on the host, on the device */
     char *note;                        /* pinned memory behind that word; the answers follow */
     cudaEvent_t noted;                 /* recorded by lsp_cuda_end_note */

@@ -108,7 +108,7 @@ lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
         LSP_REQUIRE(a->where == b->where, LSP_ERR_ARGUMENT, "one set lies on the host, the other on a GPU");
     }
     *job = (lsp_pair_job){.sets = {*a, b != NULL ? *b : *a}, .self = b == NULL, .type = a->type};
-    job->asked = options->method, job->where = a->where;
+    job->asked = options->method, job->where = a->where, job->approximate = options->approximate_root;
     for (int s = 0; s < 2; s++) {
         job->sets[s].stride = lsp_max(job->sets[s].stride, 1);
     }

@@ -146,6 +146,17 @@ void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs) {
     give_reason(job, finite, share);
 }
 
+lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius) {
+    lsp_status status = LSP_OK;
+    job->radius = radius;
+    LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
+    lsp_pair_choose(job, &lsp_pair_device_of(ctx)->costs);
+    lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
+            lsp_pair_method_name(job->info.method), job->info.reason);
+done:
+    return status;
+}
+
 const char *lsp_pair_method_name(lsp_pair_method method) {
     static const char *const names[] = {"auto", "all", "grid", "boxes"};
     return (unsigned)method <= LSP_PAIR_BOXES ? names[method] : "?";

@@ -23,16 +23,24 @@ typedef struct lsp_pair_job {
     lsp_type type;
     lsp_metric metric;
     lsp_pair_method asked;
-    double radius;   /* no pair beyond it matters */
-    lsp_where where; /* of the points as the caller gave them, and of a join's matrix */
-    bool binned;     /* distances are put into bins */
+    double radius;    /* no pair beyond it matters */
+    lsp_where where;  /* of the points as the caller gave them, and of a join's matrix */
+    bool binned;      /* distances are put into bins */
+    bool approximate; /* by roots that may be off by 2^-21 of themselves */
     int64_t shells; /* distances at which pairs are told apart: radii, or edges of bins; INT64_MAX: all up to the radius
                        (a density); 0: boxes do not serve */
     /* set by the device: the box around all points in open space */
     double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
     lsp_pair_grid grid; /* of LSP_PAIR_GRID */
     lsp_pair_info info;
+    /* NULL, or work for the host while the GPU counts: a verb calls it, perhaps more than once, before it waits */
+    lsp_status (*meanwhile)(lsp_ctx *ctx, void *data);
+    void *meanwhile_data;
 } lsp_pair_job;
+
+static inline lsp_status lsp_pair_meanwhile(lsp_ctx *ctx, const lsp_pair_job *job) {
+    return job->meanwhile != NULL ? job->meanwhile(ctx, job->meanwhile_data) : LSP_OK;
+}
 
 /* The cell of a place in one dimension of a periodic box with places in fixed point: exact. */
 static inline LSP_BOTH_SIDES int64_t lsp_cell_of_fixed(const lsp_pair_grid *grid, int k, uint32_t place) {
@@ -97,6 +105,8 @@ typedef struct lsp_pair_device {
     /* k: what each row gets, at most the points that there are for it. */
     lsp_status (*nearest)(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
     lsp_status (*density)(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
+    /* Of a GPU: copies points of the host into arrays there, beside work that goes on meanwhile. */
+    lsp_status (*bring)(lsp_ctx *ctx, const lsp_points *from, const lsp_points *to);
     lsp_pair_costs costs;
 } lsp_pair_device;
 

@@ -2,18 +2,6 @@
 #include "two_body.h"
 #include "core/cuda.h"
 
-/* Looks at the points and chooses. */
-static lsp_status prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius) {
-    lsp_status status = LSP_OK;
-    job->radius = radius;
-    LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
-    lsp_pair_choose(job, &lsp_pair_device_of(ctx)->costs);
-    lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
-            lsp_pair_method_name(job->info.method), job->info.reason);
-done:
-    return status;
-}
-
 static void tell(const lsp_pair_job *job, lsp_pair_info *info) {
     if (info != NULL) {
         *info = job->info;
@@ -40,8 +28,7 @@ lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
         largest = fmax(largest, radii[k]);
     }
     job.shells = radius_count;
-    LSP_TRY(prepare(ctx, &job, largest));
-    LSP_TRY(lsp_pair_device_of(ctx)->count(ctx, &job, limits, radius_count, counts));
+    LSP_TRY(lsp_pair_tally_all(ctx, &job, largest, &(lsp_pair_tally){.limits = limits, .n = radius_count}, counts));
     tell(&job, info);
 done:
     lsp_scratch_release(ctx, mark);
@@ -67,8 +54,7 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
                 lsp_type_name(job.type));
     job.binned = true;
     job.shells = bins;
-    LSP_TRY(prepare(ctx, &job, range));
-    LSP_TRY(lsp_pair_device_of(ctx)->histogram(ctx, &job, scale, bins, counts));
+    LSP_TRY(lsp_pair_tally_all(ctx, &job, range, &(lsp_pair_tally){.scale = scale, .n = bins}, counts));
     tell(&job, info);
 done:
     lsp_scratch_release(ctx, mark);
@@ -100,7 +86,7 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     LSP_TRY(check_matrix(ctx, a, b, options, join, C, &job));
     LSP_REQUIRE(job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
     LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radius));
-    LSP_TRY(prepare(ctx, &job, radius));
+    LSP_TRY(lsp_pair_prepare(ctx, &job, radius));
     const double limit = lsp_distance_limit(&job.metric, job.type, radius);
     LSP_TRY(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
     *C = made;
@@ -126,7 +112,7 @@ lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     LSP_REQUIRE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
     LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "the nearest points have no method grid: all or boxes");
     const int64_t partners = lsp_max(job.sets[1].n - (job.self && !join->self_pairs), 0);
-    LSP_TRY(prepare(ctx, &job, INFINITY));
+    LSP_TRY(lsp_pair_prepare(ctx, &job, INFINITY));
     LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
     *C = made;
     tell(&job, info);
@@ -222,7 +208,7 @@ lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_point
                                    .factor = density_factor(&job, o->kernel, bandwidth),
                                    .weights = o->weights};
     job.shells = INT64_MAX;
-    LSP_TRY(prepare(ctx, &job, reach));
+    LSP_TRY(lsp_pair_prepare(ctx, &job, reach));
     LSP_TRY(lsp_pair_device_of(ctx)->density(ctx, &job, &work, density));
     tell(&job, info);
 done:

@@ -19,6 +19,19 @@ lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, boo
 
 /* choose.c: sets job->info and job->grid. A radius of infinity: the nearest points are wanted. */
 void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs);
+/* choose.c: lets the device look at the points, and chooses. */
+lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius);
+
+/* What is counted: pairs within n limits, or in n bins. */
+typedef struct lsp_pair_tally {
+    const double *limits; /* NULL: bins, `scale` of them in a unit */
+    double scale;
+    int64_t n;
+} lsp_pair_tally;
+/* blocks.c: prepares the job and counts; in blocks, if the points lie on the host and do not fit the GPU. */
+lsp_status lsp_pair_tally_all(lsp_ctx *ctx, lsp_pair_job *job, double radius, const lsp_pair_tally *tally,
+                              uint64_t *counts);
+
 /* choose.c: the volume of a ball. */
 double lsp_ball(int dimensions, double radius);
 

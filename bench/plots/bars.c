@@ -246,7 +246,7 @@ static void put_frame(const figure *f, const frame *r, FILE *out) {
             "<path stroke=\"#d8d8d8\" d=\"M%d %.1fh%d\"/><text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%.6g</text>\n",
             LEFT, y, WIDE, LEFT - 8, y + 4, exp2(power));
     }
-    fprintf(out, "<text x=\"%d\" y=\"%d\">Gflop/s</text>\n<g text-anchor=\"middle\">\n", LEFT - 60, TOP - 8);
+    fprintf(out, "<text x=\"%d\" y=\"%d\">Gflop/s</text>\n<g text-anchor=\"middle\">\n", LEFT - 60, TOP - 14);
     for (double power = r->left; power <= r->right; power++) {
         const double x = x_of(r, exp2(power));
         fprintf(out, "<path d=\"M%.1f %dv5\" stroke=\"#888\"/><text x=\"%.1f\" y=\"%d\">%g</text>\n", x, TOP + HIGH, x,

@@ -179,7 +179,7 @@ static void put_axes(const figure *f, FILE *out) {
                 "<path stroke=\"#d8d8d8\" d=\"M%d %.1fh%d\"/><text text-anchor=\"end\" x=\"%d\" y=\"%.1f\">%g</text>\n",
                 LEFT, y_of(f, y), WIDE, LEFT - 8, y_of(f, y) + 4, y);
     }
-    fprintf(out, "<text x=\"%d\" y=\"%d\">%s</text>\n<g text-anchor=\"middle\">\n", LEFT - 60, TOP - 8,
+    fprintf(out, "<text x=\"%d\" y=\"%d\">%s</text>\n<g text-anchor=\"middle\">\n", LEFT - 60, TOP - 14,
             f->axis == BANDWIDTH ? "GB/s" : "ns an element");
     const int every = f->high - f->low > 12 ? 2 : 1;
     for (int power = (int)ceil(f->low); power <= f->high; power += every) {

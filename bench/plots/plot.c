@@ -5,15 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Writes beside the path and renames, so the picture appears complete or not at all. */
-static int write_picture(const plot_kind *kind, const void *figure, const char *path) {
+int plot_write(const char *path, void (*put)(const void *what, FILE *out), const void *what) {
     char beside[4096];
     snprintf(beside, sizeof beside, "%.4000s.part", path);
     FILE *out = fopen(beside, "we");
     bool written = out != NULL;
     if (out) {
-        kind->draw(figure, out);
-        fputs("</svg>\n", out);
+        put(what, out);
         written = !ferror(out);
         written = fclose(out) == 0 && written && rename(beside, path) == 0;
     }
@@ -26,12 +24,42 @@ static int write_picture(const plot_kind *kind, const void *figure, const char *
     return written ? EXIT_DONE : EXIT_USAGE;
 }
 
-/* The kind of plot of a record; NULL: it has no rows. `types`: what is drawn without TYPES. */
-static const plot_kind *find(const char *text, const char **types) {
+typedef struct picture {
+    const plot_kind *kind;
+    void *figure;
+} picture;
+
+static void put_picture(const void *self, FILE *out) {
+    const picture *p = self;
+    p->kind->draw(p->figure, out);
+    fputs("</svg>\n", out);
+}
+
+char *plot_read(const char *path) {
+    char *text = NULL;
+    size_t capacity = 0;
+    FILE *in = fopen(path, "re");
+    const bool read = in && getdelim(&text, &capacity, 0, in) > 0;
+    if (!in) {
+        fprintf(stderr, "sparse-bench: %s: %s\n", path, strerror(errno));
+    } else {
+        fclose(in);
+    }
+    if (in && !read) {
+        fprintf(stderr, "sparse-bench: %s: no figures in it\n", path);
+    }
+    if (!read) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+const plot_kind *plot_kind_of(const char *text, const char **types) {
     char name[160] = "";
     const char *rows = plot_field(text, text + strlen(text), "benchmarks");
     *types = "";
-    if (rows) {
+    if (rows && plot_number(rows, rows + strlen(rows), "real_time") > 0) {
         plot_string(rows, rows + strlen(rows), "name", name, sizeof name);
         name[strcspn(name, "/")] = 0;
     }
@@ -52,24 +80,19 @@ int bench_plot(int argc, char **argv) {
         fprintf(stderr, "usage: sparse-bench plot FILE.json OUT.svg [TYPES]\n");
         return EXIT_USAGE;
     }
-    char *text = NULL;
-    size_t capacity = 0;
-    FILE *in = fopen(argv[0], "re");
-    const bool read = in && getdelim(&text, &capacity, 0, in) > 0;
+    char *text = plot_read(argv[0]);
+    if (!text) {
+        return EXIT_INPUT;
+    }
     const char *types = "";
-    const plot_kind *kind = read ? find(text, &types) : NULL;
+    const plot_kind *kind = plot_kind_of(text, &types);
     types = argc == 3 ? argv[2] : types;
     void *figure = kind ? calloc(1, kind->bytes) : NULL;
     int code = EXIT_INPUT;
-    if (!in) {
-        fprintf(stderr, "sparse-bench: %s: %s\n", argv[0], strerror(errno));
-    } else if (!figure || !kind->scan(figure, text, types)) {
+    if (!figure || !kind->scan(figure, text, types)) {
         fprintf(stderr, "sparse-bench: %s: no figures of '%s' in it that can be drawn\n", argv[0], types);
     } else {
-        code = write_picture(kind, figure, argv[1]);
-    }
-    if (in) {
-        fclose(in);
+        code = plot_write(argv[1], put_picture, &(picture){kind, figure});
     }
     free(figure);
     free(text);

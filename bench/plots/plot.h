@@ -16,12 +16,19 @@ double plot_number(const char *text, const char *end, const char *name); /* 0: n
 /* A line with device, copy speed, day and commit of the record. */
 void plot_origin(const char *text, const char *rows, char *to, size_t bytes);
 
+/* plot.c: the text of a file; NULL: a sentence was printed. The caller frees it. */
+char *plot_read(const char *path);
+/* Writes beside the path and renames, so that the file appears complete or not at all. Returns an exit code. */
+int plot_write(const char *path, void (*put)(const void *what, FILE *out), const void *what);
+
 /* A kind of plot. `scan` reads its figures from the JSON; false: none found. `draw` writes all but the closing tag. */
 typedef struct plot_kind {
     size_t bytes; /* of its figure, which the caller sets to zero */
     bool (*scan)(void *figure, const char *text, const char *types);
     void (*draw)(const void *figure, FILE *out);
 } plot_kind;
+/* The kind of plot of a record; NULL: it has no row with a time. `types`: what is drawn without TYPES. */
+const plot_kind *plot_kind_of(const char *text, const char **types);
 extern const plot_kind plot_segsort, plot_gather, plot_bars;
 
 #endif

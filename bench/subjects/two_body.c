@@ -16,13 +16,14 @@
         CLOUDS("join", n), "join/uniform/" n "/f64", CLOUDS("nearest", few), "nearest8/uniform/" few "/f32",           \
         CLOUDS("density", few)
 static const char *const workloads[] = {VERBS("n15", "n14"), "join/uniform/n19/f32", "nearest/uniform/n19/f32", NULL};
-static const char *const gpu_workloads[] = {VERBS("n19", "n19"), "count/uniform/n16/f32", "join/uniform/n16/f32", NULL};
+static const char *const gpu_workloads[] = {VERBS("n19", "n19"), "histogram/uniform/n19/f64", "count/uniform/n16/f32",
+                                            "join/uniform/n16/f32", NULL};
 static const char *const quick[] = {CLOUDS("count", "n10"),     "radii/blobs/n10/f64",     "histogram/uniform/n10/f32",
                                     "gr/blobs/n10/f32",         CLOUDS("join", "n10"),     "nearest/lattice/n10/f32",
                                     "nearest8/uniform/n10/f64", "density/uniform/n10/f32", NULL};
 static const char *const file_variants[] = {NULL};
 
-enum { BLOBS = 64, METHODS = 4, MOST_PLAIN_ON_CPU = 1 << 17 };
+enum { BLOBS = 64, METHODS = 5, /* the last: all pairs with approximate roots */ MOST_PLAIN_ON_CPU = 1 << 17 };
 static const double blob_width = 0.02;
 
 static const peer_pairs *peer_of(bool on_gpu) { return on_gpu ? PEER_CUB(peer_plain_pairs_gpu) : &peer_plain_pairs; }
@@ -52,6 +53,7 @@ typedef struct race {
 typedef struct entrant {
     race *race;
     lsp_pair_method method;
+    bool approximate;
     uint64_t counts[PEER_MOST_BINS];
     void *density, *there; /* on the host; on the GPU, where the points lie there */
     lsp_csr C;
@@ -109,7 +111,7 @@ static void drop_points(race *r) {
 
 static lsp_status call(bench_contender *c, entrant *e) {
     const peer_pairs_job *job = &e->race->job;
-    lsp_pair_options o = {.method = e->method};
+    lsp_pair_options o = {.method = e->method, .approximate_root = e->approximate};
     double radii[PEER_MOST_NEAREST];
     for (int k = 0; k < job->points.dimensions; k++) {
         o.box[k] = job->box;
@@ -263,9 +265,13 @@ static void enter(race *r, bench_contender *c, entrant *e, const char *method) {
     }
 }
 
-/* Does the library have this method for the verb, here? All pairs of many points take a CPU too long. */
-static bool offers(const race *r, lsp_pair_method method) {
+/* Does the library have this method for the verb, here? All pairs of many points take a CPU too long, and its roots are
+ * exact. */
+static bool offers(const race *r, lsp_pair_method method, bool approximate) {
     const peer_pairs_kind kind = r->job.kind;
+    if (approximate) {
+        return r->b->device && (kind == PEER_PAIRS_HISTOGRAM || kind == PEER_PAIRS_GR);
+    }
     const bool matrixlike = kind == PEER_PAIRS_NEAREST || kind == PEER_PAIRS_DENSITY;
     switch (method) {
     case LSP_PAIR_ALL:
@@ -327,7 +333,7 @@ static void read_workload(race *r, const char *workload) {
 }
 
 static void run_race(bench *b, const char *workload, const char *file) {
-    static const char *const methods[METHODS] = {"", "all", "grid", "boxes"};
+    static const char *const methods[METHODS] = {"", "all", "grid", "boxes", "approximate"};
     bench_contender contenders[1 + METHODS];
     race *r = calloc(1, sizeof *r);
     entrant *entrants = calloc(1 + METHODS, sizeof *entrants);
@@ -350,11 +356,14 @@ static void run_race(bench *b, const char *workload, const char *file) {
     }
     for (int k = 0; made && k < METHODS; k++) {
         entrant *e = &entrants[count];
-        *e = (entrant){.method = (lsp_pair_method)k, .density = malloc((size_t)r->job.points.n * sizeof(double))};
+        const bool approximate = k == METHODS - 1;
+        *e = (entrant){.method = approximate ? LSP_PAIR_ALL : (lsp_pair_method)k,
+                       .approximate = approximate,
+                       .density = malloc((size_t)r->job.points.n * sizeof(double))};
         enter(r, &contenders[count], e, methods[k]);
         e->there = b->device ? bench_device_alloc(b->device, r->job.points.n * (int64_t)sizeof(double)) : NULL;
         made = e->density != NULL && (e->there != NULL || !b->device);
-        if (made && offers(r, e->method)) {
+        if (made && offers(r, e->method, approximate)) {
             count++;
         } else {
             drop_density(r, e);

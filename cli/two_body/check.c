@@ -120,6 +120,7 @@ static int check_counts(tb_job *job) {
     const loop l = begin(job);
     const int64_t count = tb_count_of(job);
     const bool radii = job->options.verb == TB_COUNT;
+    const double error = job->options.approximate ? 0x1.01p-21 : 0; /* of roots, as the header says */
     uint64_t *sure = calloc((size_t)count + 1, sizeof *sure), *possible = calloc((size_t)count + 1, sizeof *possible);
     for (int64_t i = 0; i < l.a->points.n && sure && possible; i++) {
         for (int64_t j = first_of(&l, i); j < l.b->points.n; j++) {
@@ -127,8 +128,8 @@ static int check_counts(tb_job *job) {
                 within(&l, i, j, sure, possible);
             } else {
                 const pair_distance r = distance(&l, i, j);
-                sure[bin_of(&l, r.most)]++;
-                possible[bin_of(&l, r.least)]++;
+                sure[bin_of(&l, r.most * (1 + error))]++;
+                possible[bin_of(&l, r.least * (1 - error))]++;
             }
         }
     }

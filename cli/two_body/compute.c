@@ -50,7 +50,8 @@ static lsp_status call(tb_job *job, lsp_ctx *ctx) {
     const lsp_points *a = &job->sets[0].points, *b = job->two ? &job->sets[1].points : NULL;
     const lsp_join_options join = {.values = tb_values(o), .half = o->half};
     const lsp_density_options density = {.kernel = o->kernel == 1 ? LSP_DENSITY_EPANECHNIKOV : LSP_DENSITY_GAUSSIAN};
-    lsp_pair_options how = {.method = o->method > 0 ? (lsp_pair_method)o->method : LSP_PAIR_AUTO};
+    lsp_pair_options how = {.method = o->method > 0 ? (lsp_pair_method)o->method : LSP_PAIR_AUTO,
+                            .approximate_root = o->approximate};
     if (job->cell.periodic) {
         memcpy(how.box, job->cell.side, sizeof how.box);
         memcpy(how.tilt, job->cell.tilt, sizeof how.tilt);

@@ -22,7 +22,7 @@ typedef struct tb_options {
     int kernel, format, method, precision;              /* < 0: not given */
     cli_device device;
     int ordinal;
-    bool squared, pattern, half, no_box, check, json, quiet, verbose, version, help;
+    bool approximate, squared, pattern, half, no_box, check, json, quiet, verbose, version, help;
 } tb_options;
 
 extern const cli_tool tb_tool;

@@ -232,6 +232,17 @@ bench(2 "no figures of 'kv128'" plot segsort.json none.svg kv128)
 bench(2 "missing.json: No such file" plot missing.json none.svg)
 file(WRITE ${FOLDER}/torn.json "{\"benchmarks\": [{\"name\": \"segsort/uniform_8/kv32/")
 bench(2 "torn.json: no figures" plot torn.json none.svg)
+bench(0 "^$" report page.html gather.json spmv.json segsort.json sort.json)
+file(READ ${FOLDER}/page.html page)
+if(NOT page MATCHES "^<!doctype html>.*<h2>gather</h2>\n<div><svg .*<h2>spmv</h2>\n<div><svg .*<svg .*<pre>sparse-bench spmv .*<td>spmv/poisson2d:64/f64/libsparse</td>.*<h2>sort</h2>.*</html>\n$"
+   OR page MATCHES "(src|href)=")
+  message(FATAL_ERROR "the page of records:\n${page}")
+endif()
+bench(2 "torn.json: no figures in it" report none.html gather.json torn.json)
+bench(1 "usage: sparse-bench report" report)
+if(EXISTS ${FOLDER}/none.html)
+  message(FATAL_ERROR "a page of a torn record")
+endif()
 # A long name begins inside the picture, and an axis has no powers of ten.
 set(long web:4000000:1.8:20000/a/name/that/is/longer/than/all)
 file(WRITE ${FOLDER}/long.json "{ \"context\": { \"date\": \"2026-01-01\", \"cpu\": \"a CPU\", \"copy_bytes_per_second\": 8e12 },

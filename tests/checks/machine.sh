@@ -73,6 +73,11 @@ gpu) # a unit is a pair; compared with CUDA 13 for compute capability 9.0
     at_most 20.3 "histogram, f32, with the loop that is done again" "kernel_tallyI.*$open.*root_way1ELb0" MUFU.SQRT 8 FADD=3
     at_most 21.3 "histogram, f32, bins beyond cut off" "kernel_tallyI.*$open.*root_way1ELb1" MUFU.SQRT 8 FADD=3
     at_most 16 "histogram of many bins, f32" "kernel_tallyI.*$open.*root_way2ELb0" MUFU.RSQ 8 FADD=3
+    at_most 10.9 "histogram, f32, approximate root" "kernel_tallyI.*$open.*root_way3ELb0" MUFU.SQRT 4 FADD=3
+    at_most 11.9 "histogram, f32, approximate root, bins beyond cut off" "kernel_tallyI.*$open.*root_way3ELb1" MUFU.SQRT 4 FADD=3
+    at_most 14 "histogram, periodic, approximate root" "kernel_tallyI.*$cube.*root_way3ELb0" MUFU.SQRT 4 FFMA.RM=1
+    at_most 40.5 "histogram, f64, with the pairs that are done again" "kernel_tallyI.*$wide.*root_way1ELb1" MUFU.SQRT 4 FFMA.RM=1+
+    at_most 15.2 "histogram, f64, approximate root" "kernel_tallyI.*$wide.*root_way3ELb1" MUFU.SQRT 4 DADD=3
     ;;
 esac
 exit $wrong

@@ -91,6 +91,13 @@ expect 0 cli count --generate uniform:100:2 --seed 2 -r 0.1 -q -o 2.txt
 expect 0 cli count --generate uniform:100:2 --seed 3 -r 0.1 -q -o 3.txt
 cmp -s 2.txt 3.txt && wrong "the seed changes nothing"
 
+# ---- a root that may be less exact: the check allows for it ----
+for device in cpu auto; do
+    for verb in histogram gr; do
+        expect 0 cli $verb --generate uniform:800:3 --range 0.4 --bins 5000 --approximate --device $device --check -q
+    done
+done
+
 # ---- devices ----
 expect 0 cli count --generate uniform:100:2 -r 0.1 --device cpu -q
 if "$CLI" count --generate uniform:100:2 -r 0.1 --device cuda -q >/dev/null 2>&1; then

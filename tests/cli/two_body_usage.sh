@@ -28,7 +28,7 @@ cp "$out" help
 [ "$(wc -l <help)" -le 24 ] || wrong "the help does not fit 24 lines"
 [ "$(wc -L <help)" -le 80 ] || wrong "the help does not fit 80 columns"
 options=$(grep -oE -- '--[a-z-]+' help | sort -u)
-is "$(wc -l <<<"$options")" 28
+is "$(wc -l <<<"$options")" 29
 for option in $options --verbose; do
     grep -qF -- "Fl Fl ${option#--}" "$manual" || wrong "$option is not in the manual"
     grep -qF -- "$option" "$completion" || wrong "$option is not in the completion"
@@ -122,6 +122,7 @@ refused "--range does not belong to count" -- count a.csv -r 1 --range 1
 refused "--radius does not belong to gr" -- gr a.csv -r 1 --range 1
 refused "--svg does not belong to join" -- join a.csv -r 1 --svg x.svg
 refused "--half does not belong to nearest" -- nearest a.csv -k 1 --half
+refused "--approximate does not belong to join" -- join a.csv -r 1 --approximate
 refused "--kernel does not belong to count" -- count a.csv -r 1 --kernel gaussian
 refused "--generate and a file do not go together" -- count a.csv -r 1 --generate uniform:5:2
 refused "--seed needs --generate" -- count a.csv -r 1 --seed 2

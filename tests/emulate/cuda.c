@@ -1,5 +1,6 @@
 /* core/cuda.h for the emulated GPU: its memory is host memory, and every launch and copy ends before it returns. */
 #include "core/answers.h"
+#include "core/beside.h"
 #include "core/cuda.h"
 #include "emulate.h"
 
@@ -132,6 +133,9 @@ done:
 /* A fetch copies at once, and overwrites what the last fetch left in the stage. */
 static char *stage_of(lsp_ctx *ctx, int stage) {
     return (char *)lsp_cuda_note(ctx) + LSP_CUDA_NOTE_BYTES + answer_bytes + (ptrdiff_t)stage * LSP_CUDA_STAGE_BYTES;
+}
+lsp_status lsp_cuda_copy_beside(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    return lsp_cuda_copy(ctx, to, LSP_CUDA, from, LSP_HOST, bytes);
 }
 lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes) {
     return lsp_cuda_copy(ctx, stage_of(ctx, stage) + at, LSP_HOST, from, LSP_CUDA, bytes);

@@ -257,3 +257,46 @@ TEST_ON_BOTH(two_body_counts, evenly_spread_points_have_a_radial_distribution_of
         free(b.memory);
     }
 }
+
+/* The pairs below each edge are those whose exact product is surely below it, and not more than those for which it may
+ * be: the stated error is 2^-21 of the product. Nothing is lost. */
+static void must_bin_nearly(lsp_ctx *ctx, const cloud *a, lsp_pair_options options, double range, int64_t bins) {
+    static uint64_t ours[70000], least[70000], most[70000];
+    const double error = 0x1.01p-21;
+    const lsp_pair_job job = job_of(ctx, a, NULL, &options);
+    const double scale = lsp_bins_in_unit(&job.metric, job.type, range, bins);
+    uint64_t sums[3] = {0};
+    lsp_pair_histogram_ref(&job, scale * (1 + error), bins, least);
+    lsp_pair_histogram_ref(&job, scale * (1 - error), bins, most);
+    options.approximate_root = true;
+    for (int method = 0; method <= LSP_PAIR_BOXES; method++) {
+        options.method = (lsp_pair_method)method;
+        must(ctx, lsp_pair_histogram(ctx, &a->points, NULL, &options, range, bins, ours, NULL));
+        memset(sums, 0, sizeof sums);
+        for (int64_t i = 0; i < bins; i++) {
+            sums[0] += least[i], sums[1] += ours[i], sums[2] += most[i];
+            cr_assert(sums[0] <= sums[1] && sums[1] <= sums[2],
+                      "%s, %d dimensions, method %d, range %g: %llu pairs in bins 0 .. %lld of %lld, not %llu to %llu",
+                      lsp_type_name(job.type), job.metric.dimensions, method, range, (unsigned long long)sums[1],
+                      (long long)i, (long long)bins, (unsigned long long)sums[0], (unsigned long long)sums[2]);
+        }
+        cr_assert(options.box[0] > 0 || range < 4 || sums[1] == (uint64_t)(a->points.n * (a->points.n - 1) / 2));
+    }
+}
+
+TEST_ON_BOTH(two_body_counts, approximate_roots_move_pairs_no_farther_than_is_said) {
+    static const int64_t bins[] = {1, 1000, 5000, 70000};
+    for (int pattern = 0; pattern < PATTERNS; pattern++) {
+        for (int space = 0; space < SPACES; space++) {
+            for (int wide = 0; wide < 2; wide++) {
+                const int64_t n = reduced(70, 250);
+                cloud a = make_cloud(pattern, n, space < 3 ? 3 - pattern % 2 : 3, wide ? LSP_F64 : LSP_F32, 7);
+                for (size_t k = 0; k < sizeof bins / sizeof *bins; k++) {
+                    must_bin_nearly(ctx, &a, space_of(space, a.points.dimensions), space == 0 ? 4 : 0.35, bins[k]);
+                    must_bin_nearly(ctx, &a, space_of(space, a.points.dimensions), 0.07, bins[k]);
+                }
+                free(a.memory);
+            }
+        }
+    }
+}

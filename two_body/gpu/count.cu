@@ -155,6 +155,7 @@ extern "C" lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
     LSP_TRY(grid    ? LSP_WITH_SPACE(job, START_NEAR, ctx, &walk, limits[0], there, there + 2)
             : boxes ? LSP_WITH_SPACE(job, START_BOXES, ctx, job, &walk.clouds, limits[0], there)
                     : LSP_WITH_SPACE(job, START_ALL, ctx, job, &walk.clouds, limits[0], there));
+    LSP_TRY(lsp_pair_meanwhile(ctx, job));
     LSP_TRY(lsp_cuda_read(ctx, here, there, sizeof here));
     counts[0] = here[0];
     job->info.tested = grid || boxes ? (int64_t)here[2] : lsp_pair_total(job);

@@ -35,8 +35,9 @@ typedef struct pair_groups {
 lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud *loaded, int64_t size,
                                 pair_groups *groups);
 
-/* points.cu. _inspect: brings points from the host, so that job->sets lie on the GPU afterwards; scratch of the call.
+/* points.cu. _bring: see lsp_pair_device. _inspect: brings points from the host, so that job->sets lie on the GPU afterwards; scratch of the call.
  * _clouds: both sets as places, in their order or, with `grid`, by the cells of job->grid. */
+lsp_status lsp_pair_bring_cuda(lsp_ctx *ctx, const lsp_points *from, const lsp_points *to);
 lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job);
 lsp_status lsp_pair_clouds_cuda(lsp_ctx *ctx, const lsp_pair_job *job, bool grid, pair_clouds *clouds);
 

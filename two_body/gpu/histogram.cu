@@ -1,23 +1,32 @@
 /* Histograms of distances on the GPU. A counter in shared memory has copies, lane by lane, as many as fit. */
 #include "tally.cuh"
 
-/* Ways to the bin, all exact: by lsp_bin_f32 and lsp_bin_f64; for LSP_F32 by the root that hardware offers, a little
- * less and a little more of it, and all pairs of the group again where the two bins differ; or by one step of Newton's
- * method, which rounds correctly, where bins are so many that most groups would be done again. The last two need
- * distances far from the ends of the type (see is_tame). */
-enum root_way { ROOT_PLAIN, ROOT_FLAGGED, ROOT_NEWTON };
+/* Ways to the bin. PLAIN: by lsp_bin_f32 and lsp_bin_f64. The others need distances far from the ends of LSP_F32 (see
+ * is_tame). FLAGGED: by the root that hardware offers for LSP_F32, a little less and a little more of it; where the two
+ * bins differ, again and exactly. NEWTON: by one step of Newton's method, which rounds correctly, where bins are so
+ * many that most groups would be done again. FAST: by the hardware's root as it is, which the caller allowed. */
+enum root_way { ROOT_PLAIN, ROOT_FLAGGED, ROOT_NEWTON, ROOT_FAST };
 
-enum { FLAGGED_MOST = 4096 };                              /* bins */
-static const float less = 1 - 3.0e-7f, more = 1 + 3.0e-7f; /* errors of the hardware's root and of a product */
+enum { FLAGGED_MOST = 4096 }; /* bins of LSP_F32 */
 
 /* ---- bins as the last bits of a float: 2^23 plus the whole part of root * scale ---- */
 
 #define FLOAT_MAGIC 8388608.f
 enum { MAGIC_BITS = 0x4B000000 };
 #ifdef __CUDACC__
-__device__ __forceinline__ float fast_root(float x) {
+/* The errors of a root by hardware, at most 2^-23, of d2 cut to a float, of `scale` as a float and of its product. */
+template <typename T> struct root_error { static constexpr float less = 1 - 3.0e-7f, more = 1 + 3.0e-7f; };
+template <> struct root_error<double> { static constexpr float less = 1 - 4.8e-7f, more = 1 + 4.8e-7f; };
+/* d2 as a float; doubles are cut, and those below 2^-126 become that. A conversion would wait for the unit that makes
+ * roots. */
+__device__ __forceinline__ float as_float(float d2) { return d2; }
+__device__ __forceinline__ float as_float(double d2) {
+    const unsigned high = (unsigned)max(__double2hiint(d2), 0x38100000);
+    return __uint_as_float(__funnelshift_l((unsigned)__double2loint(d2), high, 3) + 0x40000000u);
+}
+template <typename T> __device__ __forceinline__ float fast_root(T d2) {
     float root;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(as_float(d2)));
     return root;
 }
 /* Correctly rounded for finite x from 2^-101 up; NaN for 0. */
@@ -30,31 +39,44 @@ __device__ __forceinline__ float newton_root(float x) {
 __device__ __forceinline__ unsigned whole_part(float root, float scale) {
     return __float_as_uint(__fmaf_rd(root, scale, FLOAT_MAGIC));
 }
-__device__ __forceinline__ unsigned newton_bin(float d2, float scale) { /* 0 and what is smaller than 2^-101: bin 0 */
+__device__ __forceinline__ unsigned exact_bin(float d2, float scale) { /* 0 and what is smaller than 2^-101: bin 0 */
     return __float_as_uint(fmaxf(__fmaf_rd(newton_root(d2), scale, FLOAT_MAGIC), FLOAT_MAGIC));
 }
-template <int N> __device__ __forceinline__ void flagged_bins(const float (&d2)[N], float scale, unsigned (&bin)[N]) {
+__device__ __forceinline__ unsigned exact_bin(double d2, double scale) {
+    return (unsigned)min(lsp_bin_f64(d2, scale), 8388607.0) + MAGIC_BITS;
+}
+template <typename T> __device__ __forceinline__ unsigned fast_bin(T d2, T scale) {
+    return whole_part(fast_root(d2), (float)scale);
+}
+/* LSP_F32 does all again, which costs little; a root in double precision costs so much that each pair is asked. */
+template <int N, typename T>
+__device__ __forceinline__ void flagged_bins(const T (&d2)[N], T scale, unsigned (&bin)[N]) {
+    const float least = (float)scale * root_error<T>::less, most = (float)scale * root_error<T>::more;
     unsigned differ = 0;
 #pragma unroll
     for (int p = 0; p < N; p++) {
         const float root = fast_root(d2[p]);
-        bin[p] = whole_part(root, scale * less);
-        differ |= bin[p] ^ whole_part(root, scale * more);
+        bin[p] = whole_part(root, least);
+        differ |= bin[p] ^ whole_part(root, most);
     }
     if (differ) {
 #pragma unroll
         for (int p = 0; p < N; p++) {
-            bin[p] = newton_bin(d2[p], scale);
+            if (sizeof(T) == 4 || bin[p] != whole_part(fast_root(d2[p]), most)) {
+                bin[p] = exact_bin(d2[p], scale);
+            }
         }
     }
 }
 #else
-static inline unsigned newton_bin(float d2, float scale) {
-    return (unsigned)min(lsp_bin_f32(d2, scale), 8388607.0) + MAGIC_BITS;
+template <typename T> static inline unsigned exact_bin(T d2, T scale) {
+    return (unsigned)min(sizeof(T) == 4 ? lsp_bin_f32((float)d2, (float)scale) : lsp_bin_f64(d2, scale), 8388607.0) +
+           MAGIC_BITS;
 }
-template <int N> static inline void flagged_bins(const float (&d2)[N], float scale, unsigned (&bin)[N]) {
+template <typename T> static inline unsigned fast_bin(T d2, T scale) { return exact_bin(d2, scale); }
+template <int N, typename T> static inline void flagged_bins(const T (&d2)[N], T scale, unsigned (&bin)[N]) {
     for (int p = 0; p < N; p++) {
-        bin[p] = newton_bin(d2[p], scale);
+        bin[p] = exact_bin(d2[p], scale);
     }
 }
 #endif
@@ -66,7 +88,7 @@ __device__ inline double plain_bin(double d2, double scale) { return lsp_bin_f64
 
 template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
     typedef typename S::number number;
-    enum { GROUP = WAY == ROOT_FLAGGED ? 4 : 2, UNROLL = 1 };
+    enum { GROUP = WAY == ROOT_FLAGGED ? 4 : WAY == ROOT_FAST && sizeof(number) == 4 ? 1 : 2, UNROLL = 1 };
     struct setup {
         number scale;
         int bins;   /* wanted; bin `bins` takes what is beyond */
@@ -98,7 +120,9 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
 #pragma unroll
         for (int p = 0; p < N; p++) {
             if constexpr (WAY == ROOT_NEWTON) {
-                bin[p] = newton_bin(d2[p], s.scale);
+                bin[p] = exact_bin(d2[p], s.scale);
+            } else if constexpr (WAY == ROOT_FAST) {
+                bin[p] = fast_bin(d2[p], s.scale);
             } else if constexpr (WAY == ROOT_PLAIN) {
                 bin[p] = (unsigned)min(plain_bin(d2[p], s.scale), (double)s.bins);
             }
@@ -179,10 +203,9 @@ static double farthest(const lsp_pair_job *job) {
     return job->metric.kind <= LSP_SPACE_CUBE ? sqrt(sum) * (1 + 1e-5) : INFINITY;
 }
 
-/* May LSP_F32 use the fast ways? No distance is infinite, and all that are smaller than 2^-50 are in bin 0. */
+/* May the fast ways be used? All d2 fit LSP_F32, and all distances that are smaller than 2^-50 are in bin 0. */
 static bool is_tame(const lsp_pair_job *job, double scale) {
-    return job->type == LSP_F32 && scale < 0x1p49 && scale > 0x1p-100 &&
-           (job->metric.kind != LSP_SPACE_OPEN || farthest(job) < 1e18);
+    return scale < 0x1p49 && scale > 0x1p-100 && (job->metric.kind != LSP_SPACE_OPEN || farthest(job) < 1e18);
 }
 
 template <typename S, root_way WAY, bool CLAMPED>
@@ -211,26 +234,29 @@ static lsp_status start(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, 
     const int64_t chunks = method == LSP_PAIR_BOXES ? BOXES_WARPS * tally_rows<S>::count * WARP : CHUNK;
     const int64_t beside = S::DIM * chunks * (int64_t)sizeof(typename S::place) + 1024;
     layout l = layout_for(ctx, bins + 1, beside);
+    if (method == LSP_PAIR_GRID || l.room == 0 || !is_tame(job, scale)) {
+        return launch<S, ROOT_PLAIN, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
+    }
     if constexpr (sizeof(typename S::number) == 4) {
-        if (method == LSP_PAIR_BOXES && l.room > 0 && is_tame(job, scale)) {
-            return launch<S, ROOT_FLAGGED, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
-        }
-        if (method == LSP_PAIR_ALL && l.room > 0 && is_tame(job, scale)) {
+        if (method == LSP_PAIR_ALL) {
             const double beyond = farthest(job) * scale + 2;
             const layout all = layout_for(ctx, beyond < 1e6 ? (int64_t)beyond : 1000000, beside);
-            if (all.copies == l.copies && all.nt == l.nt && all.room >= l.room - 1) { /* nothing beyond to cut off */
-                l.room = lsp_max(all.room, l.room);
-                return bins > FLAGGED_MOST
-                           ? launch<S, ROOT_NEWTON, false>(ctx, job, walk, &l, scale, bins, sums, cursor)
-                           : launch<S, ROOT_FLAGGED, false>(ctx, job, walk, &l, scale, bins, sums, cursor);
+            const bool open = all.copies != l.copies || all.nt != l.nt || all.room == 0; /* cut off beyond */
+            l.room = open ? l.room : lsp_max(all.room, l.room);
+            if (job->approximate && !open) {
+                return launch<S, ROOT_FAST, false>(ctx, job, walk, &l, scale, bins, sums, cursor);
             }
-            if (bins > FLAGGED_MOST) {
-                return launch<S, ROOT_NEWTON, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
+            if (!job->approximate && bins > FLAGGED_MOST) {
+                return open ? launch<S, ROOT_NEWTON, true>(ctx, job, walk, &l, scale, bins, sums, cursor)
+                            : launch<S, ROOT_NEWTON, false>(ctx, job, walk, &l, scale, bins, sums, cursor);
             }
-            return launch<S, ROOT_FLAGGED, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
+            if (!job->approximate && !open) {
+                return launch<S, ROOT_FLAGGED, false>(ctx, job, walk, &l, scale, bins, sums, cursor);
+            }
         }
     }
-    return launch<S, ROOT_PLAIN, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
+    return job->approximate ? launch<S, ROOT_FAST, true>(ctx, job, walk, &l, scale, bins, sums, cursor)
+                            : launch<S, ROOT_FLAGGED, true>(ctx, job, walk, &l, scale, bins, sums, cursor);
 }
 #define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
 
@@ -246,6 +272,7 @@ extern "C" lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, d
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bins + 3, sizeof *sums, (void **)&sums));
     LSP_TRY(lsp_cuda_clear(ctx, sums, (bins + 3) * (int64_t)sizeof *sums));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &walk, scale, bins, sums, sums + bins + 1));
+    LSP_TRY(lsp_pair_meanwhile(ctx, job));
     LSP_TRY(lsp_cuda_read(ctx, &tested, sums + bins + 2, sizeof tested));
     LSP_TRY(lsp_cuda_copy(ctx, counts, LSP_HOST, sums, LSP_CUDA, bins * (int64_t)sizeof *sums));
     job->info.tested = job->info.method != LSP_PAIR_ALL ? (int64_t)tested : lsp_pair_total(job);

@@ -1,4 +1,5 @@
 /* Points on the GPU: brought there, looked at, turned into places, sorted by cell with the library's radix sort. */
+#include "core/beside.h"
 #include "core/items.h"
 #include "kernel_points.cuh"
 
@@ -23,27 +24,38 @@ static void pack_share(void *data, int64_t begin, int64_t end) {
     }
 }
 
+extern "C" lsp_status lsp_pair_bring_cuda(lsp_ctx *ctx, const lsp_points *from, const lsp_points *to) {
+    lsp_status status = LSP_OK;
+    const size_t bytes = lsp_type_bytes(from->type), mark = lsp_scratch_mark(ctx);
+    void *packed = NULL;
+    if (from->stride > 1) {
+        LSP_TRY(lsp_scratch_bytes(ctx, from->n, bytes, false, &packed));
+    }
+    for (int k = 0; k < from->dimensions && from->n > 0; k++) {
+        packing p = {from, k, (char *)packed};
+        if (packed != NULL) {
+            lsp_for_shares(ctx, from->n, 1 << 14, pack_share, &p);
+        }
+        LSP_TRY(lsp_cuda_copy_beside(ctx, (void *)to->at[k], packed != NULL ? packed : from->at[k],
+                                     from->n * (int64_t)bytes));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
 /* Points of the host become points on the GPU, without gaps. */
 static lsp_status bring(lsp_ctx *ctx, lsp_points *points) {
     lsp_status status = LSP_OK;
-    const size_t bytes = lsp_type_bytes(points->type);
     lsp_points there = *points;
     for (int k = 0; k < points->dimensions; k++) {
-        const void *from = points->at[k];
-        void *to, *packed;
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, points->n, bytes, &to));
-        const size_t mark = lsp_scratch_mark(ctx);
-        if (points->stride > 1 && points->n > 0) {
-            LSP_TRY(lsp_scratch_bytes(ctx, points->n, bytes, false, &packed));
-            packing p = {points, k, (char *)packed};
-            lsp_for_shares(ctx, points->n, 1 << 14, pack_share, &p);
-            from = packed;
-        }
-        LSP_TRY(lsp_cuda_copy(ctx, to, LSP_CUDA, from, LSP_HOST, points->n * (int64_t)bytes));
+        void *to;
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, points->n, lsp_type_bytes(points->type), &to));
         there.at[k] = to;
-        lsp_scratch_release(ctx, mark);
     }
     there.where = LSP_CUDA, there.stride = 1;
+    LSP_TRY(lsp_cuda_wait(ctx)); /* for the memory: it belongs to the stream */
+    LSP_TRY(lsp_pair_bring_cuda(ctx, points, &there));
     *points = there;
 done:
     return status;

@@ -167,6 +167,7 @@ static lsp_status count_cells(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *
                           cells->cells * (narrow ? 4 : 8)));
     LSP_TRY(lsp_cuda_clear(ctx, there, (2 * MOST_CELLS + 1) * (int64_t)sizeof *there));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, walk, cells, edges_there, there, there + 2 * MOST_CELLS));
+    LSP_TRY(lsp_pair_meanwhile(ctx, job));
     LSP_TRY(lsp_cuda_read(ctx, here, there, items * (int64_t)sizeof *there));
     for (int64_t i = 0, c = 0; i < n; i++) {
         const int64_t own = (limit_word(job->type, limits[i]) + cells->base) >> cells->shift;

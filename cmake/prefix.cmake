@@ -1,0 +1,30 @@
+# Puts PREFIX before every symbol that the static library ARCHIVE defines, and writes HEADER, to include before
+# libsparse.h: so two copies of the library live in one process. HEADERS: the folder with libsparse.h. NM and OBJCOPY are
+# the tools.
+execute_process(COMMAND ${NM} -g --defined-only -f posix ${ARCHIVE} OUTPUT_VARIABLE listed ERROR_QUIET
+                COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "(^|\n)[A-Za-z_][A-Za-z0-9_.$]* [A-Zuv]" symbols "${listed}")
+list(TRANSFORM symbols REPLACE "^\n?([^ ]*) .*$" "\\1")
+list(REMOVE_DUPLICATES symbols)
+set(renamed "")
+foreach(symbol IN LISTS symbols)
+  string(APPEND renamed "${symbol} ${PREFIX}${symbol}\n")
+endforeach()
+file(WRITE ${ARCHIVE}.symbols "${renamed}")
+execute_process(COMMAND ${OBJCOPY} --redefine-syms=${ARCHIVE}.symbols ${ARCHIVE} COMMAND_ERROR_IS_FATAL ANY)
+file(REMOVE ${ARCHIVE}.symbols)
+
+file(GLOB headers ${HEADERS}/libsparse.h ${HEADERS}/libsparse/*.h)
+set(names "")
+foreach(header IN LISTS headers)
+  file(READ ${header} text)
+  string(REGEX MATCHALL "LSP_API [^;(]*lsp_[a-z0-9_]+\\(" found "${text}")
+  list(APPEND names ${found})
+endforeach()
+list(TRANSFORM names REPLACE "^.*(lsp_[a-z0-9_]+)\\($" "\\1")
+list(SORT names)
+set(defines "/* Include this before libsparse.h. The functions of this copy of the library begin with ${PREFIX}. */\n")
+foreach(name IN LISTS names)
+  string(APPEND defines "#define ${name} ${PREFIX}${name}\n")
+endforeach()
+file(WRITE ${HEADER} "${defines}")
