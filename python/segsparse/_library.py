@@ -162,6 +162,8 @@ class Context:
         """make() in a function that a call of this context runs, where C allows it."""
         status = function(*arguments)
         if status or self._raised is not None:
+            if not status:  # interrupted too late
+                lib.lsp_csr_free(self.pointer, byref(csr))
             self._fail(status)
         members = members_of(csr)
         status = lib.lsp_csr_detach(self.pointer, byref(csr), arrays)

@@ -143,7 +143,8 @@ def _scipy(kind: type, shape: tuple, indptr: Any, indices: Any, data: Any) -> An
     """A matrix of SciPy without the checks of its constructor, which take longer than a small product."""
     template = _templates.get(kind)
     if template is None:
-        template = _templates[kind] = dict(kind((0, 0)).__dict__)
+        members = kind((0, 0)).__dict__.items()
+        template = _templates[kind] = {name: value for name, value in members if not name.startswith("_has_")}
     if "_shape" not in template:  # a SciPy to come
         return kind((data, indices, indptr), shape=shape, copy=False)
     result = kind.__new__(kind)
