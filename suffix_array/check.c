@@ -42,13 +42,16 @@ done:
     return status;
 }
 
+lsp_status lsp_suffix_refuse(lsp_ctx *ctx, int64_t n, int64_t r, int64_t suffix) {
+    return lsp_fail(ctx, LSP_ERR_ARGUMENT, "place %lld of the suffix array holds %lld: 0 to %lld is needed",
+                    (long long)r, (long long)suffix, (long long)n - 1);
+}
+
 lsp_status lsp_suffix_check_range(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes) {
     lsp_status status = LSP_OK;
     for (int64_t r = 0; r < n; r++) {
         const int64_t suffix = lsp_index_at(suffixes, type, r);
-        LSP_REQUIRE(suffix >= 0 && suffix < n, LSP_ERR_ARGUMENT,
-                    "place %lld of the suffix array holds %lld: 0 to %lld is needed", (long long)r, (long long)suffix,
-                    (long long)n - 1);
+        LSP_TRY(suffix >= 0 && suffix < n ? LSP_OK : lsp_suffix_refuse(ctx, n, r, suffix));
     }
 done:
     return status;

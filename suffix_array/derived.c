@@ -1,5 +1,5 @@
-/* What is made of a suffix array: ranks, common prefixes, the Burrows-Wheeler transform and its inverse. On the host.
- */
+/* What is made of a suffix array: ranks, common prefixes, the Burrows-Wheeler transform and its inverse. On the host;
+ * arrays on a GPU go to gpu/derived.cu. */
 #include "suffix_array.h"
 
 enum { LEAST = 1 << 15 }; /* items for which a thread pays */
@@ -24,8 +24,7 @@ static lsp_status check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
     LSP_REQUIRE(text->n == 0 || out != NULL, LSP_ERR_ARGUMENT, "the place for the %s is NULL", name);
-    LSP_REQUIRE(text->where == LSP_HOST, LSP_ERR_UNSUPPORTED, "%s are computed on the host only", name);
-    LSP_TRY(lsp_suffix_check_range(ctx, text->n, type, suffixes));
+    LSP_TRY(text->where == LSP_CUDA ? LSP_OK : lsp_suffix_check_range(ctx, text->n, type, suffixes));
 done:
     return status;
 }
@@ -60,6 +59,9 @@ lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void
     const size_t mark = lsp_scratch_mark(ctx);
     const lsp_text text = {.n = n, .symbol_bytes = 1, .symbols = suffixes, .where = where};
     LSP_TRY(check(ctx, &text, type, suffixes, ranks, "ranks"));
+    if (where == LSP_CUDA) {
+        return n == 0 ? LSP_OK : lsp_suffix_cuda.inverse(ctx, &text, type, suffixes, ranks);
+    }
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, n / 64 + 1, &d.seen));
     lsp_for_shares(ctx, n, LEAST, see, &d);
     LSP_REQUIRE(d.twice == n, LSP_ERR_ARGUMENT, "suffix %lld stands twice in the suffix array", (long long)d.twice);
@@ -117,6 +119,9 @@ lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
     }
     const size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(check(ctx, text, type, suffixes, lcp, "common prefixes"));
+    if (text->where == LSP_CUDA) {
+        return text->n == 0 ? LSP_OK : lsp_suffix_cuda.lcp(ctx, text, type, suffixes, lcp);
+    }
     d.n = text->n;
     LSP_TRY(lsp_text_firsts(ctx, text, &d.first));
     LSP_TRY(lsp_scratch_bytes(ctx, d.n, lsp_type_bytes(type), false, &d.before));
@@ -170,6 +175,9 @@ lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
     if (text->n == 0) {
         *primary = 0;
         goto done;
+    }
+    if (text->where == LSP_CUDA) {
+        return lsp_suffix_cuda.bwt(ctx, text, type, suffixes, bwt, primary);
     }
     lsp_for_shares(ctx, text->n, LEAST, find_primary, &d);
     LSP_REQUIRE(found <= text->n, LSP_ERR_ARGUMENT, "suffix 0 stands nowhere in the suffix array");

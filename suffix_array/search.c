@@ -72,8 +72,14 @@ lsp_status lsp_suffix_search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, 
                 text->symbol_bytes);
     LSP_REQUIRE(patterns->strings == 0 || (first != NULL && count != NULL), LSP_ERR_ARGUMENT,
                 "the place for the %s is NULL", first == NULL ? "first suffixes" : "counts");
-    LSP_REQUIRE(text->where == LSP_HOST && patterns->where == LSP_HOST, LSP_ERR_UNSUPPORTED,
-                "patterns are searched on the host only");
+    LSP_REQUIRE(text->where == patterns->where, LSP_ERR_ARGUMENT,
+                "the text lies %s, the patterns lie %s: both must lie at one place",
+                text->where == LSP_CUDA ? "on a GPU" : "on the host",
+                patterns->where == LSP_CUDA ? "on a GPU" : "on the host");
+    if (text->where == LSP_CUDA) {
+        return patterns->strings == 0 ? LSP_OK
+                                      : lsp_suffix_cuda.search(ctx, text, type, suffixes, patterns, first, count);
+    }
     LSP_TRY(lsp_suffix_check_range(ctx, text->n, type, suffixes));
     searching s = {text, patterns, type, suffixes, first, count};
     lsp_for_shares(ctx, patterns->strings, 64, search_share, &s);

@@ -10,11 +10,20 @@
 extern "C" {
 #endif
 
-/* What a device does. The arguments are checked, n is not 0. A verb that is NULL is refused. */
+/* What a device does. The arguments are checked, but for the values in suffix arrays; n is not 0, and there are
+ * patterns. The table of the CPU has `array` alone: its other verbs follow the checks in derived.c, search.c and
+ * verify.c. */
 typedef struct lsp_suffix_device {
     /* Fills info but for scratch_bytes. */
     lsp_status (*array)(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type, void *suffixes,
                         lsp_suffix_info *info);
+    lsp_status (*check)(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes);
+    lsp_status (*inverse)(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *ranks);
+    lsp_status (*lcp)(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp);
+    lsp_status (*bwt)(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
+                      int64_t *primary);
+    lsp_status (*search)(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                         const lsp_text *patterns, int64_t *first, int64_t *count);
 } lsp_suffix_device;
 
 extern const lsp_suffix_device lsp_suffix_cpu, lsp_suffix_cuda;
@@ -23,6 +32,8 @@ extern const lsp_suffix_device lsp_suffix_cpu, lsp_suffix_cuda;
 lsp_status lsp_text_check(lsp_ctx *ctx, const lsp_text *text, const char *name);
 /* check.c: refuses a type, and arrays that are NULL. */
 lsp_status lsp_suffix_check_array(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes);
+/* check.c: LSP_ERR_ARGUMENT: place r holds this number. */
+lsp_status lsp_suffix_refuse(lsp_ctx *ctx, int64_t n, int64_t r, int64_t suffix);
 /* check.c: refuses an array with a value outside 0 .. n-1. On the host. */
 lsp_status lsp_suffix_check_range(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes);
 

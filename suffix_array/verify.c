@@ -18,7 +18,9 @@ lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, c
     const size_t mark = lsp_scratch_mark(ctx);
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
-    LSP_REQUIRE(text->where == LSP_HOST, LSP_ERR_UNSUPPORTED, "a suffix array is checked on the host only");
+    if (text->where == LSP_CUDA) {
+        return text->n == 0 ? LSP_OK : lsp_suffix_cuda.check(ctx, text, type, suffixes);
+    }
     LSP_TRY(LSP_SCRATCH(ctx, text->n, &ranks));
     LSP_TRY(lsp_text_firsts(ctx, text, &first));
     for (int64_t i = 0; i < text->n; i++) {

@@ -50,8 +50,8 @@ typedef struct lsp_suffix_info {
  *   begin of another comes before it; equal ones, of different strings, are ordered by the numbers of their strings.
  *   Empty strings have no suffix.
  * - `type` is the type of a suffix array and of all arrays made from it: LSP_I32 or LSP_I64. LSP_I32 needs n < 2^31.
- * - A context of a GPU sorts there, also a text of the host, of 2^31 - 1 symbols at most; the result is the same. All
- *   other calls work on the host, on arrays of the host.
+ * - A context of a GPU sorts there, also a text of the host, of 2^31 - 1 symbols at most, in about 20 n bytes beside
+ *   text and array; the result is the same. Other calls work where the arrays lie; lsp_suffix_unbwt on the host alone.
  * - A suffix array that comes from the caller is only checked for values outside 0 .. n-1 (LSP_ERR_ARGUMENT); one that
  *   is wrong otherwise gives a wrong result. lsp_suffix_check tells. */
 
@@ -86,7 +86,7 @@ LSP_API lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, c
 
 /* Searches each string of `patterns` (a set; symbols as wide as the text's) in the text: the suffixes first[p] ..
  * first[p] + count[p] - 1 of the suffix array begin with pattern p. For one that does not occur first[p] is where it
- * would stand. An empty pattern occurs n times. first, count: a number for each pattern, beside the patterns. */
+ * would stand. An empty pattern occurs n times. first, count: a number for each pattern. All arrays lie together. */
 LSP_API lsp_status lsp_suffix_search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                                      const lsp_text *patterns, int64_t *first, int64_t *count);
 

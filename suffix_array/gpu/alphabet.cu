@@ -12,7 +12,8 @@ static lsp_status pack(lsp_ctx *ctx, const void *symbols, int symbol_bytes, cons
     const unsigned more = p->first != NULL;
     p->bits = (int)lsp_max(lsp_bits((uint64_t)(p->kinds - (p->first == NULL))), 1);
     count = lsp_ceil_div(p->n, 64) * p->bits + 3;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count, sizeof *words, (void **)&words));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, count, sizeof *words, (void **)&words));
+    p->words = words;
     if (symbol_bytes == 1) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_pack<uint8_t>, blocks_for(ctx, count), TEXT_NT, 0, (const uint8_t *)symbols,
                            p->n, code_of, p->bits, more, words, count));
@@ -23,7 +24,6 @@ static lsp_status pack(lsp_ctx *ctx, const void *symbols, int symbol_bytes, cons
         LSP_TRY(LSP_LAUNCH(ctx, kernel_pack<uint32_t>, blocks_for(ctx, count), TEXT_NT, 0, (const uint32_t *)symbols,
                            p->n, code_of, p->bits, more, words, count));
     }
-    p->words = words;
 done:
     return status;
 }
@@ -66,18 +66,21 @@ static lsp_status pack_by_sort(lsp_ctx *ctx, const uint32_t *symbols, lsp_packed
     lsp_status status = LSP_OK;
     uint32_t *sorted, *places;
     int64_t *before, last;
+    size_t mark;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *sorted, (void **)&sorted));
+    mark = lsp_scratch_mark(ctx);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *places, (void **)&places));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *before, (void **)&before));
     lsp_radix_sort_args sort;
     memset(&sort, 0, sizeof sort);
     sort.n = p->n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *places, sort.flags = LSP_SORT_POSITIONS;
     sort.keys = symbols, sort.keys_out = sorted, sort.values_out = places, sort.where = LSP_CUDA;
     LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *before, (void **)&before));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_mark_sorted, blocks_for(ctx, p->n), TEXT_NT, 0, sorted, p->n, before));
     LSP_TRY(lsp_cuda_scan(ctx, before, p->n, &last));
     p->kinds = last + 1;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_codes, blocks_for(ctx, p->n), TEXT_NT, 0, places, before, p->n, sorted));
+    lsp_scratch_release(ctx, mark);
     LSP_TRY(pack(ctx, sorted, 4, NULL, p));
 done:
     return status;
@@ -87,6 +90,7 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
     lsp_status status = LSP_OK;
     const void *symbols = text->symbols;
     int64_t most = text->symbol_bytes == 1 ? 1 << 8 : TEXT_TABLE;
+    const size_t mark = lsp_scratch_mark(ctx);
     *p = lsp_packed{};
     p->n = text->n;
     if (text->where == LSP_HOST) {
@@ -100,10 +104,10 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
         uint64_t *first;
         const int64_t words = text->n / 64 + 1, bytes = words * (int64_t)sizeof *bits;
         LSP_TRY(lsp_text_firsts(ctx, text, &bits));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, words + 2, sizeof *first, (void **)&first));
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, words + 2, sizeof *first, (void **)&first));
+        p->first = first;
         LSP_TRY(lsp_cuda_clear(ctx, first, bytes + 2 * (int64_t)sizeof *first));
         LSP_TRY(lsp_cuda_copy(ctx, first, LSP_CUDA, bits, LSP_HOST, bytes));
-        p->first = first;
     }
     if (text->symbol_bytes == 4) {
         unsigned *there, largest;
@@ -120,5 +124,6 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
         LSP_TRY(pack_by_sort(ctx, (const uint32_t *)symbols, p));
     }
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }

@@ -1,12 +1,21 @@
 /* Suffix arrays on a GPU: suffixes are sorted by keys of their first symbols, then groups of equal ones by the symbols
- * that follow, while few are left, or by the ranks of what follows. */
+ * that follow, while few are left, or by the ranks of what follows. While most suffixes are unfinished they stay at
+ * their places of the array (kernel_gaps.cuh); few are brought together (kernel_groups.cuh).
+ *
+ * All memory is one block, taken before the array is touched. From its begin on lie what a step needs, ranks, keys and
+ * the scratch of a sort; at its end what goes from round to round. */
 #include "core/items.h"
+#include "core/layout.h"
 #include "core/scan.h"
-#include "kernel_groups.cuh"
+#include "kernel_gaps.cuh"
+#include "segsort/segsort.h"
 
 enum {
-    FEW = 2,      /* symbols are compared instead of ranks if at most one suffix in so many is left */
-    LIST_BITS = 8 /* ranks of suffixes with the same leading bits are written together */
+    FEW = 2,        /* symbols are compared instead of ranks if at most one suffix in so many is left */
+    LIST_BITS = 8,  /* ranks of suffixes with the same leading bits are written together */
+    ALIGN = 256,    /* bytes */
+    SOME = 16,      /* one group for so many places is sorted at a time; twice as many if the packed text is short */
+    SLACK = 2 << 20 /* bytes: few items take more scratch of a sort than in proportion */
 };
 #ifdef __CUDACC__
 enum { LIST_LEAST = 1 << 23 }; /* ranks; fewer lie in the L2 cache anyway */
@@ -19,11 +28,11 @@ static int64_t walks_for(int64_t items) { return lsp_ceil_div(items, GROUPS_ITEM
 
 typedef struct sorting {
     lsp_packed text;
+    char *memory;
+    int64_t bytes, lists; /* of memory; of those at its end */
+    int64_t items, count; /* unfinished suffixes and their groups */
     groups now, next;
-    int64_t *counts;
-    void *keys; /* of the first sort; rounds have theirs there too, at most half as many long ones */
-    size_t key_bytes;
-    rank_list list;
+    int64_t *counts, *sums;  /* of warps; for their sum */
     u64 *changed;            /* for kernel_rank_groups */
     uint32_t *order, *ranks; /* of the suffixes; ranks NULL until they are used */
     int64_t offset;          /* symbols that are compared */
@@ -35,49 +44,115 @@ static lsp_status on_gpu(lsp_ctx *ctx, int64_t n, size_t bytes, void *memory) {
     return lsp_scratch_at(ctx, LSP_CUDA, n, bytes, (void **)memory);
 }
 
-/* Room for as many items. */
-static lsp_status make_groups(lsp_ctx *ctx, int64_t items, groups *g) {
-    lsp_status status = LSP_OK;
-    const int64_t most = items / 2 + 2;
-    LSP_TRY(on_gpu(ctx, items, sizeof *g->id, &g->id));
-    LSP_TRY(on_gpu(ctx, most, sizeof *g->begin, &g->begin));
-    LSP_TRY(on_gpu(ctx, most, sizeof *g->base, &g->base));
-    LSP_TRY(on_gpu(ctx, most, sizeof *g->rank, &g->rank));
-done:
-    return status;
-}
+/* ---- memory ---- */
 
-/* The keys are sorted within the groups, and the suffixes with them: finds the groups of the next round. */
-template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, const K *keys, ended e, rank_list list) {
-    lsp_status status = LSP_OK;
-    int64_t total;
-    const int64_t warps = lsp_ceil_div(s->now.items, GROUPS_ITEMS), blocks = walks_for(s->now.items);
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_groups<K>, blocks, GROUPS_NT, 0, s->now, keys, e, s->counts));
-    LSP_TRY(lsp_cuda_scan(ctx, s->counts, warps, &total));
-    if (s->next.id == NULL) { /* after the first sort */
-        LSP_TRY(make_groups(ctx, total >> 32, &s->next));
-    }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_settle<K>, blocks, GROUPS_NT, 0, s->now, keys, e, s->counts, s->order, s->ranks,
-                       list, s->next));
-    s->next.items = total >> 32;
-    s->next.count = total & 0xffffffff;
-    {
-        const groups before = s->now;
-        s->now = s->next;
-        s->next = before;
-    }
-done:
-    return status;
-}
+static lsp_layout layout_at(char *memory) { return lsp_layout{memory, ALIGN, 0, false}; }
+static uint32_t *take_words(lsp_layout *l, int64_t n) { return (uint32_t *)lsp_layout_take(l, n, sizeof(uint32_t)); }
 
-/* Sorts each group by its keys. */
-static lsp_status sort_groups(lsp_ctx *ctx, const groups *g, void *keys, size_t key_bytes) {
+static lsp_segsort_args sort_of(int64_t n, int64_t segments, size_t key_bytes, void *keys, uint32_t *values) {
     lsp_segsort_args sort;
     memset(&sort, 0, sizeof sort);
-    sort.n = g->items, sort.segments = g->count, sort.offsets = g->begin, sort.offset_type = LSP_I32;
-    sort.key_type = key_bytes == 8 ? LSP_U64 : LSP_U32, sort.value_bytes = sizeof *g->id, sort.where = LSP_CUDA;
-    sort.keys = keys, sort.keys_out = keys, sort.values = g->id, sort.values_out = g->id;
-    return lsp_segsort(ctx, &sort, NULL);
+    sort.n = n, sort.segments = segments, sort.length = n, sort.offset_type = LSP_I32, sort.where = LSP_CUDA;
+    sort.key_type = key_bytes == 8 ? LSP_U64 : LSP_U32, sort.value_bytes = sizeof *values;
+    sort.keys = keys, sort.keys_out = keys, sort.values = values, sort.values_out = values;
+    return sort;
+}
+
+/* Scratch for sorts of n items in any segments. */
+static int64_t sort_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes) {
+    int64_t most = 0;
+    for (int64_t segments = 1; segments == 1 || segments <= n / 2; segments *= 2) {
+        const lsp_segsort_args sort = sort_of(n, segments, key_bytes, NULL, NULL);
+        int64_t bytes = 0;
+        most = lsp_segsort_cuda.bytes(ctx, &sort, n, &bytes) ? lsp_max(most, bytes) : most;
+    }
+    return most + SLACK;
+}
+
+/* Sorts with scratch from `scratch` on. */
+static lsp_status run_sort(lsp_ctx *ctx, const sorting *s, const lsp_segsort_args *sort, char *scratch) {
+    lsp_status status = LSP_OK;
+    int64_t bytes = 0;
+    const int64_t room = s->memory + s->bytes - s->lists - scratch;
+    LSP_REQUIRE(lsp_segsort_cuda.bytes(ctx, sort, sort->n, &bytes) && bytes <= room, LSP_ERR_MEMORY,
+                "a sort of %lld suffixes in %lld groups needs %lld bytes, and %lld were taken", (long long)sort->n,
+                (long long)sort->segments, (long long)bytes, (long long)room);
+    LSP_TRY(lsp_segsort_cuda.run(ctx, sort, sort->n, scratch, LSP_SPLIT_MOST));
+done:
+    return status;
+}
+
+/* The first sort. */
+static int64_t first_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes) {
+    lsp_layout l = layout_at(NULL);
+    lsp_layout_take(&l, n, (int64_t)key_bytes);
+    return l.bytes + sort_bytes(ctx, n, key_bytes);
+}
+
+/* Rounds with suffixes at their places. */
+typedef struct places {
+    uint32_t *ranks, *keys;
+    char *sort;
+    place_bits at, next;
+    place_groups some;
+} places;
+
+static int64_t some_most(const lsp_packed *t) { return (t->bits <= 4 ? 2 : 1) * (t->n / SOME) + 1; }
+
+static int64_t lay_out_places(lsp_ctx *ctx, char *memory, const lsp_packed *t, places *p) {
+    lsp_layout l = layout_at(memory);
+    const int64_t n = t->n, words = lsp_ceil_div(n, WARP);
+    p->ranks = take_words(&l, n);
+    p->keys = take_words(&l, n);
+    p->sort = (char *)lsp_layout_take(&l, sort_bytes(ctx, n, sizeof *p->keys), 1);
+    p->at.begins = take_words(&l, words), p->at.open = take_words(&l, words);
+    p->next.begins = take_words(&l, words), p->next.open = take_words(&l, words);
+    p->some.begin = (int32_t *)take_words(&l, some_most(t)), p->some.end = (int32_t *)take_words(&l, some_most(t));
+    return l.bytes;
+}
+
+/* The lists of two rounds with at most so many suffixes. */
+static int64_t lay_out_lists(char *memory, int64_t items, groups *now, groups *next) {
+    lsp_layout l = layout_at(memory);
+    const int64_t most = items / 2 + 2;
+    for (int k = 0; k < 2; k++) {
+        groups *const g = k == 0 ? now : next;
+        g->id = take_words(&l, items);
+        g->begin = (int32_t *)take_words(&l, most), g->base = take_words(&l, most), g->rank = take_words(&l, most);
+    }
+    return l.bytes;
+}
+
+/* Does the memory suffice for rounds with lists of so many suffixes? */
+static bool lists_fit(lsp_ctx *ctx, const sorting *s, int64_t items) {
+    groups now, next;
+    const int64_t lists = lay_out_lists(NULL, items, &now, &next);
+    lsp_layout by_text = layout_at(NULL), by_rank = layout_at(NULL);
+    lsp_layout_take(&by_text, items, sizeof(uint64_t));
+    take_words(&by_rank, s->text.n);
+    take_words(&by_rank, items);
+    return items <= s->text.n / FEW &&
+           lists + lsp_max(by_text.bytes + sort_bytes(ctx, items, 8), by_rank.bytes + sort_bytes(ctx, items, 4)) <=
+               s->bytes;
+}
+
+static void take_lists(sorting *s, int64_t items) {
+    s->lists = lay_out_lists(NULL, items, &s->now, &s->next);
+    lay_out_lists(s->memory + (s->bytes - s->lists) / ALIGN * ALIGN, items, &s->now, &s->next);
+    s->lists += ALIGN;
+}
+
+/* Sums the counts of so many items' warps, and waits for the sums. */
+static lsp_status sum_counts(lsp_ctx *ctx, sorting *s, int64_t items) {
+    lsp_status status = LSP_OK;
+    const int64_t warps = lsp_ceil_div(items, GROUPS_ITEMS);
+    int64_t total;
+    LSP_TRY(lsp_cuda_scan_in(ctx, s->counts, warps, s->sums, NULL));
+    LSP_TRY(lsp_cuda_read(ctx, &total, s->counts + warps - 1, sizeof total));
+    s->items = total >> 32;
+    s->count = total & 0xffffffff;
+done:
+    return status;
 }
 
 /* The shares of suffixes that share their long key, and their short one, with others. */
@@ -114,43 +189,204 @@ done:
     return status;
 }
 
+/* ---- the first sort ---- */
+
 /* Sorts all suffixes by their first keys and settles. */
 template <typename K> static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int bits) {
     lsp_status status = LSP_OK;
     const int64_t n = s->text.n;
     const int32_t begin[2] = {0, (int32_t)n};
-    K *keys;
-    int32_t *borders;
-    uint32_t *sorted, *base;
     const int top = 8 * (int)sizeof(K);
-    LSP_TRY(on_gpu(ctx, n, sizeof *keys, &keys));
-    LSP_TRY(on_gpu(ctx, n, sizeof *sorted, &sorted));
-    LSP_TRY(on_gpu(ctx, 2, sizeof *borders, &borders));
-    LSP_TRY(on_gpu(ctx, 1, sizeof *base, &base));
-    LSP_TRY(lsp_cuda_copy(ctx, borders, LSP_CUDA, begin, LSP_HOST, sizeof begin));
-    LSP_TRY(lsp_cuda_clear(ctx, base, sizeof *base));
+    lsp_layout l = layout_at(s->memory);
+    K *const keys = (K *)lsp_layout_take(&l, n, sizeof(K));
+    groups all = {};
     LSP_TRY(LSP_LAUNCH(ctx, kernel_first_keys<K>, blocks_for(ctx, n), TEXT_NT, 0, s->text,
                        bits == 64 ? ~(uint64_t)0 : ~(~(uint64_t)0 >> bits), keys));
     {
-        lsp_radix_sort_args sort;
-        memset(&sort, 0, sizeof sort);
-        sort.n = n, sort.key_type = sizeof(K) == 8 ? LSP_U64 : LSP_U32, sort.value_bytes = sizeof *sorted;
-        sort.keys = keys, sort.keys_out = keys, sort.values_out = sorted, sort.flags = LSP_SORT_POSITIONS;
-        sort.begin_bit = top - bits, sort.end_bit = top, sort.where = LSP_CUDA;
-        LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+        lsp_segsort_args sort = sort_of(n, 1, sizeof(K), keys, s->order);
+        sort.values = NULL, sort.flags = LSP_SORT_POSITIONS;
+        sort.begin_bit = top - bits, sort.end_bit = top;
+        LSP_TRY(run_sort(ctx, s, &sort, s->memory + l.bytes));
     }
-    s->now.items = n, s->now.count = 1, s->now.id = sorted, s->now.begin = borders, s->now.base = base;
-    s->now.rank = NULL;
     s->offset = bits / s->text.bits;
     if (s->text.first != NULL) { /* equal keys whose last code is 0 belong to equal suffixes, in the order of strings */
         s->end.mask = (((uint64_t)1 << s->text.bits) - 1) << (top - bits);
         s->end.stop = 0;
     }
-    s->keys = keys;
-    s->key_bytes = sizeof *keys;
-    LSP_TRY(settle(ctx, s, keys, s->end, rank_list{}));
+    all.items = n, all.count = 1, all.id = s->order;
+    all.begin = (int32_t *)take_words(&l, 2), all.base = take_words(&l, 1);
+    LSP_TRY(lsp_cuda_copy(ctx, all.begin, LSP_CUDA, begin, LSP_HOST, sizeof begin));
+    LSP_TRY(lsp_cuda_clear(ctx, all.base, sizeof *all.base));
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_count_groups<K>, walks_for(n), GROUPS_NT, 0, all, (const K *)keys, s->end, s->counts));
+    LSP_TRY(sum_counts(ctx, s, n));
+    if (s->items > 0 && lists_fit(ctx, s, s->items)) {
+        take_lists(s, s->items);
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_settle<K>, walks_for(n), GROUPS_NT, 0, all, (const K *)keys, s->end, s->counts,
+                           s->order, NULL, rank_list{}, s->now));
+        s->now.items = s->items, s->now.count = s->count;
+    } else if (s->items > 0) {
+        places p;
+        lay_out_places(ctx, s->memory, &s->text, &p);
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<K>, walks_for(n), GROUPS_NT, 0, n, true, p.at, (const K *)keys,
+                           s->end, s->order, NULL, p.at, s->counts));
+        LSP_TRY(sum_counts(ctx, s, n));
+    }
 done:
     return status;
+}
+
+/* ---- ranks of all suffixes ---- */
+
+/* Where write_all_ranks wants them: by place. */
+static uint32_t *ranks_by_place(lsp_ctx *ctx, const sorting *s, bool *listed) {
+    lsp_layout l = layout_at(s->memory);
+    uint32_t *const ranks = take_words(&l, s->text.n), *const keys = take_words(&l, s->text.n);
+    *listed = s->text.n >= LIST_LEAST && l.bytes + sort_bytes(ctx, s->text.n, 4) <= s->bytes - s->lists;
+    return *listed ? ranks : keys;
+}
+
+/* Writes the ranks of all suffixes, listed in the order of the array: where there are many, those of suffixes that lie
+ * near each other are brought together first. */
+static lsp_status write_all_ranks(lsp_ctx *ctx, sorting *s, bool listed) {
+    lsp_status status = LSP_OK;
+    const int64_t n = s->text.n;
+    lsp_layout l = layout_at(s->memory);
+    s->ranks = take_words(&l, n);
+    uint32_t *const keys = take_words(&l, n);
+    rank_list list = {s->order, keys};
+    if (listed) {
+        char *const scratch = s->memory + l.bytes;
+        const int bits = (int)lsp_max(lsp_bits((uint64_t)n - 1), 1);
+        lsp_segsort_args part = sort_of(n, 1, sizeof *keys, s->order, s->ranks);
+        part.keys_out = keys, part.begin_bit = (int)lsp_max(bits - LIST_BITS, 0), part.end_bit = bits;
+        LSP_TRY(run_sort(ctx, s, &part, scratch));
+        LSP_TRY(lsp_cuda_copy(ctx, scratch, LSP_CUDA, s->ranks, LSP_CUDA, n * (int64_t)sizeof *keys));
+        list = rank_list{keys, (uint32_t *)scratch};
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, n), TEXT_NT, 0, list, n, s->ranks));
+done:
+    return status;
+}
+
+/* ---- rounds with suffixes at their places ---- */
+
+/* Ranks of the groups; then of all suffixes, if none has one, or of those of new groups. */
+static lsp_status rank_places(lsp_ctx *ctx, sorting *s, const places *p) {
+    lsp_status status = LSP_OK;
+    const int64_t n = s->text.n;
+    const bool all = s->ranks == NULL;
+    lsp_layout l = layout_at(p->sort);
+    place_groups g;
+    bool listed = false;
+    uint32_t *const ranks = all ? ranks_by_place(ctx, s, &listed) : s->ranks;
+    g.begin = (int32_t *)take_words(&l, s->count), g.end = (int32_t *)take_words(&l, s->count);
+    g.rank = take_words(&l, s->count);
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_find_groups, walks_for(n), GROUPS_NT, 0, n, p->at, s->counts, (int64_t)0, s->count, g));
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_rank_places, blocks_for(ctx, s->count), TEXT_NT, 0, s->count, g, s->order, s->ranks));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_places, walks_for(n), GROUPS_NT, 0, n, all, p->at, s->counts, g.rank, s->order,
+                       ranks));
+    if (all) {
+        LSP_TRY(write_all_ranks(ctx, s, listed));
+    }
+done:
+    return status;
+}
+
+/* Sorts each group by its keys: so many groups at a time as there is room for their begins and ends. */
+static lsp_status sort_places(lsp_ctx *ctx, sorting *s, const places *p) {
+    lsp_status status = LSP_OK;
+    const int64_t n = s->text.n, most = some_most(&s->text);
+    for (int64_t low = 0; low < s->count; low += most) {
+        const int64_t high = lsp_min(low + most, s->count);
+        lsp_segsort_args sort = sort_of(n, high - low, sizeof *p->keys, p->keys, s->order);
+        sort.offsets = p->some.begin, sort.ends = p->some.end;
+        LSP_TRY(
+            LSP_LAUNCH(ctx, kernel_find_groups, walks_for(n), GROUPS_NT, 0, n, p->at, s->counts, low, high, p->some));
+        LSP_TRY(run_sort(ctx, s, &sort, p->sort));
+    }
+done:
+    return status;
+}
+
+/* Brings the unfinished suffixes together. */
+static lsp_status leave_places(lsp_ctx *ctx, sorting *s, const places *p) {
+    lsp_status status = LSP_OK;
+    const int64_t n = s->text.n, words = lsp_ceil_div(n, WARP);
+    lsp_layout l = layout_at((char *)p->keys); /* the lists come where the bits are */
+    place_bits at;
+    at.begins = take_words(&l, words), at.open = take_words(&l, words);
+    LSP_TRY(lsp_cuda_copy(ctx, at.begins, LSP_CUDA, p->at.begins, LSP_CUDA, words * (int64_t)sizeof *at.begins));
+    LSP_TRY(lsp_cuda_copy(ctx, at.open, LSP_CUDA, p->at.open, LSP_CUDA, words * (int64_t)sizeof *at.open));
+    take_lists(s, s->items);
+    s->now.items = s->items, s->now.count = s->count;
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_leave_places, walks_for(n), GROUPS_NT, 0, n, at, s->counts, s->order, s->ranks, s->now));
+done:
+    return status;
+}
+
+/* Rounds until lists fit. */
+static lsp_status place_rounds(lsp_ctx *ctx, sorting *s) {
+    lsp_status status = LSP_OK;
+    const ended none = {0, 1};
+    const int64_t n = s->text.n;
+    places p;
+    lay_out_places(ctx, s->memory, &s->text, &p);
+    LSP_TRY(rank_places(ctx, s, &p));
+    while (s->items > 0 && !lists_fit(ctx, s, s->items)) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_place_keys, blocks_for(ctx, n), TEXT_NT, 0, s->text, p.at, s->order, s->offset,
+                           s->ranks, p.keys));
+        LSP_TRY(sort_places(ctx, s, &p));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<uint32_t>, walks_for(n), GROUPS_NT, 0, n, false, p.at,
+                           (const uint32_t *)p.keys, none, s->order, s->ranks, p.next, s->counts));
+        LSP_TRY(sum_counts(ctx, s, n));
+        {
+            const place_bits before = p.at;
+            p.at = p.next;
+            p.next = before;
+        }
+        if (s->items > 0) {
+            LSP_TRY(rank_places(ctx, s, &p));
+        }
+        s->offset *= 2;
+        s->rounds++;
+    }
+    if (s->items > 0) {
+        LSP_TRY(leave_places(ctx, s, &p));
+    }
+done:
+    return status;
+}
+
+/* ---- rounds with lists ---- */
+
+/* The keys are sorted within the groups, and the suffixes with them: finds the groups of the next round. */
+template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, const K *keys, ended e, rank_list list) {
+    lsp_status status = LSP_OK;
+    const int64_t blocks = walks_for(s->now.items);
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_groups<K>, blocks, GROUPS_NT, 0, s->now, keys, e, s->counts));
+    LSP_TRY(sum_counts(ctx, s, s->now.items));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_settle<K>, blocks, GROUPS_NT, 0, s->now, keys, e, s->counts, s->order, s->ranks,
+                       list, s->next));
+    s->next.items = s->items;
+    s->next.count = s->count;
+    {
+        const groups before = s->now;
+        s->now = s->next;
+        s->next = before;
+    }
+done:
+    return status;
+}
+
+/* Sorts each group by its keys. */
+static lsp_status sort_groups(lsp_ctx *ctx, const sorting *s, size_t key_bytes, void *keys, char *scratch) {
+    lsp_segsort_args sort = sort_of(s->now.items, s->now.count, key_bytes, keys, s->now.id);
+    sort.offsets = s->now.begin;
+    return run_sort(ctx, s, &sort, scratch);
 }
 
 /* Rounds while few suffixes are left and each round at least halves them. */
@@ -158,18 +394,16 @@ static lsp_status text_rounds(lsp_ctx *ctx, sorting *s) {
     lsp_status status = LSP_OK;
     const int symbols = 64 / s->text.bits;
     int64_t before = INT64_MAX;
-    uint64_t *const keys = (uint64_t *)s->keys;
-    if (s->now.items > s->text.n / FEW || s->now.items == 0) {
-        goto done;
-    }
     if (s->text.first != NULL) {
         s->end.mask = (((uint64_t)1 << s->text.bits) - 1) << (64 - symbols * s->text.bits);
     }
     while (s->now.items > 0 && s->now.items <= before / 2) {
+        lsp_layout l = layout_at(s->memory);
+        uint64_t *const keys = (uint64_t *)lsp_layout_take(&l, s->now.items, sizeof *keys);
         before = s->now.items;
         LSP_TRY(LSP_LAUNCH(ctx, kernel_text_keys, blocks_for(ctx, s->now.items), TEXT_NT, 0, s->text, s->now, s->offset,
                            keys));
-        LSP_TRY(sort_groups(ctx, &s->now, keys, sizeof *keys));
+        LSP_TRY(sort_groups(ctx, s, sizeof *keys, keys, s->memory + l.bytes));
         LSP_TRY(settle(ctx, s, keys, s->end, rank_list{}));
         s->offset += symbols;
         s->rounds++;
@@ -178,46 +412,34 @@ done:
     return status;
 }
 
-/* Writes listed ranks: first those of suffixes that lie near each other are brought together. ids: of the list, or
- * other ones that stay as they are. */
-static lsp_status write_list(lsp_ctx *ctx, sorting *s, const uint32_t *ids, int64_t n) {
+/* Ranks of all suffixes, for the first time. */
+static lsp_status first_ranks(lsp_ctx *ctx, sorting *s) {
     lsp_status status = LSP_OK;
-    const int bits = (int)lsp_max(lsp_bits((uint64_t)s->text.n - 1), 1);
-    lsp_partition_args part;
-    memset(&part, 0, sizeof part);
-    part.n = n, part.begin_bit = (int)lsp_max(bits - LIST_BITS, 0), part.end_bit = bits, part.where = LSP_CUDA;
-    part.key_type = LSP_U32, part.keys = ids, part.keys_out = s->list.id;
-    part.value_bytes = sizeof *s->list.rank, part.values = s->list.rank, part.values_out = s->list.rank;
-    LSP_TRY(lsp_partition(ctx, &part));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, n), TEXT_NT, 0, s->list, n, s->ranks));
+    bool listed;
+    uint32_t *const ranks = ranks_by_place(ctx, s, &listed);
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_place, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->order));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, true, s->changed));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_list_places, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text.n, ranks));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_list_groups, walks_for(s->now.items), GROUPS_NT, 0, s->now, ranks));
+    LSP_TRY(write_all_ranks(ctx, s, listed));
 done:
     return status;
 }
 
-/* Ranks of all suffixes, for the first time. */
-static lsp_status first_ranks(lsp_ctx *ctx, sorting *s) {
+/* Writes listed ranks: first those of suffixes that lie near each other are brought together. */
+static lsp_status write_list(lsp_ctx *ctx, const sorting *s, rank_list list, int64_t n, char *scratch) {
     lsp_status status = LSP_OK;
-    const int64_t n = s->text.n;
-    LSP_TRY(on_gpu(ctx, n, sizeof *s->ranks, &s->ranks));
-    LSP_TRY(on_gpu(ctx, n, sizeof *s->list.id, &s->list.id));
-    LSP_TRY(on_gpu(ctx, 1, sizeof *s->changed, &s->changed));
-    LSP_TRY(lsp_cuda_clear(ctx, s->changed, sizeof *s->changed));
-    if (s->key_bytes == 8) {
-        s->list.rank = (uint32_t *)s->keys + n;
-    } else {
-        LSP_TRY(on_gpu(ctx, n, sizeof *s->list.rank, &s->list.rank));
-    }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_place, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->order));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, true, s->changed));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_list_places, blocks_for(ctx, n), TEXT_NT, 0, n, s->list.rank));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_list_groups, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->list.rank));
-    LSP_TRY(write_list(ctx, s, s->order, n));
+    const int bits = (int)lsp_max(lsp_bits((uint64_t)s->text.n - 1), 1);
+    lsp_segsort_args part = sort_of(n, 1, sizeof *list.id, list.id, list.rank);
+    part.begin_bit = (int)lsp_max(bits - LIST_BITS, 0), part.end_bit = bits;
+    LSP_TRY(run_sort(ctx, s, &part, scratch));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, n), TEXT_NT, 0, list, n, s->ranks));
 done:
     return status;
 }
 
 /* Ranks of new groups, and what a round of so many items has listed. */
-static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int64_t items) {
+static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int64_t items, char *scratch) {
     lsp_status status = LSP_OK;
     const int64_t listed = items - s->now.items;
     u64 changed = 0;
@@ -229,9 +451,9 @@ static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int6
     if (list.id != NULL) {
         LSP_TRY(lsp_cuda_read(ctx, &changed, s->changed, sizeof changed));
     }
-    if ((int64_t)changed + listed >= LIST_LEAST) {
+    if ((int64_t)changed + listed >= LIST_LEAST && list.id != NULL) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, list));
-        LSP_TRY(write_list(ctx, s, list.id, items));
+        LSP_TRY(write_list(ctx, s, list, items, scratch));
         goto done;
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, rank_list{}));
@@ -246,18 +468,24 @@ done:
 static lsp_status rank_rounds(lsp_ctx *ctx, sorting *s) {
     lsp_status status = LSP_OK;
     const ended none = {0, 1};
-    uint32_t *const keys = (uint32_t *)s->keys;
-    if (s->now.items > 0) {
+    if (s->now.items > 0 && s->ranks == NULL) {
         LSP_TRY(first_ranks(ctx, s));
     }
     while (s->now.items > 0) {
         const int64_t items = s->now.items;
-        const rank_list list = items >= LIST_LEAST ? s->list : rank_list{};
+        lsp_layout l = layout_at(s->memory);
+        take_words(&l, s->text.n); /* the ranks */
+        uint32_t *const keys = take_words(&l, items);
+        char *const sort = s->memory + l.bytes;
+        rank_list list = {take_words(&l, items), take_words(&l, items)};
+        if (items < LIST_LEAST || l.bytes + sort_bytes(ctx, items, 4) > s->bytes - s->lists) {
+            list = rank_list{};
+        }
         LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_keys, blocks_for(ctx, items), TEXT_NT, 0, s->text, s->now, s->offset,
                            s->ranks, keys));
-        LSP_TRY(sort_groups(ctx, &s->now, keys, sizeof *keys));
+        LSP_TRY(sort_groups(ctx, s, sizeof *keys, keys, sort));
         LSP_TRY(settle(ctx, s, keys, none, list));
-        LSP_TRY(write_new_ranks(ctx, s, list, items));
+        LSP_TRY(write_new_ranks(ctx, s, list, items, s->memory + l.bytes));
         s->offset *= 2;
         s->rounds++;
     }
@@ -265,18 +493,48 @@ done:
     return status;
 }
 
-/* The array to the caller, whose arrays lie with the text. */
-static lsp_status hand_over(lsp_ctx *ctx, const uint32_t *order, const lsp_text *text, lsp_type type, void *suffixes) {
+/* ---- the call ---- */
+
+/* Takes the memory, for long first keys or short ones. Everything is taken before the array is touched. */
+static lsp_status take_memory(lsp_ctx *ctx, sorting *s, const lsp_text *text, void *suffixes, bool *short_keys,
+                              const char **why) {
     lsp_status status = LSP_OK;
-    const int64_t bytes = text->n * (int64_t)lsp_type_bytes(type);
-    const void *from = order;
-    if (type == LSP_I64) {
-        void *wide;
-        LSP_TRY(on_gpu(ctx, text->n, sizeof(int64_t), &wide));
-        LSP_TRY(lsp_cuda_convert(ctx, wide, LSP_I64, order, LSP_I32, text->n));
-        from = wide;
+    const int64_t n = s->text.n, warps = lsp_ceil_div(n, GROUPS_ITEMS);
+    places p;
+    const int64_t least = lsp_max(first_bytes(ctx, n, 4), lay_out_places(ctx, NULL, &s->text, &p));
+    s->order = (uint32_t *)suffixes;
+    if (text->where == LSP_HOST) {
+        LSP_TRY(on_gpu(ctx, n, sizeof *s->order, &s->order));
     }
-    LSP_TRY(lsp_cuda_copy(ctx, suffixes, text->where, from, LSP_CUDA, bytes));
+    LSP_TRY(on_gpu(ctx, warps, sizeof *s->counts, &s->counts));
+    LSP_TRY(on_gpu(ctx, lsp_cuda_scan_sums(warps), sizeof *s->sums, &s->sums));
+    LSP_TRY(on_gpu(ctx, 1, sizeof *s->changed, &s->changed));
+    s->bytes = lsp_max(least, *short_keys ? 0 : first_bytes(ctx, n, 8));
+    if (ctx->options.max_bytes > 0 && s->bytes > lsp_available_bytes(ctx, LSP_CUDA)) {
+        *why = *short_keys ? "" : "; long keys do not fit the budget";
+        *short_keys = true;
+        s->bytes = least;
+    }
+    LSP_TRY(on_gpu(ctx, s->bytes, 1, &s->memory));
+    s->bytes = s->bytes / ALIGN * ALIGN;
+done:
+    return status;
+}
+
+/* The array to the caller, whose arrays lie with the text. */
+static lsp_status hand_over(lsp_ctx *ctx, const sorting *s, const lsp_text *text, lsp_type type, void *suffixes) {
+    lsp_status status = LSP_OK;
+    const int64_t n = text->n, bytes = n * (int64_t)lsp_type_bytes(type);
+    if (type == LSP_I32) {
+        LSP_TRY(s->order == suffixes ? LSP_OK : lsp_cuda_copy(ctx, suffixes, LSP_HOST, s->order, LSP_CUDA, bytes));
+    } else if (s->order == suffixes) {
+        LSP_TRY(lsp_cuda_copy(ctx, s->memory, LSP_CUDA, s->order, LSP_CUDA, n * (int64_t)sizeof *s->order));
+        LSP_TRY(lsp_cuda_convert(ctx, suffixes, LSP_I64, s->memory, LSP_I32, n));
+    } else {
+        LSP_TRY(lsp_cuda_convert(ctx, s->memory, LSP_I64, s->order, LSP_I32, n));
+        LSP_TRY(lsp_cuda_copy(ctx, suffixes, LSP_HOST, s->memory, LSP_CUDA, bytes));
+    }
+    LSP_TRY(lsp_cuda_wait(ctx));
 done:
     return status;
 }
@@ -288,6 +546,7 @@ extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, 
     double in_long, in_short;
     int short_bits;
     bool short_keys;
+    const char *why = "";
     const size_t mark = lsp_scratch_mark(ctx);
     s.end = ended{0, 1};
     LSP_REQUIRE(method != LSP_SUFFIX_INDUCED, LSP_ERR_UNSUPPORTED, "induced sorting runs on the CPU only");
@@ -297,25 +556,21 @@ extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, 
     short_bits = 32 / s.text.bits * s.text.bits;
     LSP_TRY(look(ctx, &s.text, ~(~(uint64_t)0 >> short_bits), &in_long, &in_short));
     short_keys = in_short < 0.25 || in_long > 0.9; /* else long keys finish many more */
+    LSP_TRY(take_memory(ctx, &s, text, suffixes, &short_keys, &why));
     info->method = LSP_SUFFIX_DOUBLING;
     info->alphabet = s.text.kinds;
     info->bits = short_keys ? short_bits : 64 / s.text.bits * s.text.bits;
     snprintf(info->reason, sizeof info->reason,
-             "a GPU; %.0f and %.0f %% of the suffixes share their first %d and %d symbols with others", 100 * in_short,
-             100 * in_long, short_bits / s.text.bits, 64 / s.text.bits);
-    LSP_TRY(on_gpu(ctx, text->n, sizeof *s.order, &s.order));
-    LSP_TRY(on_gpu(ctx, lsp_ceil_div(text->n, GROUPS_ITEMS), sizeof *s.counts, &s.counts));
-    if (short_keys) {
-        LSP_TRY(first_sort<uint32_t>(ctx, &s, info->bits));
-    } else {
-        LSP_TRY(first_sort<uint64_t>(ctx, &s, info->bits));
-    }
-    LSP_TRY(make_groups(ctx, s.now.items, &s.next));
-    LSP_TRY(text_rounds(ctx, &s));
+             "a GPU; %.0f and %.0f %% of the suffixes share their first %d and %d symbols with others%s",
+             100 * in_short, 100 * in_long, short_bits / s.text.bits, 64 / s.text.bits, why);
+    LSP_TRY(short_keys ? first_sort<uint32_t>(ctx, &s, info->bits) : first_sort<uint64_t>(ctx, &s, info->bits));
+    LSP_TRY(s.items == 0 ? LSP_OK : s.lists > 0 ? text_rounds(ctx, &s) : place_rounds(ctx, &s));
     LSP_TRY(rank_rounds(ctx, &s));
     info->rounds = s.rounds;
-    LSP_TRY(hand_over(ctx, s.order, text, type, suffixes));
+    LSP_TRY(hand_over(ctx, &s, text, type, suffixes));
 done:
     lsp_scratch_release(ctx, mark);
+    lsp_free(ctx, (void *)s.text.words);
+    lsp_free(ctx, (void *)s.text.first);
     return status;
 }

@@ -19,8 +19,19 @@ typedef struct lsp_packed {
                               Two words more may be read */
 } lsp_packed;
 
-/* alphabet.cu: finds the alphabet of a text and packs its codes. Scratch of the call. Waits. */
+/* alphabet.cu: finds the alphabet of a text and packs its codes. Waits. The caller frees words and first, also when the
+ * call failed. */
 lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *packed);
+
+/* derived.cu */
+lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes);
+lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                                   void *ranks);
+lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp);
+lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
+                               int64_t *primary);
+lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                                  const lsp_text *patterns, int64_t *first, int64_t *count);
 
 /* doubling.cu */
 lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,

@@ -262,15 +262,17 @@ static __global__ void __launch_bounds__(TEXT_NT)
     }
 }
 
-/* The ranks of what begins `offset` behind; before them those that have ended: one text, the shorter first; a set, all
- * have the same length, in their order. */
+/* The rank of what begins `offset` behind suffix `id`; before them those that have ended: one text, the shorter first;
+ * a set, all have the same length, in their order. */
+__device__ inline uint32_t rank_key(const lsp_packed &t, uint32_t id, int64_t offset, const uint32_t *ranks) {
+    const uint32_t n = (uint32_t)t.n;
+    const int64_t at = id + offset;
+    return t.first != NULL && begins_string(t, min(at, t.n)) ? id : at < t.n ? n + ranks[at] : n - id;
+}
+
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_rank_keys(lsp_packed t, groups g, int64_t offset, const uint32_t *ranks, uint32_t *keys) {
-    EACH_ITEM(i, g.items) {
-        const uint32_t id = g.id[i], n = (uint32_t)t.n;
-        const int64_t at = id + offset;
-        keys[i] = t.first != NULL && begins_string(t, min(at, t.n)) ? id : at < t.n ? n + ranks[at] : n - id;
-    }
+    EACH_ITEM(i, g.items) { keys[i] = rank_key(t, g.id[i], offset, ranks); }
 }
 
 #endif

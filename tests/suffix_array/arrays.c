@@ -118,7 +118,6 @@ Test(suffix_array_arrays, a_text_on_the_gpu_has_its_array_there) {
     must(ctx, lsp_suffix_array(ctx, &there, NULL, LSP_I64, array.memory, NULL));
     must(ctx, lsp_array_copy(ctx, found, LSP_HOST, array.memory, LSP_CUDA, 8 * (size_t)text.n));
     cr_assert(memcmp(expected, found, 8 * (size_t)text.n) == 0);
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "on the host only", lsp_suffix_check(ctx, &there, LSP_I64, array.memory));
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "induced",
               lsp_suffix_array(ctx, &there, &(lsp_suffix_options){.method = LSP_SUFFIX_INDUCED}, LSP_I64, array.memory,
                                NULL));

@@ -171,6 +171,76 @@ Test(suffix_array_calls, failing_allocations_leave_everything_as_it_was_on_the_g
         free_text(&c.text);
     }
 }
+
+/* Counts the bytes on the GPU. */
+typedef struct counted {
+    test_memory memory;
+    int64_t bytes, peak;
+} counted;
+static void *counted_alloc(void *user, size_t bytes, lsp_where where) {
+    counted *c = user;
+    c->bytes += where == LSP_CUDA ? (int64_t)bytes : 0;
+    c->peak = lsp_max(c->peak, c->bytes);
+    return failing_alloc(&c->memory, bytes, where);
+}
+static void counted_free(void *user, void *piece, size_t bytes, lsp_where where) {
+    counted *c = user;
+    c->bytes -= where == LSP_CUDA ? (int64_t)bytes : 0;
+    failing_free(&c->memory, piece, bytes, where);
+}
+
+/* Sorts with a budget; *c counts what the call and the context took. */
+static lsp_status sort_within(const lsp_text *text, int64_t budget, int32_t *array, lsp_suffix_info *info, counted *c,
+                              char *told) {
+    *c = (counted){.memory = {.fail_at = -1}};
+    lsp_ctx *ctx = NULL;
+    char error[256];
+    const lsp_allocator allocator = {counted_alloc, counted_free, c};
+    cr_assert(lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator, .max_bytes = budget},
+                             error, sizeof error) == LSP_OK);
+    const lsp_status status = lsp_suffix_array(ctx, text, NULL, LSP_I32, array, info);
+    snprintf(told, 512, "%s", lsp_last_error(ctx));
+    lsp_ctx_destroy(ctx);
+    return status;
+}
+
+/* info tells the bytes; a budget of so many suffices; with one less short keys are taken, or it is refused. */
+Test(suffix_array_calls, memory_on_the_gpu_is_what_info_tells_and_within_20_n) {
+    lsp_ctx_destroy(test_gpu_ctx_or_skip());
+    const int kinds[] = {RANDOM_4, WORDS, PERIODIC, EQUAL, TWICE, NEARLY_PERIODIC};
+    const int64_t n = reduced(3000, 1 << 21);
+    int32_t *array = malloc((size_t)n * sizeof *array), *again = malloc((size_t)n * sizeof *again);
+    lsp_ctx *host = test_ctx(2);
+    for (int k = 0; k < 6; k++) {
+        lsp_text text = make_text(kinds[k], n, 1, k == 5 ? 30 : 0, 4);
+        lsp_suffix_info info, small;
+        counted c;
+        char told[512];
+        cr_assert(sort_within(&text, 0, array, &info, &c, told) == LSP_OK, "%s", told);
+        must(host, lsp_suffix_check(host, &text, LSP_I32, array));
+        cr_assert(c.peak >= info.scratch_bytes);
+        for (int64_t bytes = info.scratch_bytes;; bytes = small.scratch_bytes) {
+            again[0] = -5;
+            cr_assert(sort_within(&text, bytes, again, &small, &c, told) == LSP_OK, "%s", told);
+            cr_assert(c.peak <= bytes && small.scratch_bytes == bytes, "%lld counted, %lld told, budget %lld",
+                      (long long)c.peak, (long long)small.scratch_bytes, (long long)bytes);
+            cr_assert(memcmp(array, again, (size_t)n * sizeof *array) == 0);
+            again[0] = -5;
+            if (sort_within(&text, bytes - 1, again, &small, &c, told) != LSP_OK) {
+                cr_assert(strstr(told, "the budget is") != NULL && again[0] == -5, "%s", told);
+                /* the text and the array of the host have copies there */
+                cr_assert(bytes <= 25 * n + (4 << 20) || n < 1 << 21, "%lld bytes for %lld", (long long)bytes,
+                          (long long)n);
+                break;
+            }
+            cr_assert(strstr(small.reason, "budget") != NULL && small.bits <= 32, "%s", small.reason);
+        }
+        free_text(&text);
+    }
+    free(array);
+    free(again);
+    lsp_ctx_destroy(host);
+}
 #endif
 
 Test(suffix_array_calls, a_budget_that_is_too_small_is_told) {

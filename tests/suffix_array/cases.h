@@ -24,7 +24,20 @@ static inline lsp_suffix_method last_method(const lsp_ctx *ctx, const lsp_text *
 /* Under sanitizers: fewer and shorter texts. */
 static inline int64_t reduced(int64_t few, int64_t many) { return getenv("LSP_TEST_REDUCED") != NULL ? few : many; }
 
-enum { RANDOM_2, RANDOM_4, RANDOM_300, PERIODIC, NEARLY_PERIODIC, FIBONACCI, EQUAL, WORDS, RISING, FALLING, KINDS };
+enum {
+    RANDOM_2,
+    RANDOM_4,
+    RANDOM_300,
+    PERIODIC,
+    NEARLY_PERIODIC,
+    FIBONACCI,
+    EQUAL,
+    WORDS,
+    RISING,
+    FALLING,
+    KINDS,
+    TWICE
+};
 static const char *const kind_names[] = {"random of 2", "random of 4", "random of 300", "periodic", "nearly periodic",
                                          "fibonacci",   "equal",       "words",         "rising",   "falling"};
 
@@ -55,6 +68,8 @@ static inline int64_t symbol_of(int kind, int64_t i, uint64_t *state, const int6
         return i / 3;
     case FALLING:
         return 100000 - i / 2;
+    case TWICE: /* with 1000 symbols: the first 500, and again */
+        return i < 500 ? test_below(state, 4) : before[i - 500];
     default:
         return 5;
     }

@@ -124,6 +124,156 @@ static void patterns_are_found(lsp_ctx *ctx, const lsp_text *text, lsp_type type
 }
 Test(suffix_array_derived, patterns) { for_texts(patterns_are_found); }
 
+/* ---- on a GPU: as on the host ---- */
+
+typedef struct there {
+    lsp_text text, patterns;
+    lsp_array symbols, array, pattern_symbols, out, first, count;
+} there;
+
+static void put(lsp_ctx *ctx, lsp_array *to, const void *from, size_t bytes) {
+    must(ctx, lsp_array_create(ctx, bytes + 8, LSP_CUDA, to));
+    must(ctx, lsp_array_copy(ctx, to->memory, LSP_CUDA, from, LSP_HOST, bytes));
+}
+static void get_from(lsp_ctx *ctx, void *to, const lsp_array *from, size_t bytes) {
+    must(ctx, lsp_array_copy(ctx, to, LSP_HOST, from->memory, LSP_CUDA, bytes));
+}
+
+static void all_is_alike(lsp_ctx *host, lsp_ctx *ctx, const lsp_text *text, lsp_type type, int kind) {
+    const size_t n = (size_t)text->n, bytes = lsp_type_bytes(type), symbol = (size_t)text->symbol_bytes;
+    there t = {.text = *text};
+    void *array = malloc(n * 8 + 8), *expected = malloc(n * 8 + 8), *found = malloc(n * 8 + 8);
+    int64_t primary = -1, primary_there = -1, first[41], count[41], first_there[41], count_there[41];
+    int64_t starts[41] = {0};
+    for (int p = 0; p < 40; p++) {
+        starts[p + 1] = lsp_min(starts[p] + p % 7, text->n);
+    }
+    t.patterns = (lsp_text){
+        .n = starts[40], .symbol_bytes = text->symbol_bytes, .symbols = text->symbols, .strings = 40, .starts = starts};
+    must(host, lsp_suffix_array(host, text, NULL, type, array, NULL));
+    put(ctx, &t.symbols, text->symbols, n * symbol);
+    put(ctx, &t.array, array, n * bytes);
+    must(ctx, lsp_array_create(ctx, n * 8 + 8, LSP_CUDA, &t.out));
+    must(ctx, lsp_array_create(ctx, sizeof first, LSP_CUDA, &t.first));
+    must(ctx, lsp_array_create(ctx, sizeof count, LSP_CUDA, &t.count));
+    t.text.symbols = t.symbols.memory, t.text.where = LSP_CUDA;
+    must(ctx, lsp_suffix_check(ctx, &t.text, type, t.array.memory));
+    must(host, lsp_suffix_inverse(host, text->n, type, array, LSP_HOST, expected));
+    must(ctx, lsp_suffix_inverse(ctx, text->n, type, t.array.memory, LSP_CUDA, t.out.memory));
+    get_from(ctx, found, &t.out, n * bytes);
+    cr_assert(memcmp(expected, found, n * bytes) == 0, "ranks, %s, n %zu", kind_names[kind], n);
+    must(host, lsp_suffix_lcp(host, text, type, array, expected));
+    must(ctx, lsp_suffix_lcp(ctx, &t.text, type, t.array.memory, t.out.memory));
+    get_from(ctx, found, &t.out, n * bytes);
+    for (int64_t r = 0; r < text->n; r++) {
+        cr_assert(lsp_index_at(expected, type, r) == lsp_index_at(found, type, r),
+                  "prefixes, %s, n %zu, %lld strings, place %lld: %lld, not %lld", kind_names[kind], n,
+                  (long long)text->strings, (long long)r, (long long)lsp_index_at(found, type, r),
+                  (long long)lsp_index_at(expected, type, r));
+    }
+    if (text->strings == 0) {
+        must(host, lsp_suffix_bwt(host, text, type, array, expected, &primary));
+        must(ctx, lsp_suffix_bwt(ctx, &t.text, type, t.array.memory, t.out.memory, &primary_there));
+        get_from(ctx, found, &t.out, n * symbol);
+        cr_assert(primary == primary_there && memcmp(expected, found, n * symbol) == 0, "transform, %s, n %zu",
+                  kind_names[kind], n);
+    }
+    must(host, lsp_suffix_search(host, text, type, array, &t.patterns, first, count));
+    t.patterns.symbols = t.symbols.memory;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "both must lie at one place",
+              lsp_suffix_search(ctx, &t.text, type, t.array.memory, &t.patterns, t.first.memory, t.count.memory));
+    t.patterns.where = LSP_CUDA;
+    must(ctx, lsp_suffix_search(ctx, &t.text, type, t.array.memory, &t.patterns, t.first.memory, t.count.memory));
+    get_from(ctx, first_there, &t.first, sizeof first);
+    get_from(ctx, count_there, &t.count, sizeof count);
+    cr_assert(memcmp(first, first_there, 40 * sizeof *first) == 0 &&
+                  memcmp(count, count_there, 40 * sizeof *count) == 0,
+              "patterns, %s, n %zu", kind_names[kind], n);
+    lsp_array *const arrays[] = {&t.symbols, &t.array, &t.out, &t.first, &t.count};
+    for (int a = 0; a < 5; a++) {
+        lsp_array_free(arrays[a]);
+    }
+    free(array);
+    free(expected);
+    free(found);
+}
+
+Test(suffix_array_derived, arrays_on_the_gpu_give_what_those_of_the_host_give) {
+    const int64_t lengths[] = {3000, 65, 2, 1, 0, 60000};
+    lsp_ctx *host = test_ctx(2), *ctx = test_gpu_ctx_or_skip();
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int l = 0; l < (int)reduced(5, 6); l++) {
+            const int bytes = 1 << (kind + l) % 3;
+            for (int64_t strings = 0; strings <= 30; strings += 30) {
+                lsp_text text = make_text(kind, lengths[l], bytes, strings, (uint64_t)(kind + l));
+                all_is_alike(host, ctx, &text, (kind + l) % 2 ? LSP_I32 : LSP_I64, kind);
+                free_text(&text);
+            }
+        }
+    }
+    lsp_ctx_destroy(host);
+    lsp_ctx_destroy(ctx);
+}
+
+/* What is wrong with an array on a GPU is told as on the host, and nothing is written. */
+Test(suffix_array_derived, on_the_gpu_the_same_is_refused) {
+    lsp_ctx *host = test_ctx(1), *ctx = test_gpu_ctx_or_skip();
+    lsp_text text = make_text(WORDS, 300, 1, 0, 1), at = text;
+    int32_t array[300], wrong[300], out[300], seen[300];
+    lsp_array symbols = {0}, suffixes = {0}, written = {0};
+    int64_t primary = 9;
+    put(ctx, &symbols, text.symbols, 300);
+    must(host, lsp_suffix_array(host, &text, NULL, LSP_I32, array, NULL));
+    memset(out, 7, sizeof out);
+    put(ctx, &written, out, sizeof out);
+    at.symbols = symbols.memory, at.where = LSP_CUDA;
+    for (int fault = 0; fault < 5; fault++) {
+        char told[256];
+        memcpy(wrong, array, sizeof wrong);
+        wrong[200] = fault == 0 ? 300 : fault == 1 ? -1 : fault == 2 ? wrong[100] : wrong[200];
+        if (fault == 3) {
+            wrong[40] = array[41], wrong[41] = array[40];
+        } else if (fault == 4) {
+            for (int r = 0; r < 300; r++) {
+                wrong[r] = wrong[r] == 0 ? 1 : wrong[r];
+            }
+        }
+        put(ctx, &suffixes, wrong, sizeof wrong);
+        cr_assert(lsp_suffix_check(host, &text, LSP_I32, wrong) == LSP_ERR_FORMAT);
+        snprintf(told, sizeof told, "%s", lsp_last_error(host));
+        must_fail(ctx, LSP_ERR_FORMAT, told, lsp_suffix_check(ctx, &at, LSP_I32, suffixes.memory));
+#define ALIKE(on_host, on_gpu)                                                                                         \
+    if ((on_host) != LSP_OK) {                                                                                         \
+        snprintf(told, sizeof told, "%s", lsp_last_error(host));                                                       \
+        must_fail(ctx, LSP_ERR_ARGUMENT, told, on_gpu);                                                                \
+        get_from(ctx, seen, &written, sizeof seen);                                                                    \
+        cr_assert(memcmp(out, seen, sizeof out) == 0 && primary == 9);                                                 \
+    }
+        ALIKE(lsp_suffix_inverse(host, 300, LSP_I32, wrong, LSP_HOST, seen),
+              lsp_suffix_inverse(ctx, 300, LSP_I32, suffixes.memory, LSP_CUDA, written.memory))
+        if (fault < 2) {
+            ALIKE(lsp_suffix_lcp(host, &text, LSP_I32, wrong, seen),
+                  lsp_suffix_lcp(ctx, &at, LSP_I32, suffixes.memory, written.memory))
+        }
+        if (fault < 2 || fault == 4) {
+            ALIKE(lsp_suffix_bwt(host, &text, LSP_I32, wrong, seen, &primary),
+                  lsp_suffix_bwt(ctx, &at, LSP_I32, suffixes.memory, written.memory, &primary))
+        } else {
+            lsp_array scrap = {0}; /* any answer, and no read out of bounds */
+            must(ctx, lsp_array_create(ctx, sizeof out, LSP_CUDA, &scrap));
+            must(ctx, lsp_suffix_lcp(ctx, &at, LSP_I32, suffixes.memory, scrap.memory));
+            lsp_array_free(&scrap);
+        }
+#undef ALIKE
+        lsp_array_free(&suffixes);
+    }
+    free_text(&text);
+    lsp_array_free(&symbols);
+    lsp_array_free(&written);
+    lsp_ctx_destroy(host);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(suffix_array_derived, a_transform_of_no_text_is_refused) {
     lsp_ctx *ctx = test_ctx(1);
     char out[5] = "....";

@@ -1,0 +1,205 @@
+/* What is made of a suffix array on a GPU: checks, ranks, common prefixes, the Burrows-Wheeler transform, searches.
+ * Each is a few passes of one thread an item. All calls wait. */
+#include "kernel_derived.cuh"
+
+enum { FOUND = 2 }; /* numbers that a pass can report */
+
+typedef struct deriving {
+    derived_text t;
+    bool wide; /* numbers of places and suffixes have 8 bytes in scratch */
+    u64 *found;
+} deriving;
+
+static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, TEXT_NT * 4, TEXT_SM_BLOCKS); }
+
+static lsp_status on_gpu(lsp_ctx *ctx, int64_t n, size_t bytes, void *memory) {
+    return lsp_scratch_at(ctx, LSP_CUDA, n, bytes, (void **)memory);
+}
+
+/* Nothing found yet. */
+static lsp_status forget(lsp_ctx *ctx, const deriving *d) {
+    return LSP_CUDA_CALL(ctx,
+                         cudaMemsetAsync(d->found, 0xff, FOUND * sizeof *d->found, (cudaStream_t)lsp_cuda_stream(ctx)));
+}
+/* found[0], found[1]; -1: nothing. */
+static lsp_status read_found(lsp_ctx *ctx, const deriving *d, int64_t found[FOUND]) {
+    return lsp_cuda_read(ctx, found, d->found, FOUND * sizeof *d->found);
+}
+
+static lsp_status begin(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, deriving *d) {
+    lsp_status status = LSP_OK;
+    const uint64_t *bits;
+    *d = deriving{};
+    d->t.n = text->n, d->t.symbols = text->symbols, d->t.symbol_bytes = text->symbol_bytes;
+    d->t.suffixes = suffixes, d->t.wide = type == LSP_I64;
+    d->wide = text->n > INT32_MAX;
+    LSP_TRY(on_gpu(ctx, FOUND, sizeof *d->found, &d->found));
+    LSP_TRY(forget(ctx, d));
+    LSP_TRY(lsp_text_firsts(ctx, text, &bits));
+    if (bits != NULL) {
+        const int64_t words = text->n / 64 + 1;
+        uint64_t *first;
+        LSP_TRY(on_gpu(ctx, words, sizeof *first, &first));
+        LSP_TRY(lsp_cuda_copy(ctx, first, LSP_CUDA, bits, LSP_HOST, words * (int64_t)sizeof *first));
+        d->t.first = first;
+    }
+done:
+    return status;
+}
+
+static lsp_status read_suffix(lsp_ctx *ctx, const deriving *d, int64_t r, int64_t *suffix) {
+    lsp_status status = LSP_OK;
+    int32_t narrow;
+    if (d->t.wide) {
+        LSP_TRY(lsp_cuda_read(ctx, suffix, (const int64_t *)d->t.suffixes + r, sizeof *suffix));
+    } else {
+        LSP_TRY(lsp_cuda_read(ctx, &narrow, (const int32_t *)d->t.suffixes + r, sizeof narrow));
+        *suffix = narrow;
+    }
+done:
+    return status;
+}
+
+static lsp_status check_range(lsp_ctx *ctx, const deriving *d) {
+    lsp_status status = LSP_OK;
+    int64_t found[FOUND], suffix;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_check_range, blocks_for(ctx, d->t.n), TEXT_NT, 0, d->t, d->found));
+    LSP_TRY(read_found(ctx, d, found));
+    if (found[0] >= 0) {
+        LSP_TRY(read_suffix(ctx, d, found[0], &suffix));
+        LSP_TRY(lsp_suffix_refuse(ctx, d->t.n, found[0], suffix));
+    }
+done:
+    return status;
+}
+
+static size_t place_bytes(const deriving *d) { return d->wide ? sizeof(int64_t) : sizeof(int32_t); }
+
+/* *places = the first place of each suffix, in scratch; found[0] = the first place whose suffix is none or stands
+ * before it, found[1] = the lowest suffix that stands twice. */
+static lsp_status find_places(lsp_ctx *ctx, const deriving *d, void **places, int64_t found[FOUND]) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(on_gpu(ctx, d->t.n, place_bytes(d), places));
+    LSP_TRY(LSP_CUDA_CALL(
+        ctx, cudaMemsetAsync(*places, 0xff, (size_t)d->t.n * place_bytes(d), (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_find_places, blocks_for(ctx, d->t.n), TEXT_NT, 0, d->t, *places, d->wide));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_check_once, blocks_for(ctx, d->t.n), TEXT_NT, 0, d->t, *places, d->wide, d->found,
+                       d->found + 1));
+    LSP_TRY(read_found(ctx, d, found));
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    deriving d;
+    void *places;
+    int64_t found[FOUND], i, j, place;
+    LSP_TRY(begin(ctx, text, type, suffixes, &d));
+    LSP_TRY(find_places(ctx, &d, &places, found));
+    if (found[0] >= 0) {
+        LSP_TRY(read_suffix(ctx, &d, found[0], &i));
+        LSP_REQUIRE(i >= 0 && i < text->n, LSP_ERR_FORMAT, "place %lld holds suffix %lld: there are %lld",
+                    (long long)found[0], (long long)i, (long long)text->n);
+        place = 0; /* the lower half of 8 bytes comes first */
+        LSP_TRY(
+            lsp_cuda_read(ctx, &place, (const char *)places + (size_t)i * place_bytes(&d), (int64_t)place_bytes(&d)));
+        LSP_REQUIRE(false, LSP_ERR_FORMAT, "suffix %lld stands at places %lld and %lld", (long long)i, (long long)place,
+                    (long long)found[0]);
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_check_order, blocks_for(ctx, text->n), TEXT_NT, 0, d.t, places, d.wide, d.found));
+    LSP_TRY(read_found(ctx, &d, found));
+    if (found[0] >= 0) {
+        LSP_TRY(read_suffix(ctx, &d, found[0] - 1, &i));
+        LSP_TRY(read_suffix(ctx, &d, found[0], &j));
+        LSP_REQUIRE(false, LSP_ERR_FORMAT,
+                    "suffix %lld stands at place %lld, before suffix %lld, which comes before it", (long long)i,
+                    (long long)found[0] - 1, (long long)j);
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                                              void *ranks) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    deriving d;
+    void *places;
+    int64_t found[FOUND];
+    LSP_TRY(begin(ctx, text, type, suffixes, &d));
+    LSP_TRY(check_range(ctx, &d));
+    LSP_TRY(find_places(ctx, &d, &places, found));
+    LSP_REQUIRE(found[0] < 0, LSP_ERR_ARGUMENT, "suffix %lld stands twice in the suffix array", (long long)found[1]);
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_copy_indices, blocks_for(ctx, d.t.n), TEXT_NT, 0, d.t.n, places, d.wide, ranks,
+                       d.t.wide));
+    LSP_TRY(lsp_cuda_wait(ctx));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                                          void *lcp) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const int64_t n = text->n, warps = lsp_ceil_div(n, PREFIX_ITEMS), blocks = lsp_ceil_div(warps, TEXT_NT / WARP);
+    deriving d;
+    void *common;
+    int64_t *most;
+    LSP_TRY(begin(ctx, text, type, suffixes, &d));
+    LSP_TRY(on_gpu(ctx, n, place_bytes(&d), &common));
+    LSP_TRY(on_gpu(ctx, warps, sizeof *most, &most));
+    LSP_TRY(check_range(ctx, &d));
+    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(common, 0xff, (size_t)n * place_bytes(&d), /* where the array is wrong */
+                                               (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_find_before, blocks_for(ctx, n), TEXT_NT, 0, d.t, common, d.wide));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_find_prefixes, blocks, TEXT_NT, 0, d.t, common, d.wide, most));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_reach_before, 1, TEXT_NT, 0, most, warps));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_spread_prefixes, blocks, TEXT_NT, 0, n, common, d.wide, (const int64_t *)most));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_order_prefixes, blocks_for(ctx, n), TEXT_NT, 0, d.t, common, d.wide, lcp));
+    LSP_TRY(lsp_cuda_wait(ctx));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                                          void *bwt, int64_t *primary) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    deriving d;
+    int64_t found[FOUND];
+    LSP_TRY(begin(ctx, text, type, suffixes, &d));
+    LSP_TRY(check_range(ctx, &d));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_find_primary, blocks_for(ctx, text->n), TEXT_NT, 0, d.t, d.found));
+    LSP_TRY(read_found(ctx, &d, found));
+    LSP_REQUIRE(found[0] > 0, LSP_ERR_ARGUMENT, "suffix 0 stands nowhere in the suffix array");
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_transform, blocks_for(ctx, text->n), TEXT_NT, 0, d.t, found[0], bwt));
+    LSP_TRY(lsp_cuda_wait(ctx));
+    *primary = found[0];
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                                             const lsp_text *patterns, int64_t *first, int64_t *count) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    deriving d;
+    int64_t *starts;
+    LSP_TRY(begin(ctx, text, type, suffixes, &d));
+    LSP_TRY(on_gpu(ctx, patterns->strings + 1, sizeof *starts, &starts));
+    LSP_TRY(check_range(ctx, &d));
+    LSP_TRY(lsp_cuda_copy(ctx, starts, LSP_CUDA, patterns->starts, LSP_HOST,
+                          (patterns->strings + 1) * (int64_t)sizeof *starts));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_search, lsp_ceil_div(patterns->strings, TEXT_NT), TEXT_NT, 0, d.t,
+                       derived_patterns{patterns->strings, patterns->symbols, starts}, first, count));
+    LSP_TRY(lsp_cuda_wait(ctx));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
