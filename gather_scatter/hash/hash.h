@@ -19,7 +19,8 @@ enum { LSP_HASH_LINE = 64 }; /* bytes of a bucket */
 typedef enum lsp_hash_kind {
     LSP_HASH_NARROW, /* 8 bytes: key of 4 bytes, value of 4. All keys are distinct */
     LSP_HASH_WIDE,   /* 16 bytes: key of 8 bytes, value of 8. All keys are distinct */
-    LSP_HASH_RUNS    /* 16 bytes: key of 8 bytes, a run: where the values of the key begin, and their number */
+    LSP_HASH_RUNS    /* 16 bytes: key of 8 bytes, a run: where the values of the key begin, and their number. On a GPU a
+                        key of 4 bytes has the first value beside it, if that has 4 bytes too */
 } lsp_hash_kind;
 enum { LSP_HASH_BEGIN_BITS = 40 }; /* of a run; its number of values stands above */
 #define LSP_HASH_BEGIN_MASK ((UINT64_C(1) << LSP_HASH_BEGIN_BITS) - 1)

@@ -93,6 +93,13 @@ __device__ inline void hash_set_slot(void *lines, int kind, int slot, uint64_t k
     }
 }
 
+/* The key of a slot. Of runs of 4-byte values with 4-byte keys the first value stands in the upper half: whoever looks
+ * for one match need not read the values. */
+template <typename K> __device__ inline uint64_t hash_slot_key(const lsp_hash_view &t, K key, int64_t u) {
+    const bool first = sizeof(K) == 4 && t.kind == LSP_HASH_RUNS && t.value_bytes == 4;
+    return first ? lsp_hash_value_at(&t, t.heads ? t.heads[u] : u) << 32 | key : key;
+}
+
 /* Writes the buckets blockIdx.x * HASH_LINES and following. */
 template <typename K> __global__ void __launch_bounds__(HASH_NT) kernel_hash_fill(lsp_hash_view t, uint4 *lines) {
     __shared__ hash_fill_shared sh;
@@ -128,7 +135,7 @@ template <typename K> __global__ void __launch_bounds__(HASH_NT) kernel_hash_fil
             const bool link =
                 rank == slots - 1 && u + 1 < last && lsp_hash_bucket(keys[u + 1], wide, t.buckets) == bucket;
             hash_set_slot(sh.lines, t.kind, (int)((bucket - begin) * slots + rank),
-                          link ? lsp_hash_filler(bucket, t.buckets) : (uint64_t)key,
+                          link ? lsp_hash_filler(bucket, t.buckets) : hash_slot_key(t, key, u),
                           link ? (uint64_t)u : lsp_hash_slot_of(&t, u));
         }
     }

@@ -14,8 +14,16 @@ enum {
     HASH_COPY_LANES = 8 /* that copy the values of one probe */
 };
 
+/* A lane's matches. If `in_slot`, `first` is the upper half of the slot's key (hash_slot_key). */
+typedef struct hash_answer {
+    lsp_hash_match match;
+    bool in_slot;
+    uint32_t first;
+} hash_answer;
+
 /* The matches of this lane's mixed key, which is any number where there is no probe. By all lanes of a warp. */
-template <typename K, int KIND> __device__ inline lsp_hash_match hash_look(const lsp_hash_view &t, K mixed) {
+template <typename K, int KIND> __device__ inline hash_answer hash_look(const lsp_hash_view &t, K mixed) {
+    constexpr bool HALF = KIND == LSP_HASH_RUNS && sizeof(K) == 4; /* the lower half of a slot's key is the key */
     const int lane = (int)threadIdx.x % WARP;
     const uint4 *lines = (const uint4 *)t.lines + lane % HASH_PARTS;
     const uint32_t bucket = lsp_hash_bucket(mixed, sizeof(K) == 8, t.buckets);
@@ -28,6 +36,7 @@ template <typename K, int KIND> __device__ inline lsp_hash_match hash_look(const
         last[r] = b == t.buckets - 1;
     }
     uint64_t slot = 0; /* the slot that matches, or the last one */
+    uint32_t beside = 0; /* the upper half of that slot's key */
     bool found = false, link = false;
 #pragma unroll
     for (int r = 0; r < HASH_TURNS; r++) {
@@ -40,6 +49,10 @@ template <typename K, int KIND> __device__ inline lsp_hash_match hash_look(const
             hit = first || part[r].z == (uint32_t)wanted;
             value = first ? part[r].y : part[r].w;
             linked = part[r].z == filler && part[r].w != ~0u;
+        } else if (HALF) {
+            hit = part[r].x == (uint32_t)wanted;
+            value = (uint64_t)part[r].w << 32 | part[r].z;
+            linked = part[r].x == filler && value != UINT64_MAX;
         } else {
             hit = ((uint64_t)part[r].y << 32 | part[r].x) == (uint64_t)wanted;
             value = (uint64_t)part[r].w << 32 | part[r].z;
@@ -51,23 +64,25 @@ template <typename K, int KIND> __device__ inline lsp_hash_match hash_look(const
         const int from = at + (mine ? __ffs((int)mine) - 1 : HASH_PARTS - 1);
         const uint64_t got = KIND == LSP_HASH_NARROW ? __shfl_sync(~0u, (unsigned)value, from)
                                                      : __shfl_sync(~0u, (unsigned long long)value, from);
+        const uint32_t upper = HALF ? __shfl_sync(~0u, part[r].y, from) : 0;
         if (lane / HASH_TURN_PROBES == r) {
             slot = got;
+            beside = upper;
             found = mine != 0;
             link = links >> (at + HASH_PARTS - 1) & 1;
         }
     }
-    if (!found && link) {
-        return lsp_hash_beyond(&t, (int64_t)slot, mixed);
-    }
-    lsp_hash_match match = {0, 0};
+    hash_answer answer = {{0, 0}, found, beside};
     if (found) {
-        match = lsp_hash_match_of(&t, slot);
+        answer.match = lsp_hash_match_of(&t, slot);
+    } else if (link) {
+        answer.match = lsp_hash_beyond(&t, (int64_t)slot, mixed);
     }
-    return match;
+    return answer;
 }
 
-/* Calls f(i, here, match) for the probes of the grid; a warp stays together, and where here is false there is no probe.
+/* Calls f(i, here, answer) for the probes of the grid; a warp stays together, and where here is false there is no
+ * probe.
  */
 template <typename K, int KIND, typename F>
 __device__ inline void hash_each(const lsp_hash_view &t, const lsp_hash_probes &probes, F f) {
@@ -95,15 +110,27 @@ template <typename V> __device__ inline V hash_absent(bool ones) {
     }
 }
 
+/* A value of 4 bytes; never asked for others. */
+template <typename V> __device__ inline V hash_first(uint32_t value) {
+    if constexpr (sizeof(V) == 16) {
+        return make_ulonglong2(value, 0);
+    } else {
+        return (V)value;
+    }
+}
+
 struct hash_nothing {};
 
 template <typename K, int KIND, typename V>
 __global__ void __launch_bounds__(HASH_NT) kernel_hash_find(lsp_hash_view t, lsp_hash_probes probes) {
-    hash_each<K, KIND>(t, probes, [&](int64_t i, bool here, lsp_hash_match match) {
+    hash_each<K, KIND>(t, probes, [&](int64_t i, bool here, const hash_answer &answer) {
+        const lsp_hash_match &match = answer.match;
         if (here) {
             if constexpr (sizeof(V) > 1) {
-                ((V *)probes.values)[i] =
-                    match.count > 0 ? hash_value<V, KIND>(t, match.at) : hash_absent<V>(t.positions);
+                const bool first = KIND == LSP_HASH_RUNS && sizeof(K) == 4 && sizeof(V) == 4 && answer.in_slot;
+                ((V *)probes.values)[i] = match.count == 0 ? hash_absent<V>(t.positions)
+                                          : first          ? hash_first<V>(answer.first)
+                                                           : hash_value<V, KIND>(t, match.at);
             }
             if (probes.found) {
                 probes.found[i] = match.count > 0;
@@ -119,11 +146,11 @@ __global__ void __launch_bounds__(HASH_NT)
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         offsets[0] = 0;
     }
-    hash_each<K, KIND>(t, probes, [&](int64_t i, bool here, lsp_hash_match match) {
+    hash_each<K, KIND>(t, probes, [&](int64_t i, bool here, const hash_answer &answer) {
         if (here) {
-            offsets[i + 1] = match.count;
+            offsets[i + 1] = answer.match.count;
             if (at) {
-                at[i] = match.at;
+                at[i] = answer.match.at;
             }
         }
     });
@@ -179,7 +206,8 @@ template <typename K, int KIND, typename V>
 __global__ void __launch_bounds__(HASH_NT) kernel_hash_some(lsp_hash_view t, lsp_hash_probes probes) {
     const int lane = (int)threadIdx.x % WARP;
     unsigned long long left = 0;
-    hash_each<K, KIND>(t, probes, [&](int64_t i, bool here, lsp_hash_match match) {
+    hash_each<K, KIND>(t, probes, [&](int64_t i, bool here, const hash_answer &answer) {
+        const lsp_hash_match &match = answer.match;
         const int64_t from = here ? lsp_hash_cursor(probes.cursors[i], match.count) : 0;
         const int64_t taken = here ? min(match.count - from, probes.cap) : 0;
         if (here) {
