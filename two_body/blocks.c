@@ -27,11 +27,17 @@ static int64_t room_for_points(lsp_ctx *ctx, int64_t results) {
     return lsp_available_bytes(ctx, LSP_CUDA) - results * (int64_t)sizeof(uint64_t) - (1 << 16);
 }
 
-static bool needs_blocks(lsp_ctx *ctx, const lsp_pair_job *job, int64_t results) {
+int64_t lsp_pair_block_points(lsp_ctx *ctx, const lsp_pair_job *job, int64_t results) {
     const int64_t n = job->sets[0].n, m = job->sets[1].n, points = n + (job->self ? 0 : m);
     const int64_t bytes = points * (brought_bytes(job) + made_bytes(job));
-    return ctx->options.device == LSP_CUDA && job->where == LSP_HOST && n > 0 && m > 0 && points > LEAST_BLOCK &&
-           (ctx->options.max_bytes > 0 || bytes > 1 << 30) && bytes > room_for_points(ctx, results);
+    const bool blocks = ctx->options.device == LSP_CUDA && job->where == LSP_HOST && n > 0 && m > 0 &&
+                        points > LEAST_BLOCK && (ctx->options.max_bytes > 0 || bytes > 1 << 30) &&
+                        bytes > room_for_points(ctx, results);
+    if (!blocks) {
+        return INT32_MAX;
+    }
+    const int64_t fit = room_for_points(ctx, results) / (PLACES * brought_bytes(job) + 2 * made_bytes(job));
+    return lsp_min(lsp_max(fit, LEAST_BLOCK), MOST_BLOCK);
 }
 
 static lsp_status bring(lsp_ctx *ctx, procession *p, int set, int64_t number, int place) {
@@ -145,18 +151,17 @@ lsp_status lsp_pair_tally_all(lsp_ctx *ctx, lsp_pair_job *job, double radius, co
                               uint64_t *counts) {
     lsp_status status = LSP_OK;
     uint64_t *one, *sums;
-    if (!needs_blocks(ctx, job, t->n)) {
+    int64_t side = lsp_pair_block_points(ctx, job, t->n);
+    if (side == INT32_MAX) {
         LSP_TRY(lsp_pair_prepare(ctx, job, radius));
         return tally(ctx, job, t, counts);
     }
     LSP_TRY(LSP_SCRATCH(ctx, t->n, &one));
     LSP_TRY(LSP_SCRATCH(ctx, t->n, &sums));
-    const int64_t room = lsp_max(room_for_points(ctx, t->n), 0), most = lsp_max(job->sets[0].n, job->sets[1].n);
-    int64_t side = lsp_min(room / (PLACES * brought_bytes(job) + 2 * made_bytes(job)), MOST_BLOCK);
+    const int64_t most = lsp_max(job->sets[0].n, job->sets[1].n);
     do { /* less memory may be there than it seems */
         const size_t mark = lsp_scratch_mark(ctx);
-        procession p = {.job = job, .side = lsp_max(side, LEAST_BLOCK)};
-        p.side = lsp_ceil_div(most, lsp_ceil_div(most, p.side));
+        procession p = {.job = job, .side = lsp_ceil_div(most, lsp_ceil_div(most, side))};
         for (int s = 0; s < 2; s++) {
             p.count[s] = lsp_ceil_div(job->sets[s].n, p.side);
         }

@@ -1,5 +1,5 @@
 /* The radius join in blocks of rows. A block of one set is three joins side by side: with the points before it, with
- * itself, and with the points behind it. */
+ * itself, and with the points behind it; more of them, if the points do not fit the GPU. */
 #include "two_body.h"
 
 typedef struct streaming {
@@ -8,7 +8,8 @@ typedef struct streaming {
     const lsp_join_options *join;
     double radius;
     int64_t entry_bytes, block_bytes;
-    lsp_pair_info info; /* of all blocks */
+    int64_t block_points; /* at most so many rows, or columns of a piece */
+    lsp_pair_info info;   /* of all blocks */
 } streaming;
 
 /* Points first .. end-1. */
@@ -36,42 +37,63 @@ static lsp_status join_one(lsp_ctx *ctx, streaming *s, const lsp_points *a, cons
     return status;
 }
 
+/* The columns from .. to-1 of the block, as pieces behind those that there are: several if points do not fit. */
+static lsp_status add_pieces(lsp_ctx *ctx, streaming *s, const lsp_points *block, int64_t from, int64_t to,
+                             lsp_csr *pieces, int *count) {
+    lsp_status status = LSP_OK;
+    for (int64_t end; from < to; from = end) {
+        end = lsp_min(from + s->block_points, to);
+        const lsp_points others = part_of(s->b != NULL ? s->b : s->a, from, end);
+        LSP_TRY(join_one(ctx, s, block, &others, &pieces[*count]));
+        (*count)++;
+    }
+done:
+    return status;
+}
+
 static lsp_status make_block(lsp_ctx *ctx, streaming *s, int64_t first, int64_t end, lsp_csr *C) {
     lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
     const lsp_points block = part_of(s->a, first, end);
-    lsp_csr pieces[3] = {{0}, {0}, {0}};
-    const lsp_csr *side[3];
+    const int64_t columns = s->b != NULL ? s->b->n : s->a->n;
+    lsp_csr *pieces = NULL;
+    const lsp_csr **side;
     int count = 0;
-    if (s->b != NULL) {
-        return join_one(ctx, s, &block, s->b, C);
-    }
-    if (first > 0) {
-        const lsp_points before = part_of(s->a, 0, first);
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, columns / s->block_points + 4, &pieces));
+    LSP_TRY(LSP_SCRATCH(ctx, columns / s->block_points + 4, &side));
+    if (s->b == NULL && s->join->half && first > 0) {
         const bool pattern = s->join->values == LSP_JOIN_PATTERN;
         const lsp_csr_types types = {.val_type = pattern ? LSP_NONE : s->a->type,
                                      .drop_values = pattern,
                                      .place = s->a->where == LSP_CUDA ? LSP_PLACE_CUDA : LSP_PLACE_HOST};
-        LSP_TRY(s->join->half ? lsp_csr_create(ctx, block.n, first, 0, &types, &pieces[0])
-                              : join_one(ctx, s, &block, &before, &pieces[0]));
-        side[count++] = &pieces[0];
+        LSP_TRY(lsp_csr_create(ctx, block.n, first, 0, &types, &pieces[count]));
+        count++;
+    } else if (s->b == NULL) {
+        LSP_TRY(add_pieces(ctx, s, &block, 0, first, pieces, &count));
     }
-    LSP_TRY(join_one(ctx, s, &block, NULL, &pieces[1]));
-    side[count++] = &pieces[1];
-    if (end < s->a->n) {
-        const lsp_points behind = part_of(s->a, end, s->a->n);
-        LSP_TRY(join_one(ctx, s, &block, &behind, &pieces[2]));
-        side[count++] = &pieces[2];
+    if (s->b == NULL) {
+        LSP_TRY(join_one(ctx, s, &block, NULL, &pieces[count]));
+        count++;
+    }
+    LSP_TRY(add_pieces(ctx, s, &block, s->b != NULL ? 0 : end, columns, pieces, &count));
+    if (count == 0) { /* no columns */
+        LSP_TRY(join_one(ctx, s, &block, s->b, &pieces[count]));
+        count++;
+    }
+    for (int k = 0; k < count; k++) {
+        side[k] = &pieces[k];
     }
     if (count == 1) {
-        *C = pieces[1];
-        pieces[1] = (lsp_csr){0};
+        *C = pieces[0];
+        pieces[0] = (lsp_csr){0};
     } else {
         LSP_TRY(lsp_csr_stack(ctx, side, 1, count, C));
     }
 done:
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < count; k++) {
         (void)lsp_csr_free(ctx, &pieces[k]);
     }
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -99,7 +121,7 @@ static lsp_status next_block(lsp_ctx *ctx, streaming *s, int64_t first, int64_t 
         }
         status = make_block(ctx, s, first, end, C);
         if (status != LSP_ERR_MEMORY || end - first <= 1) {
-            *rows = bytes < (double)s->block_bytes / 4 ? 2 * lsp_max(*rows, 1) : *rows;
+            *rows = bytes < (double)s->block_bytes / 4 ? lsp_min(2 * lsp_max(*rows, 1), s->block_points) : *rows;
             return status;
         }
     }
@@ -107,7 +129,7 @@ done:
     return status;
 }
 
-static lsp_status check(lsp_ctx *ctx, const streaming *s, int64_t first_row, lsp_join_sink sink) {
+static lsp_status check(lsp_ctx *ctx, streaming *s, int64_t first_row, lsp_join_sink sink) {
     lsp_status status = LSP_OK;
     lsp_pair_job job;
     LSP_TRY(lsp_pair_check(ctx, s->a, s->b, s->options, &job));
@@ -118,6 +140,8 @@ static lsp_status check(lsp_ctx *ctx, const streaming *s, int64_t first_row, lsp
     LSP_REQUIRE(first_row >= 0 && first_row <= s->a->n, LSP_ERR_ARGUMENT,
                 "the first row is %lld: the set a has %lld points", (long long)first_row, (long long)s->a->n);
     LSP_REQUIRE(job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
+    const int64_t words = ctx->options.device == LSP_CUDA ? lsp_available_bytes(ctx, LSP_CUDA) / 16 : 0;
+    s->block_points = lsp_pair_block_points(ctx, &job, words); /* for points half of the room */
 done:
     return status;
 }
@@ -149,6 +173,7 @@ lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_p
         LSP_TRY(choose_bytes(ctx, &s.block_bytes));
     }
     s.entry_bytes = 4 + (s.join->values == LSP_JOIN_PATTERN ? 0 : (int64_t)lsp_type_bytes(a->type));
+    rows = lsp_min(rows, s.block_points);
     for (int64_t first = first_row; first < a->n || first == first_row;) {
         lsp_csr C = {0};
         LSP_TRY(next_block(ctx, &s, first, &rows, &C));

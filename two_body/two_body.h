@@ -28,6 +28,9 @@ typedef struct lsp_pair_tally {
     double scale;
     int64_t n;
 } lsp_pair_tally;
+/* blocks.c: points of a block, if those of the job lie on the host and do not fit the GPU beside `results` words; else
+ * INT32_MAX. */
+int64_t lsp_pair_block_points(lsp_ctx *ctx, const lsp_pair_job *job, int64_t results);
 /* blocks.c: prepares the job and counts; in blocks, if the points lie on the host and do not fit the GPU. */
 lsp_status lsp_pair_tally_all(lsp_ctx *ctx, lsp_pair_job *job, double radius, const lsp_pair_tally *tally,
                               uint64_t *counts);

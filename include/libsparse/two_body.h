@@ -123,7 +123,8 @@ typedef lsp_status (*lsp_join_sink)(void *user, int64_t first_row, const lsp_csr
  * made: for more pairs than memory. A block takes at most block_bytes (0: an eighth of the free memory or of the
  * budget), unless one row alone takes more; making it takes about as much again. To go on after an interruption, call
  * again with the first row that was not handed over. There is at least one block. Pairs of a block are counted before
- * it is made, and points are sorted for each block: few large blocks take least time. */
+ * it is made, and points are sorted for each block: few large blocks take least time. Points of the host may be more
+ * than a GPU's memory, or the budget, holds: then columns are joined in pieces. */
 LSP_API lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                           const lsp_pair_options *options, double radius, const lsp_join_options *join,
                                           int64_t first_row, int64_t block_bytes, lsp_join_sink sink, void *user,

@@ -7,6 +7,8 @@ import contextlib
 import ctypes
 import os
 import signal
+import struct
+import sys
 import threading
 import weakref
 from ctypes import byref
@@ -78,6 +80,11 @@ def failure(status: int, sentence: bytes) -> Error:
     return error
 
 
+# rows, cols, nnz, rowptr, col, val, rowptr_type, col_type, val_type, where: faster than one by one.
+members_of = struct.Struct("3q3P4i").unpack
+assert struct.calcsize("3q3P4i") == ctypes.sizeof(h.lsp_csr)
+
+
 # ---- contexts ------------------------------------------------------------------------------------------------------
 
 
@@ -141,8 +148,9 @@ class Context:
             self._thread = 0
             self._lock.release()
 
-    def make(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> Any:
-        """function(*arguments), which makes the matrix `csr`; its arrays leave the context. Returns the matrix."""
+    def make(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> tuple:
+        """function(*arguments), which makes the matrix `csr`; its arrays leave the context. Returns the members of
+        the matrix."""
         self._begin()
         try:
             return self.make_within(csr, arrays, function, *arguments)
@@ -150,16 +158,18 @@ class Context:
             self._thread = 0
             self._lock.release()
 
-    def make_within(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> Any:
+    def make_within(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> tuple:
         """make() in a function that a call of this context runs, where C allows it."""
         status = function(*arguments)
         if status or self._raised is not None:
+            if not status:  # interrupted too late
+                lib.lsp_csr_free(self.pointer, byref(csr))
             self._fail(status)
-        view = type(csr).from_buffer_copy(csr)
+        members = members_of(csr)
         status = lib.lsp_csr_detach(self.pointer, byref(csr), arrays)
         if status:
             self._fail(status)
-        return view
+        return members
 
     def _begin(self) -> None:
         """Takes the context for a call of this thread."""
@@ -356,7 +366,7 @@ def pool_of(allocate: Callable[[int], int], release: Callable[[int], Any]) -> h.
     def free(user, memory, size, where):
         if where == h.LSP_HOST:
             _libc.free(memory)
-        else:
+        elif not sys.is_finalizing():  # then the pool is gone already, with all that it held
             release(memory)
 
     kinds = dict(h.lsp_allocator._fields_)
@@ -365,11 +375,11 @@ def pool_of(allocate: Callable[[int], int], release: Callable[[int], Any]) -> h.
     return pool
 
 
-def as_dict(struct: ctypes.Structure) -> dict:
+def as_dict(filled: ctypes.Structure) -> dict:
     """The members of a struct that the library has filled."""
     result = {}
-    for name, kind in struct._fields_:
-        value = getattr(struct, name)
+    for name, kind in filled._fields_:
+        value = getattr(filled, name)
         if name == "reserved":
             continue
         if isinstance(value, bytes):

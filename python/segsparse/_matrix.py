@@ -143,7 +143,8 @@ def _scipy(kind: type, shape: tuple, indptr: Any, indices: Any, data: Any) -> An
     """A matrix of SciPy without the checks of its constructor, which take longer than a small product."""
     template = _templates.get(kind)
     if template is None:
-        template = _templates[kind] = dict(kind((0, 0)).__dict__)
+        members = kind((0, 0)).__dict__.items()
+        template = _templates[kind] = {name: value for name, value in members if not name.startswith("_has_")}
     if "_shape" not in template:  # a SciPy to come
         return kind((data, indices, indptr), shape=shape, copy=False)
     result = kind.__new__(kind)
@@ -160,25 +161,26 @@ def made(context: Context, csr: h.lsp_csr, like: Any, function: Any, *arguments:
     return wrapped(context, context.make(csr, arrays, function, context.pointer, *arguments), arrays, like)
 
 
-def wrapped(context: Context, csr: h.lsp_csr, owners: Any, like: Any) -> Any:
-    """A matrix in memory that `owners` keep."""
+def wrapped(context: Context, members: tuple, owners: Any, like: Any) -> Any:
+    """A matrix, by the members of its lsp_csr, in memory that `owners` keep."""
+    rows, cols, nnz, rowptr, col, val, rowptr_type, col_type, val_type, where = members
     family, form = (like.family, like.form) if type(like) is Operand else (like, _new_form())
     kind = type(form)
-    if kind in _templates and csr.where == 0 and csr.rowptr_type == csr.col_type and csr.val_type and csr.val:
+    if kind in _templates and not where and rowptr_type == col_type and val_type and val:
         # The way of all small products: the same as below.
-        index, nnz, rows = INDEX_DTYPES[csr.rowptr_type], csr.nnz, csr.rows
-        return _scipy(kind, (rows, csr.cols), host_array(owners[0], csr.rowptr, index, (rows + 1,)),
-                      host_array(owners[1], csr.col, index, (nnz,)),
-                      host_array(owners[2], csr.val, MATRIX_DTYPES[csr.val_type], (nnz,)))
-    if (csr.where == h.LSP_CUDA) != (family.ordinal is not None):
-        family = OnDevice(context.ordinal) if csr.where == h.LSP_CUDA else HOST
-    at, column, value, nnz = TYPESTR[csr.rowptr_type], TYPESTR[csr.col_type], TYPESTR.get(csr.val_type), csr.nnz
-    indptr = family.wrap(owners[0], csr.rowptr, at, (csr.rows + 1,))
-    indices = family.wrap(owners[1], csr.col, column, (nnz,))
-    data = None if value is None else family.wrap(owners[2], csr.val, value, (nnz,))
+        index = INDEX_DTYPES[rowptr_type]
+        return _scipy(kind, (rows, cols), host_array(owners[0], rowptr, index, (rows + 1,)),
+                      host_array(owners[1], col, index, (nnz,)),
+                      host_array(owners[2], val, MATRIX_DTYPES[val_type], (nnz,)))
+    if (where == h.LSP_CUDA) != (family.ordinal is not None):
+        family = OnDevice(context.ordinal) if where == h.LSP_CUDA else HOST
+    at, column, value = TYPESTR[rowptr_type], TYPESTR[col_type], TYPESTR.get(val_type)
+    indptr = family.wrap(owners[0], rowptr, at, (rows + 1,))
+    indices = family.wrap(owners[1], col, column, (nnz,))
+    data = None if value is None else family.wrap(owners[2], val, value, (nnz,))
     if at != column and not isinstance(indptr, DeviceArray):  # 2^31 entries and more: one type for both, as they ask
         indptr, indices = _as_long(indptr), _as_long(indices)
-    return assemble((csr.rows, csr.cols), indptr, indices, data, form)
+    return assemble((rows, cols), indptr, indices, data, form)
 
 
 def _as_long(array: Any) -> Any:
@@ -236,6 +238,8 @@ def csr_types(dtype: Any, place: int = h.LSP_PLACE_SOURCE) -> h.lsp_csr_types:
 def common(*operands: Operand, watch: bool = False) -> Context:
     """The context for operands, which lie in one place; `watch`: one that Ctrl-C can stop."""
     first = operands[0].family
+    if operands[-1].family is first and len(operands) < 3:
+        return first.context(watch)
     for other in operands[1:]:
         if other.family.ordinal != first.ordinal:
             raise ArgumentError(f"matrices lie in different places: {place(first)} and {place(other.family)}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from ctypes import addressof, byref, c_void_p
 from typing import Any, Callable, Sequence
 
 from . import _header as h
-from ._library import ArgumentError, Context, Handle, as_dict, lib
+from ._library import ArgumentError, Context, Handle, as_dict, lib, members_of
 from ._matrix import Operand, common, csr_types, made, operand, with_values, wrapped
 
 SEMIRINGS = {lib.lsp_semiring_name(i).decode(): i for i in range(h.LSP_SEMIRINGS)}
@@ -77,8 +76,11 @@ def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semi
                                  h.LSP_PLACE_CUDA if on_gpu else h.LSP_PLACE_SOURCE))
     if out_of_core is None:
         C = h.lsp_csr()
-        with context.interruptible() if long else contextlib.nullcontext():
-            return made(context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None)
+        arguments = context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None
+        if not long:
+            return made(*arguments)
+        with context.interruptible():
+            return made(*arguments)
 
     def sink(user, first_row, rows):
         block, arrays = h.lsp_csr(), (h.lsp_array * 3)()
@@ -181,7 +183,7 @@ def multiply_batch(A: Sequence, B: Sequence, *, semiring: str = "plus-times", tr
     context.call(lib.lsp_spgemm_batch, len(a), (h.lsp_csr * len(a))(*(one.csr for one in a)),
                  (h.lsp_csr * len(a))(*(one.csr for one in b)), byref(options), products, None)
     batch = _Batch(context, products)
-    return [wrapped(context, product, (batch,) * 3, one) for product, one in zip(products, a)]
+    return [wrapped(context, members_of(product), (batch,) * 3, one) for product, one in zip(products, a)]
 
 
 # ---- plans ---------------------------------------------------------------------------------------------------------

@@ -362,3 +362,29 @@ Test(two_body_joins, by_all_pairs_within_any_budget_on_the_gpu) {
     free(a.memory);
     lsp_ctx_destroy(ctx);
 }
+
+/* Blocks of rows of points that do not fit the budget: columns are joined in pieces. */
+Test(two_body_joins, blocks_of_points_beyond_the_budget_are_parts_of_the_matrix_on_the_gpu) {
+    lsp_ctx *whole = test_gpu_ctx_or_skip();
+    const int64_t n = reduced(700, 4001);
+    const cloud a = make_cloud(UNIFORM, n, 3, LSP_F32, 1), b = make_cloud(BLOBS, n, 3, LSP_F32, 2);
+    for (int kind = 0; kind < 3; kind++) {
+        const lsp_points *second = kind == 2 ? &b.points : NULL;
+        const lsp_join_options join = {.half = kind == 1};
+        lsp_ctx *ctx = test_gpu_ctx_or_skip();
+        lsp_csr C = {0};
+        must(whole, lsp_radius_join(whole, &a.points, second, NULL, 0.2, &join, &C, NULL));
+        must(ctx, lsp_ctx_set_max_bytes(ctx, ctx->space[LSP_CUDA].used + 200000 + 25 * n));
+        must_fail(ctx, LSP_ERR_MEMORY, "budget",
+                  lsp_radius_join(ctx, &a.points, second, NULL, 2, &join, &(lsp_csr){0}, NULL));
+        pile p = {.ctx = ctx, .whole = &C, .stop = -1, .equal = true};
+        must(ctx, lsp_radius_join_stream(ctx, &a.points, second, NULL, 0.2, &join, 0, 40000, take_block, &p, NULL));
+        cr_assert(p.equal && p.rows == n && p.blocks > 1 && p.most_bytes <= 40000, "kind %d: %lld rows in %lld blocks",
+                  kind, (long long)p.rows, (long long)p.blocks);
+        lsp_ctx_destroy(ctx);
+        must(whole, lsp_csr_free(whole, &C));
+    }
+    free(a.memory);
+    free(b.memory);
+    lsp_ctx_destroy(whole);
+}
