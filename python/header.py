@@ -88,7 +88,8 @@ def translate(include):
             members = ", ".join(f'("{name}", {expression})' for name, expression in fields(item["fields"]))
             lines += ["", f"class {item['struct']}(Structure):", f"    _fields_ = [{members}]"]
         elif item["callback"]:
-            lines.append(f"{item['callback']} = CFUNCTYPE({', '.join([ctype(item['result']), *parameters(item['taken'])])})")
+            types = ", ".join([ctype(item["result"]), *parameters(item["taken"])])
+            lines.append(f"{item['callback']} = CFUNCTYPE({types})")
         else:
             types = ", ".join(parameters(item["arguments"]))
             lines.append(f"SIGNATURES[\"{item['function']}\"] = ({ctype(item['returned'])}, [{types}])")

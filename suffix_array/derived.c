@@ -204,9 +204,11 @@ lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const voi
     const lsp_type type = n <= UINT32_MAX ? LSP_U32 : LSP_U64;
     LSP_TRY(lsp_text_check(ctx, &text, "transform"));
     LSP_REQUIRE(n == 0 || symbols != NULL, LSP_ERR_ARGUMENT, "the place for the text is NULL");
-    LSP_REQUIRE(where == LSP_HOST, LSP_ERR_UNSUPPORTED, "transforms are inverted on the host only");
     LSP_REQUIRE(primary >= (n > 0) && primary <= n, LSP_ERR_ARGUMENT, "the primary index is %lld: %d to %lld is needed",
                 (long long)primary, n > 0, (long long)n);
+    if (where == LSP_CUDA) {
+        return n == 0 ? LSP_OK : lsp_suffix_cuda.unbwt(ctx, n, symbol_bytes, bwt, primary, symbols);
+    }
     LSP_TRY(LSP_SCRATCH(ctx, n, &keys));
     LSP_TRY(LSP_SCRATCH(ctx, n, &out));
     LSP_TRY(lsp_scratch_bytes(ctx, n, lsp_type_bytes(type), false, &places));

@@ -22,6 +22,7 @@ typedef struct lsp_suffix_device {
     lsp_status (*lcp)(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp);
     lsp_status (*bwt)(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
                       int64_t *primary);
+    lsp_status (*unbwt)(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary, void *symbols);
     lsp_status (*search)(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                          const lsp_text *patterns, int64_t *first, int64_t *count);
 } lsp_suffix_device;

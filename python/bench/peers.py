@@ -131,8 +131,8 @@ def gpu_cases():
         X = segsparse.block(X, (0, rows), (0, 5000))
         x, t, tt = csp.csr_matrix(sp.csr_matrix(X)), of_torch(X), of_torch(segsparse.transpose(X))
         yield f"XᵀX, {rows:,} x 5,000, {X.nnz / rows / 5000:.3f} full, float32", {
-            "segsparse": wait(lambda: segsparse.multiply(x, x, transpose_a=True)), "cupy": wait(lambda: x.T.tocsr() @ x),
-            "torch": wait(lambda: tt @ t)}
+            "segsparse": wait(lambda: segsparse.multiply(x, x, transpose_a=True)),
+            "cupy": wait(lambda: x.T.tocsr() @ x), "torch": wait(lambda: tt @ t)}
     D = sp.csr_matrix(np.random.default_rng(1).random((600, 600)))
     d, t = csp.csr_matrix(D), of_torch(D)
     yield "two dense 600 x 600 as CSR", {"segsparse": wait(lambda: segsparse.multiply(d, d)),

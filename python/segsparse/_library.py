@@ -101,8 +101,8 @@ class Context:
     device: "cpu", "cuda" or "cuda:1". threads: 0 is as many as OpenMP would use. max_bytes: 0 is no limit.
     log(sentence) receives each important decision, progress(phase, fraction) the progress of long calls.
     stream: the number of a cudaStream_t; keep: the object that owns it. watch: can Ctrl-C stop a product? That costs a
-    call of Python for each step of it. pool: an lsp_allocator that never ends. The memory of a context ends when nothing
-    uses it any more.
+    call of Python for each step of it. pool: an lsp_allocator that never ends. The memory of a context ends when
+    nothing uses it any more.
     """
 
     def __init__(self, device: str = "cpu", *, threads: int = 0, max_bytes: int = 0,

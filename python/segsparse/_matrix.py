@@ -51,7 +51,8 @@ class Matrix:
     def __matmul__(self, other: Any) -> Any:
         from .products import multiply
         from .vectors import spmv
-        return spmv(self, other) if hasattr(other, "__len__") and not hasattr(other, "indptr") else multiply(self, other)
+        vector = hasattr(other, "__len__") and not hasattr(other, "indptr")
+        return spmv(self, other) if vector else multiply(self, other)
 
 
 class Operand:
@@ -88,8 +89,8 @@ def operand(A: Any) -> Operand:
         nnz = len(indices)
         if (at and column and value and indptr.flags.c_contiguous and indices.flags.c_contiguous
                 and data.flags.c_contiguous and len(indptr) == shape[0] + 1 and len(data) == nnz):
-            result.csr = h.lsp_csr(shape[0], shape[1], nnz, address(indptr), address(indices), address(data), at, column,
-                                   value, 0)
+            result.csr = h.lsp_csr(shape[0], shape[1], nnz, address(indptr), address(indices), address(data), at,
+                                   column, value, 0)
             result.family, result.form, result.shape = HOST, A, shape
             result.indptr, result.indices, result.data = indptr, indices, data
             return result

@@ -19,8 +19,8 @@ from segsparse._matrix import operand
 
 def python(program, *arguments):
     """Runs a program in a Python of its own; returns what it has printed."""
-    done = subprocess.run([sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", program, *arguments], capture_output=True,
-                          text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", program, *arguments],
+                          capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stderr == "", done.stderr
     return done.stdout
 

@@ -1,8 +1,11 @@
-/* What is made of a suffix array on a GPU: checks, ranks, common prefixes, the Burrows-Wheeler transform, searches.
- * Each is a few passes of one thread an item. All calls wait. */
+/* What is made of a suffix array on a GPU: checks, ranks, common prefixes, the Burrows-Wheeler transform and its
+ * inverse, searches. Each is a few passes of one thread an item. All calls wait. */
 #include "kernel_derived.cuh"
 
-enum { FOUND = 2 }; /* numbers that a pass can report */
+enum {
+    FOUND = 2,        /* numbers that a pass can report */
+    WALKERS = 1 << 17 /* at most; see kernel_walk */
+};
 
 typedef struct deriving {
     derived_text t;
@@ -198,6 +201,70 @@ extern "C" lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text,
                           (patterns->strings + 1) * (int64_t)sizeof *starts));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_search, lsp_ceil_div(patterns->strings, TEXT_NT), TEXT_NT, 0, d.t,
                        derived_patterns{patterns->strings, patterns->symbols, starts}, first, count));
+    LSP_TRY(lsp_cuda_wait(ctx));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* The walkers of row d->primary and those behind it: begin[w] = the symbols before walker w; -1: it is not among them.
+ */
+static lsp_status order_walkers(lsp_ctx *ctx, const derived_rows *d, int64_t n, const int32_t *lengths_there,
+                                int32_t *after_there) {
+    lsp_status status = LSP_OK;
+    const int64_t bytes = d->walkers * (int64_t)sizeof(int32_t);
+    int32_t *lengths, *after, *begin;
+    int64_t symbols = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, d->walkers, &lengths));
+    LSP_TRY(LSP_SCRATCH(ctx, d->walkers, &after));
+    LSP_TRY(LSP_SCRATCH(ctx, d->walkers, &begin));
+    LSP_TRY(lsp_cuda_copy(ctx, lengths, LSP_HOST, lengths_there, LSP_CUDA, bytes));
+    LSP_TRY(lsp_cuda_copy(ctx, after, LSP_HOST, after_there, LSP_CUDA, bytes));
+    memset(begin, 0xff, (size_t)bytes);
+    for (int32_t w = d->walkers - 1; w >= 0; w = after[w]) {
+        begin[w] = (int32_t)symbols;
+        symbols += lengths[w];
+    }
+    LSP_REQUIRE(symbols == n, LSP_ERR_FORMAT,
+                "no text has this transform: after %lld of %lld symbols its end is reached", (long long)symbols,
+                (long long)n);
+    LSP_TRY(lsp_cuda_copy(ctx, after_there, LSP_CUDA, begin, LSP_HOST, bytes));
+done:
+    return status;
+}
+
+extern "C" lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
+                                            void *symbols) {
+    lsp_status status = LSP_OK;
+    const size_t mark = lsp_scratch_mark(ctx);
+    uint32_t *keys, *places;
+    int32_t *lengths, *after;
+    derived_rows d = {};
+    LSP_REQUIRE(n <= INT32_MAX, LSP_ERR_UNSUPPORTED, "a transform of %lld symbols: a GPU inverts %d at most",
+                (long long)n, INT32_MAX);
+    while (n >> d.shift >= WALKERS) {
+        d.shift++;
+    }
+    d.walkers = (int32_t)((n - 1) >> d.shift) + 2;
+    d.primary = (uint32_t)primary;
+    LSP_TRY(on_gpu(ctx, n, sizeof *keys, &keys));
+    LSP_TRY(on_gpu(ctx, n, sizeof *places, &places));
+    LSP_TRY(on_gpu(ctx, d.walkers, sizeof *lengths, &lengths));
+    LSP_TRY(on_gpu(ctx, d.walkers, sizeof *after, &after));
+    d.keys = keys, d.places = places;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_widen, blocks_for(ctx, n), TEXT_NT, 0, n, bwt, symbol_bytes, keys));
+    {
+        lsp_radix_sort_args sort;
+        memset(&sort, 0, sizeof sort);
+        sort.n = n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *places, sort.end_bit = 8 * symbol_bytes;
+        sort.keys = keys, sort.keys_out = keys, sort.values_out = places, sort.flags = LSP_SORT_POSITIONS;
+        sort.where = LSP_CUDA;
+        LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_walk, lsp_ceil_div(d.walkers, TEXT_NT), TEXT_NT, 0, d, lengths, after));
+    LSP_TRY(order_walkers(ctx, &d, n, lengths, after));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_rows, lsp_ceil_div(d.walkers, TEXT_NT), TEXT_NT, 0, d,
+                       (const int32_t *)lengths, (const int32_t *)after, symbol_bytes, symbols));
     LSP_TRY(lsp_cuda_wait(ctx));
 done:
     lsp_scratch_release(ctx, mark);

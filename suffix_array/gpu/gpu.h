@@ -30,6 +30,8 @@ lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type 
 lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp);
 lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
                                int64_t *primary);
+lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
+                                 void *symbols);
 lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                                   const lsp_text *patterns, int64_t *first, int64_t *count);
 

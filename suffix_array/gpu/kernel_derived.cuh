@@ -264,6 +264,53 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_transform(derived_text 
     }
 }
 
+/* The inverse, see lsp_suffix_unbwt: row by row, from row `primary` to row 0. Many walkers go at once, each from a row
+ * of its own to the row where the next one begins: walker w from row (w << shift) + 1, the last one from `primary`. */
+typedef struct derived_rows {
+    const uint32_t *keys, *places; /* of rows from 1 on: first symbol; place in the transform */
+    uint32_t primary;
+    int shift;
+    int32_t walkers;
+} derived_rows;
+
+__device__ inline uint32_t walker_row(const derived_rows &d, int64_t w) {
+    return w == d.walkers - 1 ? d.primary : ((uint32_t)w << d.shift) + 1;
+}
+__device__ inline uint32_t next_row(const derived_rows &d, uint32_t row) {
+    const uint32_t place = d.places[row - 1];
+    return place + (place >= d.primary);
+}
+
+static __global__ void __launch_bounds__(TEXT_NT)
+    kernel_widen(int64_t n, const void *symbols, int bytes, uint32_t *keys) {
+    EACH_ITEM(i, n) { keys[i] = symbol_of(symbols, bytes, i); }
+}
+
+/* lengths[w] = the rows of walker w; after[w] = the walker behind it, -1: row 0 is reached. */
+static __global__ void __launch_bounds__(TEXT_NT) kernel_walk(derived_rows d, int32_t *lengths, int32_t *after) {
+    EACH_ITEM(w, d.walkers) {
+        uint32_t row = walker_row(d, w);
+        int32_t length = 0;
+        do {
+            row = next_row(d, row);
+            length++;
+        } while (row != 0 && ((row - 1) & ((1u << d.shift) - 1)) != 0);
+        lengths[w] = length;
+        after[w] = row == 0 ? -1 : (int32_t)((row - 1) >> d.shift);
+    }
+}
+
+/* Walker w writes its symbols from begin[w] on; -1: none. */
+static __global__ void __launch_bounds__(TEXT_NT)
+    kernel_write_rows(derived_rows d, const int32_t *lengths, const int32_t *begin, int bytes, void *symbols) {
+    EACH_ITEM(w, d.walkers) {
+        uint32_t row = walker_row(d, w);
+        for (int32_t k = 0; begin[w] >= 0 && k < lengths[w]; k++, row = next_row(d, row)) {
+            set_symbol(symbols, bytes, begin[w] + k, d.keys[row - 1]);
+        }
+    }
+}
+
 /* ---- searches ---- */
 
 typedef struct derived_patterns {

@@ -1,11 +1,12 @@
-# The Python package: its tests and doctests on the library of this build, and a wheel around it in an environment of its
-# own. They need a Python that has NumPy, SciPy and pytest.
+# The Python package: its tests and doctests on the library of this build, and a wheel around it in an environment of
+# its own. They need a Python that has NumPy, SciPy and pytest.
 if(LSP_SANITIZE OR LSP_COVERAGE OR NOT LSP_TOOLS)
   return()
 endif()
 set(LSP_TEST_PYTHON "")
 foreach(candidate python3 /usr/bin/python3)
-  execute_process(COMMAND ${candidate} -c "import numpy, pytest, scipy, venv" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+  execute_process(COMMAND ${candidate} -c "import numpy, pytest, scipy, venv" RESULT_VARIABLE missing
+                  OUTPUT_QUIET ERROR_QUIET)
   if(missing EQUAL 0)
     set(LSP_TEST_PYTHON ${candidate})
     break()

@@ -172,6 +172,60 @@ Test(suffix_array_calls, failing_allocations_leave_everything_as_it_was_on_the_g
     }
 }
 
+/* Each verb on arrays of the GPU, made by another context. */
+static lsp_status call_there(lsp_ctx *ctx, int verb, const lsp_text *text, const lsp_text *patterns, const void *array,
+                             void *out) {
+    int64_t primary = 1;
+    return verb == 0   ? lsp_suffix_check(ctx, text, LSP_I32, array)
+           : verb == 1 ? lsp_suffix_inverse(ctx, text->n, LSP_I32, array, LSP_CUDA, out)
+           : verb == 2 ? lsp_suffix_lcp(ctx, text, LSP_I32, array, out)
+           : verb == 3 ? lsp_suffix_bwt(ctx, text, LSP_I32, array, out, &primary)
+           : verb == 4 ? lsp_suffix_unbwt(ctx, text->n, 1, text->symbols, text->n, LSP_CUDA, out)
+                       : lsp_suffix_search(ctx, text, LSP_I32, array, patterns, out, (int64_t *)out + 2);
+}
+
+Test(suffix_array_calls, failing_allocations_of_verbs_on_the_gpu_write_nothing) {
+    enum { n = 500 };
+    lsp_ctx *maker = test_gpu_ctx_or_skip();
+    const int64_t starts[] = {0, 3, 9};
+    lsp_text text = make_text(EQUAL, n, 1, 0, 1), there = text, patterns;
+    int32_t array[n], before[n], after[n];
+    lsp_array symbols = {0}, suffixes = {0}, out = {0};
+    must(maker, lsp_suffix_array(maker, &text, NULL, LSP_I32, array, NULL));
+    must(maker, lsp_array_create(maker, n, LSP_CUDA, &symbols));
+    must(maker, lsp_array_create(maker, sizeof array, LSP_CUDA, &suffixes));
+    must(maker, lsp_array_create(maker, sizeof array, LSP_CUDA, &out));
+    must(maker, lsp_array_copy(maker, symbols.memory, LSP_CUDA, text.symbols, LSP_HOST, n));
+    must(maker, lsp_array_copy(maker, suffixes.memory, LSP_CUDA, array, LSP_HOST, sizeof array));
+    memset(before, 7, sizeof before);
+    there.symbols = symbols.memory, there.where = LSP_CUDA;
+    patterns = there, patterns.n = 9, patterns.strings = 2, patterns.starts = starts;
+    for (int verb = 0; verb < 6; verb++) {
+        lsp_status status = LSP_ERR_MEMORY;
+        must(maker, lsp_array_copy(maker, out.memory, LSP_CUDA, before, LSP_HOST, sizeof before));
+        for (long fail_at = 0; status == LSP_ERR_MEMORY; fail_at++) {
+            cr_assert(fail_at < 200);
+            test_memory memory = {.fail_at = fail_at};
+            const lsp_allocator allocator = {failing_alloc, failing_free, &memory};
+            lsp_ctx *ctx = NULL;
+            char error[256];
+            status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, error,
+                                    sizeof error);
+            status = status == LSP_OK ? call_there(ctx, verb, &there, &patterns, suffixes.memory, out.memory) : status;
+            lsp_ctx_destroy(ctx);
+            cr_assert(memory.outstanding == 0, "verb %d, allocation %ld", verb, fail_at);
+            must(maker, lsp_array_copy(maker, after, LSP_HOST, out.memory, LSP_CUDA, sizeof after));
+            cr_assert(status != LSP_ERR_MEMORY || memcmp(before, after, sizeof after) == 0, "verb %d", verb);
+        }
+        cr_assert(status == LSP_OK, "verb %d: status %d", verb, (int)status);
+    }
+    free_text(&text);
+    lsp_array_free(&symbols);
+    lsp_array_free(&suffixes);
+    lsp_array_free(&out);
+    lsp_ctx_destroy(maker);
+}
+
 /* Counts the bytes on the GPU. */
 typedef struct counted {
     test_memory memory;

@@ -177,6 +177,12 @@ static void all_is_alike(lsp_ctx *host, lsp_ctx *ctx, const lsp_text *text, lsp_
         get_from(ctx, found, &t.out, n * symbol);
         cr_assert(primary == primary_there && memcmp(expected, found, n * symbol) == 0, "transform, %s, n %zu",
                   kind_names[kind], n);
+        lsp_array back = {0};
+        must(ctx, lsp_array_create(ctx, n * symbol + 8, LSP_CUDA, &back));
+        must(ctx, lsp_suffix_unbwt(ctx, text->n, text->symbol_bytes, t.out.memory, primary, LSP_CUDA, back.memory));
+        get_from(ctx, found, &back, n * symbol);
+        cr_assert(memcmp(text->symbols, found, n * symbol) == 0, "inverse, %s, n %zu", kind_names[kind], n);
+        lsp_array_free(&back);
     }
     must(host, lsp_suffix_search(host, text, type, array, &t.patterns, first, count));
     t.patterns.symbols = t.symbols.memory;
@@ -267,6 +273,12 @@ Test(suffix_array_derived, on_the_gpu_the_same_is_refused) {
 #undef ALIKE
         lsp_array_free(&suffixes);
     }
+    put(ctx, &suffixes, "aaab", 4);
+    must_fail(ctx, LSP_ERR_FORMAT, "after 1 of 4 symbols",
+              lsp_suffix_unbwt(ctx, 4, 1, suffixes.memory, 1, LSP_CUDA, written.memory));
+    get_from(ctx, seen, &written, sizeof seen);
+    cr_assert(memcmp(out, seen, sizeof out) == 0);
+    lsp_array_free(&suffixes);
     free_text(&text);
     lsp_array_free(&symbols);
     lsp_array_free(&written);
