@@ -47,7 +47,7 @@ static void try_blocks(lsp_ctx *ctx, const cloud *a, const cloud *b, lsp_pair_op
     }
 }
 
-Test(two_body_blocks, counts_of_points_beyond_the_budget_equal_the_specification_on_the_gpu) {
+Test(device_blocks, counts_of_points_beyond_the_budget_equal_the_specification_on_the_gpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int wide = 0; wide < 2; wide++) {
         const lsp_type type = wide ? LSP_F64 : LSP_F32;
@@ -62,7 +62,7 @@ Test(two_body_blocks, counts_of_points_beyond_the_budget_equal_the_specification
     lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_blocks, a_coordinate_that_is_not_finite_is_told_with_its_number_on_the_gpu) {
+Test(device_blocks, a_coordinate_that_is_not_finite_is_told_with_its_number_on_the_gpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     cloud a = make_cloud(UNIFORM, points(), 3, LSP_F32, 5), b = make_cloud(UNIFORM, points(), 3, LSP_F32, 6);
     uint64_t count = 9;
@@ -79,7 +79,7 @@ Test(two_body_blocks, a_coordinate_that_is_not_finite_is_told_with_its_number_on
     lsp_ctx_destroy(ctx);
 }
 
-Test(two_body_blocks, a_budget_that_holds_no_block_is_told_on_the_gpu) {
+Test(device_blocks, a_budget_that_holds_no_block_is_told_on_the_gpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     cloud a = make_cloud(UNIFORM, points(), 3, LSP_F32, 5);
     uint64_t count = 9;
@@ -92,7 +92,7 @@ Test(two_body_blocks, a_budget_that_holds_no_block_is_told_on_the_gpu) {
 
 #if LSP_HAVE_CUDA
 /* Fewer points fit than it seemed: blocks become smaller, or the call is refused; the count is right or untouched. */
-Test(two_body_blocks, failing_allocations_leave_the_count_right_or_untouched_on_the_gpu) {
+Test(device_blocks, failing_allocations_leave_the_count_right_or_untouched_on_the_gpu) {
     cloud a = make_cloud(UNIFORM, points(), 3, LSP_F32, 5);
     uint64_t right = 0;
     lsp_ctx *whole = test_gpu_ctx_or_skip();
