@@ -53,7 +53,12 @@ static void mark_rows(void *data, int64_t begin, int64_t end) {
     uint8_t *stays = f->stays;
     for (int64_t i = begin; i < end; i++) {
         int64_t count = 0;
-        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
+        const bool tests = filter->drop || filter->mask != NULL;
+        if (!tests && lsp_csr_rowptr(A, i + 1) > lsp_csr_rowptr(A, i)) {
+            count = lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i);
+            memset(stays + lsp_csr_rowptr(A, i), 1, (size_t)count);
+        }
+        for (int64_t k = lsp_csr_rowptr(A, i); tests && k < lsp_csr_rowptr(A, i + 1); k++) {
             const bool small = filter->drop && is_small(A, k, filter->tolerance);
             const bool masked = filter->mask && has_entry(filter->mask, i, lsp_csr_col(A, k)) == filter->complement;
             stays[k] = !small && !masked;
@@ -69,44 +74,75 @@ static void mark_entries(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter 
     lsp_csr_for_rows(ctx, A, mark_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
 }
 
-/* Rows with more than `largest` entries, as segments to be sorted. */
+/* An entry of a row, and how it is ordered. */
+typedef struct ranked {
+    uint64_t rank;
+    int64_t k;
+} ranked;
+
+/* Does a leave before b? The smaller one does; among equal ones the later one. */
+static inline bool leaves_first(ranked a, ranked b) { return a.rank < b.rank || (a.rank == b.rank && a.k > b.k); }
+
+/* Puts an entry into the heap of n entries, whose first one is the next to leave, in place of the first one. */
+static inline void replace_first(ranked *heap, int64_t n, ranked entry) {
+    int64_t at = 0;
+    for (int64_t child = 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && leaves_first(heap[child + 1], heap[child]);
+        if (!leaves_first(heap[child], entry)) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = entry;
+}
+
+static inline void append(ranked *heap, int64_t n, ranked entry) {
+    int64_t at = n;
+    for (; at > 0 && leaves_first(entry, heap[(at - 1) / 2]); at = (at - 1) / 2) {
+        heap[at] = heap[(at - 1) / 2];
+    }
+    heap[at] = entry;
+}
+
+/* Rows with more than `largest` entries, and a heap for each. */
 typedef struct long_rows {
     const lsp_csr *A;
     int64_t largest; /* entries that stay */
     uint8_t *stays;
-    int64_t *counts, *offsets, *entry, *rows;
-    uint64_t *key;
+    int64_t *counts, *rows;
+    ranked *heap;
 } long_rows;
 
-static void take_keys(void *data, int64_t begin, int64_t end) {
+static void select_rows(void *data, int64_t begin, int64_t end) {
     const long_rows *l = data;
     for (int64_t s = begin; s < end; s++) {
-        int64_t at = l->offsets[s];
+        ranked *heap = l->heap + s * l->largest;
+        int64_t n = 0;
         for (int64_t k = lsp_csr_rowptr(l->A, l->rows[s]); k < lsp_csr_rowptr(l->A, l->rows[s] + 1); k++) {
-            if (l->stays[k]) {
-                l->key[at] = rank_at(l->A, k);
-                l->entry[at++] = k;
+            if (!l->stays[k]) {
+                continue;
             }
-        }
-    }
-}
-
-static void drop_smallest(void *data, int64_t begin, int64_t end) {
-    const long_rows *l = data;
-    for (int64_t s = begin; s < end; s++) {
-        for (int64_t at = l->offsets[s] + l->largest; at < l->offsets[s + 1]; at++) {
-            l->stays[l->entry[at]] = 0;
+            const ranked entry = {rank_at(l->A, k), k};
+            if (n < l->largest) {
+                append(heap, n++, entry);
+            } else if (entry.rank > heap[0].rank) {
+                l->stays[heap[0].k] = 0;
+                replace_first(heap, n, entry);
+            } else {
+                l->stays[k] = 0;
+            }
         }
         l->counts[l->rows[s] + 1] = l->largest;
     }
 }
 
-/* Sorts each row that still has more than `largest` entries by |value|, stably; its first `largest` entries stay. */
+/* Of each row that still has more than `largest` entries, those of largest |value| stay. */
 static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays, int64_t *counts) {
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(ctx);
-    int64_t *offsets, *entry, *rows, segments = 0, items = 0;
-    uint64_t *key;
+    long_rows l = {.A = A, .largest = largest, .stays = stays, .counts = counts};
+    int64_t segments = 0, items = 0;
     for (int64_t i = 0; i < A->rows; i++) {
         segments += counts[i + 1] > largest;
         items += counts[i + 1] > largest ? counts[i + 1] : 0;
@@ -114,34 +150,14 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
     if (segments == 0) {
         return LSP_OK;
     }
-    LSP_TRY(LSP_SCRATCH(ctx, segments + 1, &offsets));
-    LSP_TRY(LSP_SCRATCH(ctx, segments, &rows));
-    LSP_TRY(LSP_SCRATCH(ctx, items, &entry));
-    LSP_TRY(LSP_SCRATCH(ctx, items, &key));
-    segments = items = offsets[0] = 0;
-    for (int64_t i = 0; i < A->rows; i++) {
+    LSP_TRY(LSP_SCRATCH(ctx, segments, &l.rows));
+    LSP_TRY(LSP_SCRATCH(ctx, segments * largest, &l.heap)); /* fewer than `items` */
+    for (int64_t i = 0, s = 0; i < A->rows; i++) {
         if (counts[i + 1] > largest) {
-            rows[segments++] = i;
-            offsets[segments] = items += counts[i + 1];
+            l.rows[s++] = i;
         }
     }
-    long_rows l = {A, largest, stays, counts, offsets, entry, rows, key};
-    const int64_t least = lsp_max(least_share / lsp_ceil_div(items, segments), 1); /* segments per thread */
-    lsp_for_shares(ctx, segments, least, take_keys, &l);
-    LSP_TRY(lsp_segsort(ctx,
-                        &(lsp_segsort_args){.n = items,
-                                            .segments = segments,
-                                            .offsets = offsets,
-                                            .offset_type = LSP_I64,
-                                            .key_type = LSP_U64,
-                                            .value_bytes = sizeof *entry,
-                                            .keys = key,
-                                            .keys_out = key,
-                                            .values = entry,
-                                            .values_out = entry,
-                                            .flags = LSP_SORT_DESCENDING},
-                        NULL));
-    lsp_for_shares(ctx, segments, least, drop_smallest, &l);
+    lsp_for_shares(ctx, segments, lsp_max(least_share / lsp_ceil_div(items, segments), 1), select_rows, &l);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
