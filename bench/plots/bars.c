@@ -21,7 +21,8 @@ typedef struct group {
 typedef struct figure {
     group groups[MOST_GROUPS];
     int count, left; /* left: where bars begin */
-    int bars, high;  /* 1: no group has a plan; pixels of a group */
+    int high;        /* pixels of a group */
+    bool planned;    /* some group has a plan */
     char title[160], subtitle[256];
     bool roofline;
     double copy; /* bytes a second */
@@ -123,19 +124,18 @@ static bool set_bars(figure *f) {
     int kept = 0;
     size_t longest = 0;
     f->top = 2;
-    f->bars = 1;
     for (int i = 0; i < f->count; i++) {
         const double once = gain(f->groups + i, ONCE), planned = gain(f->groups + i, PLANNED);
         if (!isnan(once) || !isnan(planned)) {
             f->groups[kept] = f->groups[i];
             longest = strlen(f->groups[kept].workload) > longest ? strlen(f->groups[kept].workload) : longest;
             f->top = fmax(f->top, fmax(ceil(once), ceil(planned))); /* fmax ignores a NaN */
-            f->bars = isnan(planned) ? f->bars : 2;
+            f->planned = f->planned || !isnan(planned);
             kept++;
         }
     }
     f->count = kept;
-    f->high = 20 + 14 * (f->bars - 1);
+    f->high = f->planned ? 34 : 20;
     f->left = 24 + (int)(letter * (double)longest);
     f->top = fmin(f->top, 1000);
     return kept > 0;
@@ -189,7 +189,7 @@ static void draw_bars(const figure *f, FILE *out) {
                 bar_end(f, times), BAR_TOP - 8, bottom, bar_end(f, times), bottom + 18, times);
     }
     fprintf(out, "<path d=\"M%.1f %dV%d\" stroke=\"#444\"/>\n", bar_end(f, 1), BAR_TOP - 8, bottom); /* as fast */
-    for (int bar = ONCE; bar < f->bars; bar++) {
+    for (int bar = ONCE; bar <= (f->planned ? PLANNED : ONCE); bar++) {
         const int x = f->left + 230 * bar;
         fprintf(out,
                 "<rect x=\"%d\" y=\"60\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"71\">%s</text>\n",
@@ -201,7 +201,7 @@ static void draw_bars(const figure *f, FILE *out) {
         fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", f->left - 10, y + f->high / 2);
         cli_xml_text(out, g->workload);
         fputs("</text>\n", out);
-        for (int bar = ONCE; bar < f->bars; bar++) {
+        for (int bar = ONCE; bar <= (f->planned ? PLANNED : ONCE); bar++) {
             put_bar(f, gain(g, bar), y + bar * (BAR - 1), colours[bar], out);
         }
     }
@@ -239,7 +239,7 @@ static frame frame_of(const figure *f) {
 }
 
 static void put_frame(const figure *f, const frame *r, FILE *out) {
-    for (double power = r->low; power <= r->high; power++) {
+    for (int power = (int)r->low; power <= (int)r->high; power++) {
         const double y = y_of(r, exp2(power));
         fprintf(
             out,
@@ -247,7 +247,7 @@ static void put_frame(const figure *f, const frame *r, FILE *out) {
             LEFT, y, WIDE, LEFT - 8, y + 4, exp2(power));
     }
     fprintf(out, "<text x=\"%d\" y=\"%d\">Gflop/s</text>\n<g text-anchor=\"middle\">\n", LEFT - 60, TOP - 14);
-    for (double power = r->left; power <= r->right; power++) {
+    for (int power = (int)r->left; power <= (int)r->right; power++) {
         const double x = x_of(r, exp2(power));
         fprintf(out, "<path d=\"M%.1f %dv5\" stroke=\"#888\"/><text x=\"%.1f\" y=\"%d\">%g</text>\n", x, TOP + HIGH, x,
                 TOP + HIGH + 20, exp2(power));
