@@ -11,10 +11,10 @@
 #include "segsort/segsort.h"
 
 enum {
-    FEW = 2,        /* symbols are compared instead of ranks if at most one suffix in so many is left */
+    FEW = 2,        /* symbols are compared in place of ranks once at most n / FEW suffixes are left */
     LIST_BITS = 8,  /* ranks of suffixes with the same leading bits are written together */
     ALIGN = 256,    /* bytes */
-    SOME = 16,      /* one group for so many places is sorted at a time; twice as many if the packed text is short */
+    SOME = 16,      /* a sort takes at most n / SOME groups; 2 n / SOME if a symbol has 4 bits or fewer */
     SLACK = 2 << 20 /* bytes: few items take more scratch of a sort than in proportion */
 };
 #ifdef __CUDACC__
@@ -111,7 +111,7 @@ static int64_t lay_out_places(lsp_ctx *ctx, char *memory, const lsp_packed *t, p
     return l.bytes;
 }
 
-/* The lists of two rounds with at most so many suffixes. */
+/* Lays out the lists of two rounds, for at most `items` suffixes. Returns their bytes. */
 static int64_t lay_out_lists(char *memory, int64_t items, groups *now, groups *next) {
     lsp_layout l = layout_at(memory);
     const int64_t most = items / 2 + 2;
@@ -123,7 +123,7 @@ static int64_t lay_out_lists(char *memory, int64_t items, groups *now, groups *n
     return l.bytes;
 }
 
-/* Does the memory suffice for rounds with lists of so many suffixes? */
+/* Do the lists of `items` suffixes fit the memory, beside the keys and the scratch of a sort? */
 static bool lists_fit(lsp_ctx *ctx, const sorting *s, int64_t items) {
     groups now, next;
     const int64_t lists = lay_out_lists(NULL, items, &now, &next);
