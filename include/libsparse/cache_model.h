@@ -14,7 +14,7 @@ typedef enum lsp_strategy {
     LSP_STRATEGY_AUTO = 0, /* the cache model chooses */
     LSP_STRATEGY_DIRECT,   /* one pass over the indices in their order */
     LSP_STRATEGY_RESCAN,   /* several passes over all indices; each pass moves the elements of one part of the indexed
-                              array (the multi-pass scheme of the paper) */
+                              array (the multi-pass scheme of the paper). AUTO never takes it on a CPU */
     LSP_STRATEGY_STAGE,    /* through shared memory (a CPU: through its own cache): tiles of the source are read, bins
                               of the destination are written, each contiguously. A gather needs a plan for it */
     LSP_STRATEGY_INVERT    /* a scatter as a gather by the inverted map; plans only */
