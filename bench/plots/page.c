@@ -57,9 +57,11 @@ static void put_rows(const char *rows, const char *end, FILE *out) {
                      copy = plot_number(row, last, "fraction_of_copy");
         put_text(out, own ? "<tr class=\"own\"><td>" : "<tr><td>", name, "</td>");
         fprintf(out, "<td>%.4g</td><td>", plot_number(row, last, "real_time"));
-        fprintf(out, copy > 0 ? "%.0f %%" : "", 100 * copy);
+        if (copy > 0)
+            fprintf(out, "%.0f %%", 100 * copy);
         fputs("</td><td>", out);
-        fprintf(out, own && ratio > 0 ? "%.2f" : "", ratio);
+        if (own && ratio > 0)
+            fprintf(out, "%.2f", ratio);
         fputs("</td></tr>\n", out);
         row = next;
     }
