@@ -44,6 +44,7 @@
 #include "libsparse/matrix_forms.h"
 #include "libsparse/matrix_values.h"
 #include "libsparse/mtx.h"
+#include "libsparse/multigrid.h"
 #include "libsparse/radix_sort.h"
 #include "libsparse/segsort.h"
 #include "libsparse/semiring.h"
