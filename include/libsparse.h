@@ -16,6 +16,7 @@
  *     libsparse/spgemm.h    sparse matrix times sparse matrix
  *     libsparse/spmv.h      sparse matrix times vectors
  *     libsparse/solve.h     linear systems: conjugate gradients, BiCGStab
+ *     libsparse/multigrid.h a preconditioner for them: multigrid by smoothed aggregation
  *     libsparse/two_body.h  statistics of all pairs of points
  *     libsparse/suffix_array.h  suffix arrays, common prefixes, transforms, searches
  * One is not included, because any version may change it:

@@ -27,7 +27,7 @@ static lsp_status plan_product(lsp_multigrid *m, const lsp_csr *A, double calls,
     }
     LSP_TRY(lsp_spmv_plan_create(m->ctx, A, &wanted, plan));
     LSP_TRY(lsp_spmv_plan_get_info(*plan, &info));
-    m->info.bytes += info.plan_bytes;
+    m->cycle_bytes += info.plan_bytes;
     m->cycle_seconds += calls * (info.predicted_seconds + 2 * kernel_seconds);
 done:
     return status;
@@ -52,7 +52,8 @@ static lsp_status allocate_vectors(lsp_multigrid *m) {
         }
         LSP_TRY(pass == 0 ? lsp_alloc(m->ctx, m->where, at, 1, &m->memory) : LSP_OK);
     }
-    m->info.bytes += at;
+    m->cycle_bytes += at;
+    m->info.bytes += m->cycle_bytes;
 done:
     return status;
 }
@@ -181,7 +182,9 @@ done:
 }
 
 lsp_status lsp_multigrid_run_cycle(lsp_multigrid *m, const void *b, void *x) {
-    return m->n > 0 ? cycle(m, 0, b, x, true) : LSP_OK;
+    return m->broken   ? lsp_fail(m->ctx, LSP_ERR_ARGUMENT, "the hierarchy's last update failed: update it again")
+           : m->n == 0 ? LSP_OK
+                       : cycle(m, 0, b, x, true);
 }
 
 lsp_status lsp_multigrid_apply(lsp_multigrid *m, const void *b, void *x) {
