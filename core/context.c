@@ -98,6 +98,7 @@ lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info) {
                           .cuda_bytes = cuda->used + cuda->kept,
                           .cuda_peak_bytes = cuda->peak};
     if (found.device == LSP_CUDA) {
+        found.stream = lsp_cuda_stream(ctx);
         LSP_TRY(lsp_cuda_describe(ctx, found.device_name, sizeof found.device_name, &found.device_total_bytes,
                                   &found.device_free_bytes));
     } else {
@@ -134,6 +135,12 @@ lsp_status lsp_ctx_trim(lsp_ctx *ctx) {
     }
     lsp_memory_trim(ctx);
     return LSP_OK;
+}
+
+void lsp_ctx_cancel(lsp_ctx *ctx, bool cancelled) {
+    if (ctx) {
+        __atomic_store_n(&ctx->cancelled, cancelled, __ATOMIC_RELAXED);
+    }
 }
 
 lsp_status lsp_ctx_sync(lsp_ctx *ctx) {
