@@ -1,4 +1,4 @@
-/* The context: checks its options; creates, describes, changes and destroys it. */
+/* The context: checks its options; creates, describes, changes and destroys it; reports progress. */
 #include "cuda.h"
 #include "isa.h"
 #include "machine.h"
@@ -148,6 +148,13 @@ lsp_status lsp_ctx_sync(lsp_ctx *ctx) {
         return LSP_ERR_ARGUMENT;
     }
     return ctx->options.device == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK;
+}
+
+void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction) {
+    if (ctx->options.progress && (ctx->only_phase == NULL || strcmp(phase, ctx->only_phase) == 0) &&
+        lsp_in_callers_thread(ctx)) {
+        ctx->options.progress(ctx->options.hook_user, phase, fraction);
+    }
 }
 
 int lsp_cuda_device_count(void) { return lsp_cuda_count(); }

@@ -1,5 +1,5 @@
-/* Names of statuses, the sentences of errors, and the log and progress hooks. */
-#include "threads.h"
+/* Names of statuses, the sentences of errors, and the log hook. */
+#include "core.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,13 +69,6 @@ void lsp_log(lsp_ctx *ctx, const char *format, ...) {
         format_text(line, sizeof line, format, args);
         va_end(args);
         ctx->options.log(ctx->options.hook_user, line);
-    }
-}
-
-void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction) {
-    if (ctx->options.progress && (ctx->only_phase == NULL || strcmp(phase, ctx->only_phase) == 0) &&
-        lsp_in_callers_thread(ctx)) {
-        ctx->options.progress(ctx->options.hook_user, phase, fraction);
     }
 }
 
