@@ -61,7 +61,8 @@ LSP_RULE uint64_t lsp_rule_hash(uint64_t x) {
 LSP_DEFINE_RULE(INVERT) {
     const double d = lsp_rule_value(s->diagonal_type, s->diagonal, i), floor = s->factor;
     lsp_rule_set_value(s->type, s->inverse, i, d > floor ? 1 / d : 0);
-    return (lsp_two){floor > 0 ? !(d >= -floor) : !(d > 0 && d - d == 0), fabs(d)};
+    const bool bad = floor > 0 ? !(d >= -floor) : !(d > 0 && d - d == 0);
+    return (lsp_two){bad ? 1.0 : 0.0, fabs(d)};
 }
 
 /* A vector of random numbers between -1 and 1. */
@@ -137,7 +138,8 @@ LSP_DEFINE_RULE(STRONG) {
 #define LSP_KEY_IN 0
 #define LSP_KEY_OUT UINT64_MAX
 #define LSP_KEY_SKIP (UINT64_MAX - 1) /* low: of a node that is not in the graph of this set */
-enum { LSP_LABEL_NONE = -1, LSP_LABEL_ALONE = -2 };
+#define LSP_LABEL_NONE ((int64_t)-1)
+#define LSP_LABEL_ALONE ((int64_t)-2)
 
 LSP_RULE uint64_t lsp_rule_key(const lsp_setup *s, int64_t i) {
     const uint64_t hash = lsp_rule_hash((uint64_t)i * 31 + (uint64_t)s->round * 1000003 + 1);
@@ -191,7 +193,7 @@ LSP_DEFINE_RULE(DECIDE) {
         in = in && (low == key || low == LSP_KEY_SKIP);
     }
     s->key[i] = out ? LSP_KEY_OUT : in ? LSP_KEY_IN : lsp_rule_key(s, i);
-    return (lsp_two){!out && !in, 0};
+    return (lsp_two){out || in ? 0.0 : 1.0, 0};
 }
 
 /* A root of the second set stays one only with two neighbours that have no aggregate. */
@@ -355,8 +357,10 @@ LSP_DEFINE_RULE(CONSTANT) {
 /* THE table of rules. */
 #define LSP_EACH_RULE(X)                                                                                               \
     X(INVERT)                                                                                                          \
-    X(SEED) X(KRYLOV) X(SMOOTH) X(CONDENSE) X(STRONG) X(ENTER) X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER)          \
-        X(MEASURE) X(JOIN) X(COUNT) X(PLACE) X(ORTHOGONAL) X(CONSTANT)
+    X(SEED)                                                                                                            \
+    X(KRYLOV)                                                                                                          \
+    X(SMOOTH) X(CONDENSE) X(STRONG) X(ENTER) X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) X(MEASURE) X(JOIN)         \
+        X(COUNT) X(PLACE) X(ORTHOGONAL) X(CONSTANT)
 
 #ifdef __cplusplus
 }
