@@ -8,7 +8,6 @@
  * libgomp ends the process when it cannot create a thread. */
 #include "threads.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -211,7 +210,7 @@ static void do_by_pool(lsp_pool *pool, const region *r, int wanted) {
 /* Does a region; *r tells afterwards which parts were taken. */
 static void do_region(const lsp_ctx *ctx, region *r, int threads) {
     lsp_pool *pool = ctx->pool;
-    const int wanted = (int)lsp_min(threads, lsp_min(r->parts, INT_MAX)) - 1;
+    const int wanted = (int)lsp_min(r->parts, lsp_min(threads, ctx->options.threads)) - 1;
     if (wanted <= 0 || pool->busy) { /* busy: inside a part of another region */
         do_parts(r, 0);
     } else if (ctx->options.parallel) {
