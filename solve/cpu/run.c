@@ -153,6 +153,7 @@ static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outco
                             .s_hat = v->s_hat}};
     LSP_TRY(start(&run));
     while (s->end == LSP_SOLVE_RUNS && !outcome->stopped) {
+        LSP_TRY(lsp_go_on(plan->ctx));
         LSP_TRY(plan->bicgstab ? iterate_bicgstab(&run) : iterate_cg(&run));
         if (s->due) { /* an iteration is complete */
             outcome->stopped = tell(&run);

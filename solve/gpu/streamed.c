@@ -138,6 +138,7 @@ static lsp_status run_batches(lsp_solve_plan *plan, lsp_solve_outcome *outcome) 
     int64_t sent = 0, read = 0, seen = 0;
     bool ended = false;
     while (!ended || read < sent) {
+        LSP_TRY(lsp_go_on(ctx));
         if (!ended) {
             LSP_TRY(queue->graph != NULL ? lsp_cuda_queue_replay(ctx, queue) : enqueue_iterations(plan));
             LSP_TRY(lsp_cuda_queue_send(ctx, queue, (int)(sent++ % LSP_CUDA_SLOTS), &gpu_of(plan)->area->news));

@@ -310,11 +310,11 @@ done:
 static lsp_status make_result(lsp_ctx *ctx, product *p, const lsp_csr_types *types) {
     lsp_status status = LSP_OK;
     LSP_TRY(create(ctx, p, types, p->capacity, &p->C));
-    p->parts = p->threads == 1 ? 1 : lsp_max((p->A.rows + p->A.nnz) / PART_WORK, 1);
+    p->parts = lsp_max((p->A.rows + p->A.nnz) / (p->threads == 1 ? 64 * PART_WORK : PART_WORK), 1);
     LSP_TRY(LSP_SCRATCH(ctx, p->parts + 1, &p->ends));
     memset(p->ends, -1, ((size_t)p->parts + 1) * sizeof *p->ends);
     p->ends[0] = 0;
-    lsp_for_parts(ctx, p->parts, p->threads, make_part, p);
+    LSP_TRY(lsp_try_parts(ctx, p->parts, p->threads, make_part, p));
     if (!p->failed) {
         LSP_TRY(trim(ctx, p, types, p->ends[p->parts]));
     }
