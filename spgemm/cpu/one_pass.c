@@ -310,7 +310,7 @@ done:
 static lsp_status make_result(lsp_ctx *ctx, product *p, const lsp_csr_types *types) {
     lsp_status status = LSP_OK;
     LSP_TRY(create(ctx, p, types, p->capacity, &p->C));
-    p->parts = lsp_max((p->A.rows + p->A.nnz) / (p->threads == 1 ? 64 * PART_WORK : PART_WORK), 1);
+    p->parts = lsp_max((p->A.rows + p->A.nnz) / (p->threads == 1 && p->largest == 0 ? 64 * PART_WORK : PART_WORK), 1);
     LSP_TRY(LSP_SCRATCH(ctx, p->parts + 1, &p->ends));
     memset(p->ends, -1, ((size_t)p->parts + 1) * sizeof *p->ends);
     p->ends[0] = 0;
