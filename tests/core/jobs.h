@@ -209,6 +209,19 @@ static inline uint64_t job_hash(uint64_t hash, const void *data, size_t bytes) {
     return hash;
 }
 
+/* A digest of a result that was written over `untouched`; a matrix is freed. */
+static inline uint64_t job_digest(lsp_ctx *ctx, job_output *out, const job_output *untouched) {
+    uint64_t bits = job_hash(UINT64_C(14695981039346656037), out->bytes, sizeof out->bytes);
+    if (memcmp(&out->C, &untouched->C, sizeof out->C) != 0) {
+        const lsp_csr *C = &out->C;
+        bits = job_hash(bits, C->rowptr, ((size_t)C->rows + 1) * lsp_type_bytes(C->rowptr_type));
+        bits = job_hash(bits, C->col, (size_t)C->nnz * lsp_type_bytes(C->col_type));
+        bits = job_hash(bits, C->val, (size_t)C->nnz * lsp_type_bytes(C->val_type));
+        lsp_csr_free(ctx, &out->C);
+    }
+    return bits;
+}
+
 /* Runs job `number` into *out. On success *bits = a digest of the result, which is freed. On failure the output must be
  * untouched. */
 static inline lsp_status job_run(lsp_ctx *ctx, int number, const job_input *in, job_output *out, uint64_t *bits) {
@@ -216,20 +229,12 @@ static inline lsp_status job_run(lsp_ctx *ctx, int number, const job_input *in, 
     memset(&untouched, 0xA5, sizeof untouched);
     *out = untouched;
     const lsp_status status = jobs[number].run(ctx, in, out);
-    const bool matrix = memcmp(&out->C, &untouched.C, sizeof out->C) != 0;
     if (status != LSP_OK) {
         cr_assert(memcmp(out, &untouched, sizeof untouched) == 0, "%s: %s, and the output was written",
                   jobs[number].name, lsp_status_name(status));
         return status;
     }
-    *bits = job_hash(UINT64_C(14695981039346656037), out->bytes, sizeof out->bytes);
-    if (matrix) {
-        const lsp_csr *C = &out->C;
-        *bits = job_hash(*bits, C->rowptr, ((size_t)C->rows + 1) * lsp_type_bytes(C->rowptr_type));
-        *bits = job_hash(*bits, C->col, (size_t)C->nnz * lsp_type_bytes(C->col_type));
-        *bits = job_hash(*bits, C->val, (size_t)C->nnz * lsp_type_bytes(C->val_type));
-        lsp_csr_free(ctx, &out->C);
-    }
+    *bits = job_digest(ctx, out, &untouched);
     return LSP_OK;
 }
 
