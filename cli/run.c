@@ -69,6 +69,7 @@ int cli_failed_in(cli_run *run, const lsp_ctx *ctx, lsp_status status) {
         [LSP_ERR_UNSUPPORTED] = CLI_INPUT,
         [LSP_ERR_OVERFLOW] = CLI_MEMORY,
         [LSP_ERR_CONVERGENCE] = CLI_CHECK,
+        [LSP_ERR_CANCELLED] = CLI_CHECK, /* no tool cancels */
     };
     cli_progress_end(&run->progress);
     if (status == LSP_ERR_IO && run->to_pipe && reader_left(run)) {

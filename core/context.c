@@ -1,4 +1,4 @@
-/* The context: checks its options; creates, describes, changes and destroys it. */
+/* The context: checks its options; creates, describes, changes and destroys it; reports progress. */
 #include "cuda.h"
 #include "isa.h"
 #include "machine.h"
@@ -98,6 +98,7 @@ lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info) {
                           .cuda_bytes = cuda->used + cuda->kept,
                           .cuda_peak_bytes = cuda->peak};
     if (found.device == LSP_CUDA) {
+        found.stream = lsp_cuda_stream(ctx);
         LSP_TRY(lsp_cuda_describe(ctx, found.device_name, sizeof found.device_name, &found.device_total_bytes,
                                   &found.device_free_bytes));
     } else {
@@ -136,11 +137,24 @@ lsp_status lsp_ctx_trim(lsp_ctx *ctx) {
     return LSP_OK;
 }
 
+void lsp_ctx_cancel(lsp_ctx *ctx, bool cancelled) {
+    if (ctx) {
+        __atomic_store_n(&ctx->cancelled, cancelled, __ATOMIC_RELAXED);
+    }
+}
+
 lsp_status lsp_ctx_sync(lsp_ctx *ctx) {
     if (!ctx) {
         return LSP_ERR_ARGUMENT;
     }
     return ctx->options.device == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK;
+}
+
+void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction) {
+    if (ctx->options.progress && (ctx->only_phase == NULL || strcmp(phase, ctx->only_phase) == 0) &&
+        lsp_in_callers_thread(ctx)) {
+        ctx->options.progress(ctx->options.hook_user, phase, fraction);
+    }
 }
 
 int lsp_cuda_device_count(void) { return lsp_cuda_count(); }

@@ -70,6 +70,7 @@ struct lsp_ctx {
     void *cuda;               /* owned by core/cuda.c; NULL for a host context */
     struct lsp_pool *pool;    /* host threads, owned by core/threads.c */
     void *tables[LSP_TABLES]; /* each is read and written by its room alone. Memory from lsp_alloc, or NULL */
+    int cancelled;            /* lsp_ctx_cancel; atomic */
     const char *only_phase;   /* unless NULL, lsp_progress reports this phase alone */
     lsp_plan_life *plans;     /* plans that are not destroyed yet */
     char error[1024];
@@ -85,7 +86,8 @@ lsp_status lsp_fail(lsp_ctx *ctx, lsp_status status, const char *format, ...) LS
 /* Sends one line to the log hook, if the context has one. */
 void lsp_log(lsp_ctx *ctx, const char *format, ...) LSP_PRINTF(2, 3);
 
-/* Calls the progress hook, if the context has one; see ctx->only_phase. Only thread 0, the caller's, may call it. */
+/* Calls the progress hook, if the context has one; see ctx->only_phase. Only thread 0 may call it. Nothing is called in
+ * a task of the caller's own threads, unless it runs in the thread of the call. */
 void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 
 /* Every function that can fail has `lsp_status status = LSP_OK;` and one label `done:` that frees and returns. */
@@ -103,6 +105,11 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
         }                                                                                                              \
     } while (0)
 
+/* For long loops; lsp_alloc and lsp_try_parts look themselves. _stopped: has lsp_ctx_cancel stopped the context? In any
+ * thread. _go_on: LSP_OK, or LSP_ERR_CANCELLED with its sentence. */
+static inline bool lsp_stopped(const lsp_ctx *ctx) { return __atomic_load_n(&ctx->cancelled, __ATOMIC_RELAXED); }
+lsp_status lsp_go_on(lsp_ctx *ctx);
+
 /* LSP_OK if all reserved words of the caller's struct `name` are zero. */
 lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t reserved[LSP_RESERVED]);
 
@@ -110,8 +117,8 @@ lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t rese
 
 /* Memory that outlives the call (an output), not set to zero. For 0 items or items of 0 bytes *memory becomes NULL. */
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
-void lsp_free(lsp_ctx *ctx, void *memory);             /* ignores NULLs and memory that is not the context's */
-bool lsp_owns(const lsp_ctx *ctx, const void *memory); /* true for memory of the context in use, not shared */
+void lsp_free(lsp_ctx *ctx, void *memory);                    /* ignores NULLs and memory that is not the context's */
+bool lsp_owns(const lsp_ctx *ctx, const void *memory);        /* true for memory of the context in use, not shared */
 int64_t lsp_bytes_at(const lsp_ctx *ctx, const void *memory); /* the bytes of such memory; else 0 */
 
 /* Memory that changes its owner. _adopt adds arrays of a caller to the context's blocks; lsp_free, or the end of the
@@ -123,9 +130,9 @@ lsp_status lsp_adopt(lsp_ctx *ctx, lsp_where where, void *const arrays[3], void 
 bool lsp_adopted(const lsp_ctx *ctx, const void *memory);
 lsp_array lsp_detach(lsp_ctx *ctx, const void *memory);
 
-/* Memory in which the arrays of several structs lie. _make_joint: n arrays of lsp_alloc, the first one not NULL, become a
- * group: lsp_owns denies them, and lsp_free ignores them, because no struct owns them alone. _joint_at:
- * the group that holds this address, all zero if none. _free_joint frees all arrays of a group. */
+/* Memory in which the arrays of several structs lie. _make_joint: n arrays of lsp_alloc, the first one not NULL, become
+ * a group: lsp_owns denies them, and lsp_free ignores them, because no struct owns them alone. _joint_at: the group
+ * that holds this address, all zero if none. _free_joint frees all arrays of a group. */
 typedef struct lsp_joint {
     const void *group; /* its first array */
     size_t bytes;      /* of that */
@@ -236,11 +243,16 @@ static inline void lsp_share(int64_t n, int part, int parts, int64_t *begin, int
 }
 
 /* Calls do_part(data, part, thread) once for each part. At most `threads` threads take the parts in ascending order.
- * Thread 0 is the caller and does part 0. If the system refuses a thread or starts it late, the others do its parts.
- * So a part may wait for a lower part, but never for a higher one. A part may call lsp_for_parts itself: if the outer
- * call has several threads, the calling thread does all parts of the inner call. */
+ * Thread 0 is the caller, but with options.parallel it is any thread. If the system refuses a thread or starts it late,
+ * the others do its parts. So a part may wait for a lower part, but never for a higher one. A part may call
+ * lsp_for_parts itself: if the outer call has several threads, the calling thread does all parts of the inner call. */
 void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
                    void (*do_part)(void *data, int64_t part, int thread), void *data);
+
+/* The same for work whose results can be thrown away: parts that nobody has taken are left out after lsp_ctx_cancel,
+ * and then it returns LSP_ERR_CANCELLED. */
+lsp_status lsp_try_parts(lsp_ctx *ctx, int64_t parts, int threads,
+                         void (*do_part)(void *data, int64_t part, int thread), void *data);
 
 /* Calls do_share(data, begin, end) for even shares of 0 .. n-1, on as many threads as get at least `least` items. */
 void lsp_for_shares(const lsp_ctx *ctx, int64_t n, int64_t least,

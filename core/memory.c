@@ -284,6 +284,9 @@ done:
 
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory) {
     int64_t bytes;
+    if (lsp_go_on(ctx) != LSP_OK) {
+        return LSP_ERR_CANCELLED;
+    }
     if (count < 0 || !lsp_mul(count, (int64_t)item_bytes, &bytes) || !lsp_add(bytes, align - 1, &bytes)) {
         return lsp_fail(ctx, LSP_ERR_OVERFLOW, "%lld items of %zu bytes are more than can be addressed",
                         (long long)count, item_bytes);

@@ -1,4 +1,4 @@
-/* Names of statuses, the sentences of errors, and the log and progress hooks. */
+/* Names of statuses, the sentences of errors, and the log hook. */
 #include "core.h"
 
 #include <stdarg.h>
@@ -32,6 +32,8 @@ const char *lsp_status_name(lsp_status status) {
         return "LSP_ERR_OVERFLOW";
     case LSP_ERR_CONVERGENCE:
         return "LSP_ERR_CONVERGENCE";
+    case LSP_ERR_CANCELLED:
+        return "LSP_ERR_CANCELLED";
     }
     return "?";
 }
@@ -70,10 +72,8 @@ void lsp_log(lsp_ctx *ctx, const char *format, ...) {
     }
 }
 
-void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction) {
-    if (ctx->options.progress && (ctx->only_phase == NULL || strcmp(phase, ctx->only_phase) == 0)) {
-        ctx->options.progress(ctx->options.hook_user, phase, fraction);
-    }
+lsp_status lsp_go_on(lsp_ctx *ctx) {
+    return lsp_stopped(ctx) ? lsp_fail(ctx, LSP_ERR_CANCELLED, "the call was stopped by lsp_ctx_cancel") : LSP_OK;
 }
 
 lsp_status lsp_check_reserved(lsp_ctx *ctx, const char *name, const int64_t reserved[LSP_RESERVED]) {

@@ -8,7 +8,6 @@
  * libgomp ends the process when it cannot create a thread. */
 #include "threads.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -26,6 +25,7 @@ typedef struct region {
     void (*do_part)(void *data, int64_t part, int thread);
     void *data;
     int64_t parts, next; /* `next`: the next part to do; atomic */
+    const int *stop;     /* NULL, or no part is taken any more once it is not 0; atomic */
 } region;
 
 struct lsp_pool {
@@ -35,6 +35,7 @@ struct lsp_pool {
     int most, started;   /* workers: the limit, and those created so far. Only the caller's thread uses them */
     int64_t patience_ns; /* 0 if the threads outnumber the processors: a thread that spins would stop another one */
     bool ending, busy;   /* busy: a region runs */
+    pthread_t caller;    /* while a region runs by options.parallel: the thread of the call */
     region region;
     int wanted;          /* workers that may still join the region */
     int calls;           /* regions so far; atomic */
@@ -72,9 +73,11 @@ void lsp_pool_close(lsp_pool *pool) {
 
 /* ---- a region ---- */
 
+/* A part that was taken is done, even if `stop` is set at that moment: a higher part may wait for it. */
 static void do_parts(region *r, int thread) {
     int64_t part;
-    while ((part = __atomic_fetch_add(&r->next, 1, __ATOMIC_RELAXED)) < r->parts) {
+    while (!(r->stop && __atomic_load_n(r->stop, __ATOMIC_RELAXED)) &&
+           (part = __atomic_fetch_add(&r->next, 1, __ATOMIC_RELAXED)) < r->parts) {
         r->do_part(r->data, part, thread);
     }
 }
@@ -171,18 +174,27 @@ static void finish(lsp_pool *pool) {
     pthread_mutex_unlock(&pool->mutex);
 }
 
-void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
-                   void (*do_part)(void *data, int64_t part, int thread), void *data) {
+static void do_task(void *data, int task) { do_parts(data, task); }
+
+bool lsp_in_callers_thread(const lsp_ctx *ctx) {
+    return !ctx->options.parallel || !ctx->pool->busy || pthread_equal(ctx->pool->caller, pthread_self());
+}
+
+/* Does a region by the caller's own threads. A task takes parts until none is left, so it never waits for a task that
+ * has not begun. */
+static void do_by_hook(const lsp_ctx *ctx, region *r, int tasks) {
     lsp_pool *pool = ctx->pool;
-    const int wanted = (int)lsp_min(threads, lsp_min(parts, INT_MAX)) - 1;
-    region alone = {.do_part = do_part, .data = data, .parts = parts};
-    if (wanted <= 0 || pool->busy || pool->process != getpid()) { /* busy: inside a part of another region */
-        do_parts(&alone, 0);
-        return;
-    }
+    pool->caller = pthread_self();
+    pool->busy = true;
+    ctx->options.parallel(ctx->options.hook_user, tasks, do_task, r);
+    do_parts(r, 0);
+    pool->busy = false;
+}
+
+static void do_by_pool(lsp_pool *pool, const region *r, int wanted) {
     start_workers(pool, wanted);
     pthread_mutex_lock(&pool->mutex);
-    pool->region = alone;
+    pool->region = *r;
     pool->region.next = 1;
     pool->busy = true;
     pool->joined = 0;
@@ -190,9 +202,42 @@ void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
     wake(pool);
     pthread_mutex_unlock(&pool->mutex);
     __atomic_add_fetch(&pool->calls, 1, __ATOMIC_RELEASE); /* ends the spin of workers; the mutex is free by now */
-    do_part(data, 0, 0);
+    r->do_part(r->data, 0, 0);
     do_parts(&pool->region, 0);
     finish(pool);
+}
+
+/* Does a region; *r tells afterwards which parts were taken. */
+static void do_region(const lsp_ctx *ctx, region *r, int threads) {
+    lsp_pool *pool = ctx->pool;
+    const int wanted = (int)lsp_min(r->parts, lsp_min(threads, ctx->options.threads)) - 1;
+    if (wanted <= 0 || pool->busy) { /* busy: inside a part of another region */
+        do_parts(r, 0);
+    } else if (ctx->options.parallel) {
+        do_by_hook(ctx, r, wanted + 1);
+    } else if (pool->process != getpid()) {
+        do_parts(r, 0);
+    } else {
+        do_by_pool(pool, r, wanted);
+        r->next = pool->region.next;
+    }
+}
+
+void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
+                   void (*do_part)(void *data, int64_t part, int thread), void *data) {
+    region r = {.do_part = do_part, .data = data, .parts = parts};
+    do_region(ctx, &r, threads);
+}
+
+lsp_status lsp_try_parts(lsp_ctx *ctx, int64_t parts, int threads,
+                         void (*do_part)(void *data, int64_t part, int thread), void *data) {
+    region r = {.do_part = do_part, .data = data, .parts = parts, .stop = &ctx->cancelled};
+    lsp_status status = lsp_go_on(ctx);
+    if (status == LSP_OK) {
+        do_region(ctx, &r, threads);
+        status = r.next < parts ? lsp_fail(ctx, LSP_ERR_CANCELLED, "the call was stopped by lsp_ctx_cancel") : LSP_OK;
+    }
+    return status;
 }
 
 typedef struct sharing {

@@ -16,6 +16,7 @@
  *     libsparse/spgemm.h    sparse matrix times sparse matrix
  *     libsparse/spmv.h      sparse matrix times vectors
  *     libsparse/solve.h     linear systems: conjugate gradients, BiCGStab
+ *     libsparse/multigrid.h a preconditioner for them: multigrid by smoothed aggregation
  *     libsparse/two_body.h  statistics of all pairs of points
  *     libsparse/suffix_array.h  suffix arrays, common prefixes, transforms, searches
  * One is not included, because any version may change it:
@@ -44,6 +45,7 @@
 #include "libsparse/matrix_forms.h"
 #include "libsparse/matrix_values.h"
 #include "libsparse/mtx.h"
+#include "libsparse/multigrid.h"
 #include "libsparse/radix_sort.h"
 #include "libsparse/segsort.h"
 #include "libsparse/semiring.h"

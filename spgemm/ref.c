@@ -106,6 +106,7 @@ lsp_status lsp_spgemm_ref(lsp_ctx *ctx, const lsp_spgemm_job *job) {
     }
     for (int64_t i = 0; i < job->A.rows; i++) {
         int64_t begin = end;
+        LSP_TRY(lsp_go_on(ctx));
         end = multiply_row(job, place, i, begin);
         if (job->counting) {
             job->rowptr[i + 1] = end - begin;

@@ -92,6 +92,9 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     *C = made;
     tell(&job, info);
 done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
     lsp_scratch_release(ctx, mark);
     return status;
 }
@@ -117,6 +120,9 @@ lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     *C = made;
     tell(&job, info);
 done:
+    if (status != LSP_OK) {
+        lsp_csr_free(ctx, &made);
+    }
     lsp_scratch_release(ctx, mark);
     return status;
 }

@@ -23,13 +23,13 @@ extern "C" {
 /* Room for members that later versions add to structs. In structs of options and arguments (lsp_ctx_options,
  * lsp_filter, lsp_mtx_read_options, lsp_mtx_write_options, lsp_segsort_args, lsp_cache_figures, lsp_cache_pattern,
  * lsp_cache_case, lsp_gather_args, lsp_radix_sort_args, lsp_partition_args, lsp_hash_args, lsp_hash_probes,
- * lsp_spgemm_options, lsp_spmv_options, lsp_spmv_vectors, lsp_solve_options, lsp_pair_options, lsp_join_options,
- * lsp_density_options, lsp_suffix_options, lsp_sort_args) it must be zero, else the call returns LSP_ERR_ARGUMENT: an
- * option that this library does not know is refused, not ignored. In structs that the library fills (lsp_ctx_info,
- * lsp_csr_stats, lsp_csr_plan_info, lsp_mtx_info, lsp_segsort_info, lsp_cache_prediction, lsp_gather_info,
- * lsp_radix_sort_info, lsp_hash_info, lsp_spgemm_info, lsp_spmv_info, lsp_solve_info, lsp_pair_info, lsp_suffix_info,
- * lsp_sort_info, lsp_nas_result) it is set to zero. All other structs stay as they are until the library's file name
- * changes. */
+ * lsp_spgemm_options, lsp_spmv_options, lsp_spmv_vectors, lsp_solve_options, lsp_multigrid_options, lsp_pair_options,
+ * lsp_join_options, lsp_density_options, lsp_suffix_options, lsp_sort_args) it must be zero, else the call returns
+ * LSP_ERR_ARGUMENT: an option that this library does not know is refused, not ignored. In structs that the library
+ * fills (lsp_ctx_info, lsp_supported, lsp_csr_stats, lsp_csr_plan_info, lsp_mtx_info, lsp_segsort_info,
+ * lsp_cache_prediction, lsp_gather_info, lsp_radix_sort_info, lsp_hash_info, lsp_spgemm_info, lsp_spmv_info,
+ * lsp_solve_info, lsp_multigrid_info, lsp_pair_info, lsp_suffix_info, lsp_sort_info, lsp_nas_result) it is set to zero.
+ * All other structs stay as they are until the library's file name changes. */
 enum { LSP_RESERVED = 8 };
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
@@ -43,7 +43,8 @@ typedef enum lsp_status {
     LSP_ERR_DEVICE = 5,      /* no such device, no driver, or the device failed */
     LSP_ERR_UNSUPPORTED = 6, /* a sensible request that the library does not offer: complex filters, for instance */
     LSP_ERR_OVERFLOW = 7,    /* a size, an index or an integer value does not fit its type */
-    LSP_ERR_CONVERGENCE = 8  /* a solver ended before it reached its tolerance */
+    LSP_ERR_CONVERGENCE = 8, /* a solver ended before it reached its tolerance */
+    LSP_ERR_CANCELLED = 9    /* lsp_ctx_cancel stopped the call */
 } lsp_status;
 
 /* Returns "LSP_OK", "LSP_ERR_MEMORY", ...; "?" for a number that is no status. */
@@ -58,12 +59,24 @@ LSP_API const char *lsp_version(void);
 typedef enum lsp_where { LSP_HOST = 0, LSP_CUDA = 1 } lsp_where;
 
 /* A caller's own memory. `alloc` returns `bytes` (more than 0) aligned to 64, or NULL; `where` LSP_CUDA asks for device
- * memory. `free` gets memory that `alloc` returned. Both are called only from the thread that calls the library. */
+ * memory. `free` gets memory that `alloc` returned. Both are called only from the thread that calls the library.
+ * Device memory follows the order of the context's stream (lsp_ctx_info.stream; none is asked for before lsp_ctx_create
+ * returns): its work is enqueued there behind `alloc`, and `free` is called when the last work has been enqueued, not
+ * when it is done. So the pool of that stream fits without a wait, as cudaMallocAsync and cudaFreeAsync, or PyTorch's,
+ * CuPy's and RMM's. An allocator without this order must wait in `free`, as cudaFree does. An lsp_array has no stream:
+ * its owner frees it when no work uses it. */
 typedef struct lsp_allocator {
     void *(*alloc)(void *user, size_t bytes, lsp_where where);
     void (*free)(void *user, void *memory, size_t bytes, lsp_where where);
     void *user;
 } lsp_allocator;
+
+/* A caller's own threads. Calls task(data, i) once for each i of 0 .. tasks-1 and returns when all calls have returned,
+ * with their writes visible. Tasks may run in any order, on any threads, at the same time or one after another: none
+ * needs another one to have begun. What a hook leaves out the calling thread does afterwards. The hook must not throw,
+ * and a thread that waits in it must not use the same context. */
+typedef void (*lsp_task_fn)(void *data, int task);
+typedef void (*lsp_parallel_fn)(void *user, int tasks, lsp_task_fn task, void *data);
 
 /* Receives one line, without a newline, for every important decision: the method chosen, and the reason. */
 typedef void (*lsp_log_fn)(void *user, const char *message);
@@ -84,8 +97,11 @@ typedef struct lsp_ctx_options {
     lsp_allocator allocator; /* set both functions or neither */
     lsp_log_fn log;
     lsp_progress_fn progress;
-    void *hook_user; /* handed to `log` and `progress` */
-    void *stream;    /* a cudaStream_t to work on; NULL: the context makes its own. Ignored on the host */
+    void *hook_user;          /* handed to `log`, `progress` and `parallel` */
+    void *stream;             /* a cudaStream_t to work on; NULL: the context makes its own. Ignored on the host */
+    lsp_parallel_fn parallel; /* NULL, or it runs the host's work in at most `threads` tasks at a time: the context
+                                 creates no thread. Results keep their bits. Progress comes from a task in the thread
+                                 of the call, so perhaps less often */
     int64_t reserved[LSP_RESERVED];
 } lsp_ctx_options;
 
@@ -120,6 +136,7 @@ typedef struct lsp_ctx_info {
     int64_t cuda_peak_bytes;
     int64_t device_total_bytes; /* memory of the GPU; of the machine for a host context */
     int64_t device_free_bytes;
+    void *stream; /* the cudaStream_t that a context of a GPU works on */
     int64_t reserved[LSP_RESERVED];
 } lsp_ctx_info;
 
@@ -133,6 +150,15 @@ LSP_API lsp_status lsp_ctx_set_max_bytes(lsp_ctx *ctx, int64_t max_bytes);
 
 /* Gives back the memory that the context keeps for reuse between calls. */
 LSP_API lsp_status lsp_ctx_trim(lsp_ctx *ctx);
+
+/* Stops the context: from now on calls with it return LSP_ERR_CANCELLED, the call that runs now too, until
+ * lsp_ctx_cancel(ctx, false). From any thread, hook or signal handler, while the context exists; it sets one atomic
+ * flag. A call looks at the flag when it asks for memory, between the pieces of its work on the host (products: blocks
+ * of rows; statistics of points; readers and writers: batches of lines) and between iterations of a solver: usually a
+ * few milliseconds pass. It leaves its outputs untouched, as after any other failure. Not stopped are a call that has
+ * begun to write arrays of the caller (a sort, vectors, new values in C), which ends as if nothing had happened, a call
+ * that needs no memory, a kernel on a GPU, and a function of the caller. */
+LSP_API void lsp_ctx_cancel(lsp_ctx *ctx, bool cancelled);
 
 /* Waits until all work on the context's stream is done. Returns LSP_ERR_ARGUMENT if a sort since the last call met
  * malformed segments on the GPU; the sentence names one of them. */
@@ -167,6 +193,31 @@ LSP_API size_t lsp_type_bytes(lsp_type type);
 /* Returns "LSP_NONE", "LSP_I32", ...; "?" for a number that is no type. */
 LSP_API const char *lsp_type_name(lsp_type type);
 
+/* ---- what a build offers ----------------------------------------------------------------------------------------- */
+
+/* What this build offers on one device. A set has bit 1 << x for each lsp_type, or method, x that calls take there. */
+typedef struct lsp_supported {
+    bool compiled;           /* false: nothing at all, and all sets are empty. lsp_cuda_device_count: is a GPU here? */
+    const char *targets;     /* instruction sets, the best that the processor has is used: "portable avx2 avx512"; or
+                                compute capabilities, times 10: "80 90 100+". +: newer GPUs too */
+    uint64_t values;         /* of matrices and of products of matrices; LSP_NONE: patterns */
+    uint64_t vectors;        /* lsp_spmv and the solvers */
+    uint64_t keys;           /* lsp_segsort, lsp_radix_sort, lsp_sort */
+    uint64_t points;         /* coordinates in two_body.h */
+    uint64_t spgemm_methods; /* of lsp_spgemm_method */
+    uint64_t spmv_methods;   /* of lsp_spmv_method; some are for plans alone, or for some matrices */
+    uint64_t sort_methods;   /* of lsp_sort_method */
+    uint64_t pair_methods;   /* of lsp_pair_method */
+    uint64_t suffix_methods; /* of lsp_suffix_method */
+    int64_t reserved[LSP_RESERVED];
+} lsp_supported;
+
+/* Tells what the build offers for work on `device`. Needs no GPU and no context.
+ *     lsp_supported here;
+ *     lsp_get_supported(LSP_CUDA, &here);
+ *     bool complex_products = here.values >> LSP_C64 & 1; */
+LSP_API lsp_status lsp_get_supported(lsp_where device, lsp_supported *supported);
+
 /* ---- arrays: vectors on either device, and arrays that left a context -------------------------------------------- */
 
 /* An array without an owner: it outlives its context. */
@@ -189,8 +240,8 @@ LSP_API lsp_status lsp_array_create(lsp_ctx *ctx, size_t bytes, lsp_where where,
 LSP_API lsp_status lsp_array_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                                   size_t bytes);
 
-/* Frees an array, and zeroes *array. From any thread. Waits for a GPU. The last array of a caller's own allocator must
- * be freed before what `allocator.user` points to ends. */
+/* Frees an array, and zeroes *array. From any thread. Waits for a GPU, unless a caller's own allocator made the array.
+ * The last array of such an allocator must be freed before what `allocator.user` points to ends. */
 LSP_API void lsp_array_free(lsp_array *array);
 
 #ifdef __cplusplus

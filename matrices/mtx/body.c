@@ -29,7 +29,7 @@ static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pa
     const char *text;
     int64_t bytes, numbers = 0;
     lsp_mtx_stream_start(&stream, &reader->source, part->buffer, header->body, part->begin, part->stop);
-    while (part->fault == LSP_MTX_FINE && lsp_mtx_stream_next(&stream, &text, &bytes)) {
+    while (part->fault == LSP_MTX_FINE && !lsp_stopped(job->ctx) && lsp_mtx_stream_next(&stream, &text, &bytes)) {
         for (const char *end = text + bytes; text < end && part->fault == LSP_MTX_FINE;) {
             text = reader->decode(header, reader->options.lenient, depth, text, end, batch);
             numbers += batch->count;
@@ -54,7 +54,7 @@ static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pa
         }
     }
     if (part->fault == LSP_MTX_FINE) {
-        part->fault = stream.fault;
+        part->fault = lsp_stopped(job->ctx) ? LSP_MTX_CHANGED : stream.fault;
     }
     if (part->fault == LSP_MTX_FINE && part->numbers >= 0 && part->numbers != numbers) {
         part->fault = LSP_MTX_CHANGED;
@@ -323,6 +323,7 @@ lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader) {
         fine = fine && complete(ctx, &reader->A, row == header->rows);
     }
     if (!fine) {
+        LSP_TRY(lsp_go_on(ctx));
         LSP_TRY(lsp_mtx_explain(ctx, reader, job.parts[0].batch, job.parts[0].buffer));
         status = lsp_fail(ctx, LSP_ERR_IO, "%s: the file changed while it was read", reader->source.name);
         goto done;

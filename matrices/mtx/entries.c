@@ -155,15 +155,17 @@ static void write_run(void *data, int64_t run, int thread) {
 
 static lsp_status write_stretch(lsp_ctx *ctx, const lsp_mtx_writing *work, const lsp_mtx_stretch *part,
                                 lsp_mtx_sink *sink) {
+    lsp_status status = LSP_OK;
     turns t = {.ctx = ctx, .work = work, .part = part, .sink = sink, .fraction = part->end};
     pthread_mutex_init(&t.mutex, NULL);
     pthread_cond_init(&t.next, NULL);
-    lsp_for_parts(ctx, lsp_ceil_div(part->end - part->begin, run_entries), work->threads, write_run, &t);
+    status = lsp_try_parts(ctx, lsp_ceil_div(part->end - part->begin, run_entries), work->threads, write_run, &t);
     pthread_cond_destroy(&t.next);
     pthread_mutex_destroy(&t.mutex);
-    return t.fraction < part->end ? lsp_mtx_check_integers(ctx, work, part, t.fraction)
-           : t.error              ? lsp_mtx_sink_fail(sink, t.error)
-                                  : LSP_OK;
+    return status != LSP_OK         ? status
+           : t.fraction < part->end ? lsp_mtx_check_integers(ctx, work, part, t.fraction)
+           : t.error                ? lsp_mtx_sink_fail(sink, t.error)
+                                    : LSP_OK;
 }
 
 /* Fetches a stretch of a matrix on the GPU: columns from `begin` on, then values, behind space for `length` columns. */

@@ -323,7 +323,7 @@ static lsp_status make_small(lsp_ctx *ctx, many *m) {
         m->shared.col = m->shared.val = NULL;
         LSP_TRY(take_room(ctx, m, room));
         m->used = 0;
-        lsp_for_parts(ctx, m->parts, m->threads, make_part, m);
+        LSP_TRY(lsp_try_parts(ctx, m->parts, m->threads, make_part, m));
     }
     nnz = m->used;
     if (m->shared.nnz - nnz > nnz / 8) {

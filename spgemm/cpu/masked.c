@@ -54,8 +54,8 @@ lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *jo
     for (int thread = 0; thread < c.threads; thread++) {
         tables[thread].table = (lsp_mask_table){.slots = slots + thread * c.slots, .size = c.slots};
     }
-    lsp_for_parts(ctx, plan->info.blocks, c.threads, do_block,
-                  &(masking){.plan = plan, .pass = &pass, .tables = tables});
+    LSP_TRY(lsp_try_parts(ctx, plan->info.blocks, c.threads, do_block,
+                          &(masking){.plan = plan, .pass = &pass, .tables = tables}));
     sums.val = pass.sums;
     sums.val_type = plan->type;
     LSP_TRY(lsp_filter_take(ctx, &sums, pass.touched, pass.counts, &plan->options.types, C));

@@ -157,8 +157,11 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
     } else if (job->counting) {
         LSP_TRY(keep_ranks(&p, choice->threads, available - choice->thread_bytes * choice->threads));
     }
-    lsp_for_parts(ctx, plan->info.blocks, choice->threads, do_block, &p);
+    LSP_TRY(lsp_try_parts(ctx, plan->info.blocks, choice->threads, do_block, &p));
 done:
+    if (status != LSP_OK && job->counting) {
+        lsp_spgemm_cpu_drop_ranks(plan); /* the next use counts again */
+    }
     lsp_scratch_release(ctx, mark);
     return status;
 }

@@ -172,6 +172,7 @@ static lsp_status T(text_rounds)(lsp_ctx *ctx, T(doubling) * d, uint64_t mask, u
     }
     while (g->items > 0 && g->items <= d->n / LSP_FEW && g->items <= before / 2) {
         before = g->items;
+        LSP_TRY(lsp_go_on(ctx));
         lsp_for_shares(ctx, g->items, 1 << 14, T(text_keys), d);
         LSP_TRY(T(sort_groups)(ctx, g, d->keys, 8, mask, stop));
         d->offset += d->symbols;
@@ -192,6 +193,7 @@ static lsp_status T(rank_rounds)(lsp_ctx *ctx, T(doubling) * d, int *rounds) {
     lsp_for_shares(ctx, d->n, 1 << 16, T(rank_all), d);
     lsp_for_shares(ctx, g->count, 1 << 12, T(rank_groups), d);
     while (g->items > 0) {
+        LSP_TRY(lsp_go_on(ctx));
         lsp_for_shares(ctx, g->items, 1 << 14, T(rank_keys), d);
         LSP_TRY(T(sort_groups)(ctx, g, d->keys, sizeof(INDEX), 0, 1));
         d->offset *= 2;

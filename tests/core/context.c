@@ -51,7 +51,7 @@ Test(core, wrong_options_are_refused_with_their_number_and_leave_the_output_alon
 }
 
 Test(core, every_status_has_a_name_and_null_is_answered) {
-    for (int s = LSP_OK; s <= LSP_ERR_OVERFLOW; s++) {
+    for (int s = LSP_OK; s <= LSP_ERR_CANCELLED; s++) {
         cr_assert(strncmp(lsp_status_name((lsp_status)s), s ? "LSP_ERR_" : "LSP_OK", 6) == 0, "status %d", s);
     }
     cr_assert_str_eq(lsp_status_name((lsp_status)99), "?");

@@ -1,7 +1,7 @@
 /* Runs every threaded function of the library, and the threads themselves (core/threads.c), under the thread sanitizer.
  * Several contexts work at the same time, on matrices that are large enough to start all of their threads. Each result
- * of four threads is compared, bit for bit, with the result of one. The program does not use Criterion, whose processes
- * and threads would add reports of their own. */
+ * of four threads, of the context or of a caller's hook, is compared, bit for bit, with the result of one. The program
+ * does not use Criterion, whose processes and threads would add reports of their own. */
 #include "core/core.h"
 
 #include <pthread.h>
@@ -444,34 +444,71 @@ static const struct {
              {"multiply three", multiply_triple},
              {"multiply a batch", multiply_batch}};
 
+typedef struct task { /* of a caller's hook */
+    lsp_task_fn run;
+    void *data;
+    int number;
+} task;
+
+static void *run_task(void *data) {
+    const task *t = data;
+    t->run(t->data, t->number);
+    return NULL;
+}
+
+/* The caller's own threads: a new one for each task but the last. */
+static void run_tasks(void *user, int tasks, lsp_task_fn run, void *data) {
+    enum { MOST_TASKS = 4 };
+    pthread_t threads[MOST_TASKS];
+    task all[MOST_TASKS];
+    int started = 0;
+    (void)user;
+    while (started < tasks - 1) {
+        all[started] = (task){run, data, started};
+        if (pthread_create(&threads[started], NULL, run_task, &all[started]) != 0) {
+            break;
+        }
+        started++;
+    }
+    run(data, tasks - 1);
+    while (started > 0) {
+        pthread_join(threads[--started], NULL);
+    }
+}
+
 static void *run_all(void *data) {
     job *work = data;
-    lsp_ctx *one = NULL, *four = NULL;
+    lsp_ctx *one = NULL, *four = NULL, *hooked = NULL;
     lsp_csr A = {0}, A4 = {0};
     lsp_csr_difference difference;
     bool ready = lsp_ctx_create(&one, &(lsp_ctx_options){.threads = 1}, NULL, 0) == LSP_OK &&
                  lsp_ctx_create(&four, &(lsp_ctx_options){.threads = 4}, NULL, 0) == LSP_OK &&
+                 lsp_ctx_create(&hooked, &(lsp_ctx_options){.threads = 4, .parallel = run_tasks}, NULL, 0) == LSP_OK &&
                  lsp_generate(one, work->spec, 1, NULL, &A) == LSP_OK &&
                  lsp_generate(four, work->spec, 1, NULL, &A4) == LSP_OK &&
                  lsp_csr_compare(one, &A, &A4, &difference) == LSP_OK && difference.same_bits;
     work->failures = ready ? 0 : 1;
     for (size_t i = 0; ready && i < sizeof cases / sizeof *cases; i++) {
-        lsp_csr B = {0}, B4 = {0};
+        lsp_csr B = {0}, B4 = {0}, B_hooked = {0};
+        lsp_csr_difference by_hook = {0};
         difference = (lsp_csr_difference){0};
         if (cases[i].run(one, &A, &B) != LSP_OK || cases[i].run(four, &A, &B4) != LSP_OK ||
-            lsp_csr_compare(four, &B, &B4, &difference) != LSP_OK || !difference.same_bits) {
-            fprintf(stderr, "%s of %s: four threads differ from one, or failed: %s%s\n", cases[i].name, work->spec,
-                    lsp_last_error(one), lsp_last_error(four));
+            cases[i].run(hooked, &A, &B_hooked) != LSP_OK || lsp_csr_compare(four, &B, &B4, &difference) != LSP_OK ||
+            !difference.same_bits || lsp_csr_compare(hooked, &B, &B_hooked, &by_hook) != LSP_OK || !by_hook.same_bits) {
+            fprintf(stderr, "%s of %s: four threads differ from one, or failed: %s%s%s\n", cases[i].name, work->spec,
+                    lsp_last_error(one), lsp_last_error(four), lsp_last_error(hooked));
             work->failures++;
         }
         lsp_csr_free(one, &B);
         lsp_csr_free(four, &B4);
+        lsp_csr_free(hooked, &B_hooked);
     }
     if (!ready) {
         fprintf(stderr, "%s: %s%s\n", work->spec, one ? lsp_last_error(one) : "", four ? lsp_last_error(four) : "");
     }
     lsp_ctx_destroy(one);
     lsp_ctx_destroy(four);
+    lsp_ctx_destroy(hooked);
     return NULL;
 }
 

@@ -76,7 +76,7 @@ lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud cloud
     }
     w.part_nodes = lsp_min(w.trees[0].leaves, 64);
     if (clouds[0].n > 0 && clouds[1].n > 0) {
-        lsp_for_parts(ctx, w.part_nodes, lsp_pair_threads(ctx), part, &w);
+        LSP_TRY(lsp_try_parts(ctx, w.part_nodes, lsp_pair_threads(ctx), part, &w));
     }
     job->info.tested = w.tested;
     job->info.cells = w.trees[0].leaves;

@@ -1,6 +1,7 @@
 /* Kernel densities on the CPU: a leaf of queries against all candidates, or against those of boxes in reach. Sums are
  * made in an order that the number of threads does not change. */
 #include "cpu.h"
+#include <string.h>
 
 typedef struct summing {
     const lsp_pair_job *job;
@@ -101,7 +102,7 @@ lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_den
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const bool all = job->info.method == LSP_PAIR_ALL;
-    summing s = {.job = job, .work = work, .density = density, .factor = work->factor};
+    summing s = {.job = job, .work = work, .factor = work->factor};
     lsp_cloud clouds[2];
     s.kernels = lsp_pair_kernels_of(ctx, job->type);
     s.yard = lsp_yard_of(job);
@@ -113,8 +114,10 @@ lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_den
         LSP_TRY(lsp_tree_grow(ctx, job, &clouds[1], all ? INT64_MAX : LSP_LEAF, &s.trees[1]));
     }
     LSP_TRY(order_weights(ctx, &s));
+    LSP_TRY(lsp_scratch_bytes(ctx, job->sets[0].n, s.bytes, false, &s.density));
     if (job->sets[0].n > 0) {
-        lsp_for_parts(ctx, s.trees[0].leaves, lsp_pair_threads(ctx), do_group, &s);
+        LSP_TRY(lsp_try_parts(ctx, s.trees[0].leaves, lsp_pair_threads(ctx), do_group, &s));
+        memcpy(density, s.density, (size_t)job->sets[0].n * s.bytes);
     }
     job->info.tested = s.tested;
     job->info.cells = all ? 0 : s.trees[1].leaves;

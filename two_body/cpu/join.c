@@ -226,7 +226,7 @@ lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, co
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, rows + 1, &j.rowptr));
     j.part_cells = lsp_max(job->grid.total / (threads * 16), 16);
     const int64_t parts = grid ? lsp_ceil_div(job->grid.total, j.part_cells) : lsp_ceil_div(rows, ROWS_OF_PART);
-    lsp_for_parts(ctx, parts, threads, grid ? grid_part : all_part, &j);
+    LSP_TRY(lsp_try_parts(ctx, parts, threads, grid ? grid_part : all_part, &j));
     lsp_prefix_sum(ctx, j.rowptr, rows);
     const bool pattern = options->values == LSP_JOIN_PATTERN;
     const lsp_csr_types types = {
@@ -234,7 +234,7 @@ lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, co
     LSP_TRY(lsp_csr_create_rows(ctx, rows, cols, j.rowptr, &types, C));
     j.C = C;
     job->info.tested = j.tested;
-    lsp_for_parts(ctx, parts, threads, grid ? grid_part : all_part, &j);
+    LSP_TRY(lsp_try_parts(ctx, parts, threads, grid ? grid_part : all_part, &j));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

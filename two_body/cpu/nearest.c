@@ -213,7 +213,7 @@ lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp
         .col_type = LSP_I32, .val_type = pattern ? LSP_NONE : job->type, .drop_values = pattern};
     LSP_TRY(lsp_csr_create_rows(ctx, rows, cols, rowptr, &types, C));
     if (rows > 0 && k > 0) {
-        lsp_for_parts(ctx, s.trees[0].leaves, lsp_pair_threads(ctx), do_group, &s);
+        LSP_TRY(lsp_try_parts(ctx, s.trees[0].leaves, lsp_pair_threads(ctx), do_group, &s));
     }
     for (int t = 0; t < lsp_pair_threads(ctx); t++) {
         job->info.tested += s.desks[t].tested;

@@ -149,12 +149,12 @@ lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, ls
         goto done;
     }
     if (job->info.method == LSP_PAIR_ALL) {
-        lsp_for_parts(ctx, lsp_ceil_div(w.clouds[0].n, LSP_PAIR_QUERIES), threads, all_of_part, &w);
+        LSP_TRY(lsp_try_parts(ctx, lsp_ceil_div(w.clouds[0].n, LSP_PAIR_QUERIES), threads, all_of_part, &w));
     } else {
         w.buffer_bytes = (LSP_PAIR_CANDIDATES + LSP_PAIR_PAD) * w.bytes;
         w.part_cells = lsp_max(job->grid.total / (threads * 16), 16);
         LSP_TRY(lsp_scratch_bytes(ctx, threads * job->metric.dimensions, w.buffer_bytes, true, (void **)&w.buffers));
-        lsp_for_parts(ctx, lsp_ceil_div(job->grid.total, w.part_cells), threads, grid_of_part, &w);
+        LSP_TRY(lsp_try_parts(ctx, lsp_ceil_div(job->grid.total, w.part_cells), threads, grid_of_part, &w));
     }
     job->info.tested = w.tested;
 done:

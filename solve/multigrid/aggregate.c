@@ -1,0 +1,147 @@
+/* Aggregates of strongly coupled nodes, and T: the prolongation that is constant on each of them, or spans the
+ * near-null vectors there. Distance-2 independent sets by Kelley and Rajamanickam, "Parallel, portable algorithms for
+ * distance-2 maximal independent set and graph coarsening", IPDPS 2022. */
+#include "matrices/matrices.h"
+#include "multigrid.h"
+
+static lsp_status apply(lsp_multigrid *m, lsp_setup_rule rule, const lsp_setup *s, int64_t n) {
+    return lsp_multigrid_pass(m, rule, s, n, NULL);
+}
+
+/* s->A, a matrix of unknowns, becomes *N, one of nodes; the caller frees it. */
+static lsp_status condense(lsp_multigrid *m, lsp_setup *s, lsp_csr *N) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    lsp_csr_types types = lsp_types_of(&s->A);
+    const int64_t nodes = s->A.rows / s->block;
+    types.val_type = LSP_F64, types.drop_values = false;
+    LSP_TRY(lsp_csr_create(ctx, nodes, nodes, s->A.nnz, &types, N));
+    s->P = *N;
+    LSP_TRY(apply(m, LSP_RULE_CONDENSE, s, nodes));
+    LSP_TRY(lsp_csr_sort_rows(ctx, N));
+    LSP_TRY(lsp_csr_sum_duplicates(ctx, N, NULL));
+    s->A = *N;
+done:
+    return status;
+}
+
+/* Leaves the strong entries in s->A. If that takes a copy, it is *G, which the caller frees. */
+static lsp_status keep_strong(lsp_multigrid *m, lsp_setup *s, lsp_csr *G) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    const int64_t n = s->A.rows;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const lsp_csr_types types = lsp_types_of(&s->A);
+    void *diagonal = NULL, *stays;
+    lsp_two weak;
+    s->factor = m->options.threshold;
+    s->diagonal_type = s->A.val_type != LSP_NONE ? s->A.val_type : LSP_F64;
+    if (s->factor > 0) {
+        LSP_TRY(lsp_scratch_at(ctx, m->where, n, lsp_type_bytes(s->diagonal_type), &diagonal));
+        LSP_TRY(lsp_csr_diagonal(ctx, &s->A, diagonal));
+    }
+    LSP_TRY(lsp_scratch_at(ctx, m->where, s->A.nnz, 1, &stays));
+    s->diagonal = diagonal, s->stays = stays;
+    LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_STRONG, s, n, &weak));
+    if (weak.a > 0) {
+        LSP_TRY(lsp_filter_take(ctx, &s->A, stays, s->offsets, &types, G));
+        s->A = *G;
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* A distance-2 independent set of the nodes without an aggregate. */
+static lsp_status choose_roots(lsp_multigrid *m, lsp_setup *s) {
+    lsp_status status = LSP_OK;
+    const int64_t n = s->A.rows;
+    lsp_two left;
+    LSP_TRY(apply(m, LSP_RULE_COMPETE, s, n));
+    do {
+        s->round++;
+        LSP_TRY(apply(m, LSP_RULE_LOW, s, n));
+        LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_DECIDE, s, n, &left));
+    } while (left.a > 0);
+done:
+    return status;
+}
+
+/* s->joined: the root of each node's aggregate, or less than 0. s->offsets and s->places: how many roots, and nodes in
+ * aggregates, come before a node. The graph is s->A. */
+static lsp_status partition(lsp_multigrid *m, lsp_setup *s, int64_t *aggregates, int64_t *placed) {
+    static const lsp_setup_rule end[] = {LSP_RULE_MEASURE, LSP_RULE_JOIN, LSP_RULE_COUNT};
+    lsp_status status = LSP_OK;
+    const int64_t n = s->A.rows;
+    s->round = 0;
+    s->id_bits = lsp_bits((uint64_t)n + 2);
+    LSP_TRY(apply(m, LSP_RULE_ENTER, s, n));
+    for (int set = 0; set < 2; set++) {
+        LSP_TRY(choose_roots(m, s));
+        LSP_TRY(set > 0 ? apply(m, LSP_RULE_PRUNE, s, n) : LSP_OK);
+        LSP_TRY(apply(m, LSP_RULE_GATHER, s, n));
+    }
+    for (int step = 0; step < 3; step++) {
+        LSP_TRY(apply(m, end[step], s, n));
+    }
+    LSP_TRY(m->backend->scan(m->ctx, s->offsets, n, aggregates));
+    LSP_TRY(m->backend->scan(m->ctx, s->places, n, placed));
+done:
+    return status;
+}
+
+/* T's structure by PLACE, its values by ORTHOGONAL. */
+static lsp_status make_tentative(lsp_multigrid *m, lsp_setup *s, int64_t aggregates, int64_t placed, lsp_csr *T) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    const lsp_place place = lsp_place_of(m->where);
+    const int64_t n = s->A.rows, b = s->block, v = s->vectors;
+    lsp_csr members = {0}, lists = {0};
+    void *basis;
+    LSP_TRY(lsp_csr_create(ctx, n * b, aggregates * v, placed * b * v,
+                           &(lsp_csr_types){.val_type = m->values, .place = place}, T));
+    LSP_TRY(lsp_csr_create(ctx, n, aggregates, placed, &(lsp_csr_types){.place = place}, &members));
+    s->P = members, s->T = *T;
+    LSP_TRY(apply(m, LSP_RULE_PLACE, s, n));
+    LSP_TRY(lsp_csr_transpose(ctx, &members, &lists));
+    LSP_TRY(lsp_scratch_at(ctx, m->where, T->nnz, sizeof *s->basis, &basis));
+    s->A = lists, s->basis = basis;
+    LSP_TRY(apply(m, LSP_RULE_ORTHOGONAL, s, aggregates));
+done:
+    lsp_csr_free(ctx, &members);
+    lsp_csr_free(ctx, &lists);
+    return status;
+}
+
+lsp_status lsp_multigrid_aggregate(lsp_multigrid *m, const lsp_csr *A, int64_t block, double **near_null, lsp_csr *T) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    const int64_t n = A->rows / block, v = m->options.near_null_vectors;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_setup s = {.A = *A, .block = block, .vectors = v, .from = *near_null};
+    lsp_csr N = {0}, G = {0}, made = {0};
+    int64_t aggregates, placed;
+    void *array[5], *next = NULL;
+    for (int i = 0; i < 5; i++) {
+        LSP_TRY(lsp_scratch_at(ctx, m->where, n + 1, sizeof(int64_t), &array[i]));
+    }
+    s.key = array[0], s.low = array[1], s.label = array[2], s.offsets = array[3], s.places = array[4];
+    s.joined = array[0], s.size = array[1]; /* keys have served then */
+    LSP_TRY(block > 1 ? condense(m, &s, &N) : LSP_OK);
+    LSP_TRY(keep_strong(m, &s, &G));
+    LSP_TRY(partition(m, &s, &aggregates, &placed));
+    LSP_TRY(lsp_alloc(ctx, m->where, aggregates * v * v, sizeof(double), &next));
+    s.to = next;
+    LSP_TRY(make_tentative(m, &s, aggregates, placed, &made));
+    lsp_free(ctx, *near_null);
+    *near_null = next, *T = made;
+done:
+    if (status != LSP_OK) {
+        lsp_free(ctx, next);
+        lsp_csr_free(ctx, &made);
+    }
+    lsp_csr_free(ctx, &N);
+    lsp_csr_free(ctx, &G);
+    lsp_scratch_release(ctx, mark);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* Refuses wrong arguments of multigrid, with a sentence that names the first fault. */
+#include "matrices/matrices.h"
+#include "multigrid.h"
+
+enum { MOST_BLOCK = 64, MOST_SWEEPS = 64, COARSEST = 256, MOST_COARSEST = 4096 };
+
+static lsp_status check_near_null(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, lsp_multigrid_options *o) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(o->block >= 0 && o->block <= MOST_BLOCK, LSP_ERR_ARGUMENT,
+                "%lld unknowns of a node: 0 to %d are possible", (long long)o->block, MOST_BLOCK);
+    o->block = lsp_max(o->block, 1);
+    LSP_REQUIRE(A->rows % o->block == 0, LSP_ERR_ARGUMENT, "%lld unknowns are no multiple of the %lld of a node",
+                (long long)A->rows, (long long)o->block);
+    LSP_REQUIRE((o->near_null != NULL) == (o->near_null_vectors != 0) || A->rows == 0, LSP_ERR_ARGUMENT,
+                "%lld near-null vectors at %p", (long long)o->near_null_vectors, o->near_null);
+    LSP_REQUIRE(o->near_null_vectors >= 0 && o->near_null_vectors <= MOST_BLOCK, LSP_ERR_ARGUMENT,
+                "%lld near-null vectors: 0 to %d are possible", (long long)o->near_null_vectors, MOST_BLOCK);
+    LSP_REQUIRE(lsp_aligned(o->near_null, type), LSP_ERR_ARGUMENT, "near_null lies at %p, no multiple of %d",
+                o->near_null, (int)lsp_type_bytes(type));
+    o->near_null_vectors = o->near_null != NULL ? o->near_null_vectors : o->block;
+done:
+    return status;
+}
+
+static lsp_status check_options(lsp_ctx *ctx, lsp_multigrid_options *o) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(o->level_values == LSP_NONE || o->level_values == LSP_F32, LSP_ERR_ARGUMENT,
+                "values of levels of type %s: LSP_F32 or LSP_NONE is needed", lsp_type_name(o->level_values));
+    LSP_REQUIRE(o->threshold >= 0 && o->threshold < 1, LSP_ERR_ARGUMENT,
+                "a threshold of %g: a number from 0 to below 1 is needed", o->threshold);
+    LSP_REQUIRE((unsigned)o->smoother <= LSP_SMOOTHER_CHEBYSHEV, LSP_ERR_ARGUMENT, "there is no smoother %d",
+                (int)o->smoother);
+    LSP_REQUIRE((unsigned)o->cycle <= LSP_CYCLE_W, LSP_ERR_ARGUMENT, "there is no cycle %d", (int)o->cycle);
+    LSP_REQUIRE(o->sweeps >= 0 && o->sweeps <= MOST_SWEEPS, LSP_ERR_ARGUMENT, "%d sweeps: 0 to %d are possible",
+                o->sweeps, MOST_SWEEPS);
+    LSP_REQUIRE(o->coarsest >= 0 && o->coarsest <= MOST_COARSEST, LSP_ERR_ARGUMENT,
+                "a last level of up to %lld unknowns: 0 to %d are possible", (long long)o->coarsest, MOST_COARSEST);
+    o->sweeps = o->sweeps > 0 ? o->sweeps : o->smoother == LSP_SMOOTHER_JACOBI ? 1 : 2;
+    o->coarsest = o->coarsest > 0 ? o->coarsest : COARSEST;
+done:
+    return status;
+}
+
+lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigrid_options *options, lsp_multigrid *m) {
+    lsp_status status = LSP_OK;
+    lsp_multigrid_options *o = &m->options;
+    *o = options != NULL ? *options : (lsp_multigrid_options){0};
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_multigrid_options", o->reserved));
+    LSP_REQUIRE(A != NULL, LSP_ERR_ARGUMENT, "A is NULL");
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
+                (long long)A->cols);
+    LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex systems cannot be solved");
+    LSP_REQUIRE(!lsp_is_integer(A->val_type), LSP_ERR_UNSUPPORTED,
+                "systems of integers of type %s cannot be solved: copy the matrix to LSP_F64 first",
+                lsp_type_name(A->val_type));
+    m->type = o->type != LSP_NONE ? o->type : A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
+    LSP_REQUIRE(m->type == LSP_F32 || m->type == LSP_F64, LSP_ERR_UNSUPPORTED,
+                "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(m->type));
+    LSP_REQUIRE(m->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
+                "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
+    LSP_TRY(check_options(ctx, o));
+    LSP_TRY(check_near_null(ctx, A, m->type, o));
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_csr_check_device(ctx, "A"));
+        LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                    "work on the stream is being recorded into a graph: a set-up waits, so it cannot run there");
+    }
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    m->given = *A;
+    m->n = A->rows;
+    m->where = A->where;
+    m->values = o->level_values != LSP_NONE ? o->level_values : m->type;
+done:
+    return status;
+}
+
+lsp_status lsp_multigrid_check_same(lsp_multigrid *m, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    const lsp_csr *given = &m->given;
+    LSP_REQUIRE(A != NULL, LSP_ERR_ARGUMENT, "A is NULL");
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_REQUIRE(A->where == given->where && A->rows == given->rows && A->cols == given->cols && A->nnz == given->nnz &&
+                    A->rowptr_type == given->rowptr_type && A->col_type == given->col_type &&
+                    A->val_type == given->val_type,
+                LSP_ERR_ARGUMENT,
+                "the hierarchy was made for %lld x %lld with %lld entries, types and place included: A is %lld x %lld "
+                "with %lld",
+                (long long)given->rows, (long long)given->cols, (long long)given->nnz, (long long)A->rows,
+                (long long)A->cols, (long long)A->nnz);
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+done:
+    return status;
+}

@@ -1,0 +1,92 @@
+/* Inside solve/multigrid: the set-up. create.c begins and ends it, setup.c makes the levels by verbs of the library and
+ * by rules.h, whose rules cpu/ and gpu/ apply to all rows. */
+#ifndef LSP_SOLVE_MULTIGRID_MULTIGRID_H
+#define LSP_SOLVE_MULTIGRID_MULTIGRID_H
+
+#include "job.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the rules read and write; rules.h says which rule uses what. All arrays lie where the matrix does. */
+typedef struct lsp_setup {
+    lsp_csr A, P, T;
+    lsp_type type, diagonal_type; /* of inverse and diagonal */
+    void *inverse;
+    const void *diagonal;
+    double factor;
+    const double *from;
+    double *to, *basis;
+    int64_t block, vectors; /* unknowns of a node; near-null vectors */
+    uint8_t *stays;
+    int64_t *offsets, *places;
+    uint64_t *key, *low;
+    int64_t *label, *joined, *size;
+    int64_t round;
+    int id_bits;
+} lsp_setup;
+
+typedef struct lsp_two { /* what a rule adds to the sums of its pass */
+    double a, b;
+} lsp_two;
+
+typedef enum lsp_setup_rule {
+    LSP_RULE_INVERT,
+    LSP_RULE_SEED,
+    LSP_RULE_KRYLOV,
+    LSP_RULE_SMOOTH,
+    LSP_RULE_CONDENSE,
+    LSP_RULE_STRONG,
+    LSP_RULE_ENTER,
+    LSP_RULE_COMPETE,
+    LSP_RULE_LOW,
+    LSP_RULE_DECIDE,
+    LSP_RULE_PRUNE,
+    LSP_RULE_GATHER,
+    LSP_RULE_MEASURE,
+    LSP_RULE_JOIN,
+    LSP_RULE_COUNT,
+    LSP_RULE_PLACE,
+    LSP_RULE_ORTHOGONAL,
+    LSP_RULE_CONSTANT
+} lsp_setup_rule;
+
+/* Sums of a pass: LSP_SUM_LANES sums of every LSP_SUM_LANES-th row of a piece of LSP_SUM_ROWS rows; then, halving their
+ * number, those of the upper half are added to the lower half; then pieces in order. */
+enum { LSP_SUM_LANES = 256, LSP_SUM_ROWS = 1024 };
+
+struct lsp_setup_backend {
+    /* Applies a rule to 0 .. n-1. `sums` not NULL: memory where the matrix lies for a pair for each LSP_SUM_ROWS rows,
+     * set to the sums of the pieces. */
+    lsp_status (*apply)(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums);
+    /* Turns counts in offsets[1 .. n] into offsets: offsets[0] = 0. Waits for *total = offsets[n]. */
+    lsp_status (*scan)(lsp_ctx *ctx, int64_t *offsets, int64_t n, int64_t *total);
+};
+extern const lsp_setup_backend lsp_setup_cpu, lsp_setup_cuda;
+
+/* check.c: sets the options, sizes and types of *m. */
+lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigrid_options *options, lsp_multigrid *m);
+lsp_status lsp_multigrid_check_same(lsp_multigrid *m, const lsp_csr *A);
+
+/* pass.c: a pass with its sums added up on the host; *sums may be NULL. */
+lsp_status lsp_multigrid_pass(lsp_multigrid *m, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums);
+
+/* radius.c: the spectral radius of D^-1 A, where `inverse` is D^-1. */
+lsp_status lsp_multigrid_radius(lsp_multigrid *m, const lsp_csr *A, const void *inverse, double *radius);
+
+/* aggregate.c: *T for nodes of `block` unknowns. *near_null, memory of lsp_alloc, becomes that of the next level. T has
+ * no columns if nothing is coupled. */
+lsp_status lsp_multigrid_aggregate(lsp_multigrid *m, const lsp_csr *A, int64_t block, double **near_null, lsp_csr *T);
+
+/* coarse.c: the inverse of the last level's A. */
+lsp_status lsp_multigrid_invert(lsp_multigrid *m, lsp_level *l);
+
+/* setup.c: the levels of a checked A; new values in them. */
+lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A);
+lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

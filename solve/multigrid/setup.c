@@ -1,0 +1,195 @@
+/* The levels, made one after the other: diagonal, radius, aggregates, P = T - 4/3 / radius * D^-1 A T, R = P^T, and A
+ * of the next level = R A P. All but the aggregates and T is computed again for new values. */
+#include "matrices/matrices.h"
+#include "multigrid.h"
+
+#include <float.h>
+#include <stdio.h>
+
+enum { MOST_DIRECT = 1024 }; /* unknowns of a last level that is solved directly though it is not coarse enough */
+
+/* ---- the diagonal ---- */
+
+/* Names the first row whose diagonal entry is not positive. */
+static lsp_status refuse_diagonal(lsp_multigrid *m, const void *diagonal, lsp_type type) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    char *here;
+    int64_t row = 0;
+    double value;
+    LSP_TRY(lsp_scratch_bytes(ctx, m->n, lsp_type_bytes(type), false, (void **)&here));
+    LSP_TRY(lsp_array_copy(ctx, here, LSP_HOST, diagonal, m->where, (size_t)m->n * lsp_type_bytes(type)));
+    while ((value = lsp_value_of(type, here, row).re) > 0 && value - value == 0) {
+        row++;
+    }
+    LSP_REQUIRE(false, LSP_ERR_ARGUMENT, "row %lld: the diagonal entry is %g or missing, and must be positive",
+                (long long)row, value);
+done:
+    return status;
+}
+
+/* inverse = 1 / diagonal of A. On the finest level every diagonal entry is positive, or the call is refused; below, a
+ * negligible one belongs to an unknown without an equation. */
+static lsp_status invert_diagonal(lsp_multigrid *m, int at, const lsp_csr *A, void *inverse) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    const lsp_type type = A->val_type != LSP_NONE ? A->val_type : LSP_F64;
+    const size_t mark = lsp_scratch_mark(ctx);
+    lsp_setup s = {.type = m->type, .inverse = inverse, .diagonal_type = type, .factor = at > 0 ? m->negligible : 0};
+    lsp_two sums;
+    void *diagonal;
+    LSP_TRY(lsp_scratch_at(ctx, m->where, A->rows, lsp_type_bytes(type), &diagonal));
+    LSP_TRY(lsp_csr_diagonal(ctx, A, diagonal));
+    s.diagonal = diagonal;
+    LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_INVERT, &s, A->rows, &sums));
+    if (at == 0) {
+        LSP_TRY(sums.a > 0 ? refuse_diagonal(m, diagonal, type) : LSP_OK);
+        m->negligible =
+            8 * (m->values == LSP_F32 ? (double)FLT_EPSILON : DBL_EPSILON) * sums.b / (double)lsp_max(A->rows, 1);
+    }
+    LSP_REQUIRE(sums.a == 0, LSP_ERR_ARGUMENT,
+                "%.0f diagonal entries of level %d are negative: A is not positive definite", sums.a, at);
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+/* ---- a level ---- */
+
+/* The values of P, which holds A*T. */
+static lsp_status smooth(lsp_multigrid *m, const lsp_level *l) {
+    const lsp_setup s = {.A = l->T, .P = l->P, .type = m->type, .inverse = l->inverse, .factor = 4.0 / 3.0 / l->radius};
+    return lsp_multigrid_pass(m, LSP_RULE_SMOOTH, &s, l->P.rows, NULL);
+}
+
+/* P, R, and A of the next level, for a T that stands. */
+static lsp_status make_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
+    LSP_TRY(lsp_spgemm_plan_create(ctx, &l->A, &l->T, &o, &l->product));
+    LSP_TRY(lsp_spgemm_execute(l->product, &l->A, &l->T, &l->P));
+    LSP_TRY(smooth(m, l));
+    LSP_TRY(lsp_csr_transpose_plan_create(ctx, &l->P, &l->transpose));
+    LSP_TRY(lsp_csr_transpose_execute(l->transpose, &l->P, &l->R));
+    LSP_TRY(lsp_spgemm_triple_plan_create(ctx, &l->R, &l->A, &l->P, &o, &l->triple));
+    LSP_TRY(lsp_spgemm_triple_execute(l->triple, &l->R, &l->A, &l->P, next));
+done:
+    return status;
+}
+
+#define LSP_REASON(...) snprintf(m->info.reason, sizeof m->info.reason, __VA_ARGS__)
+
+/* Makes level `at` + 1, or sets *last. `near_null`: of level `at`; then of the next. */
+static lsp_status go_down(lsp_multigrid *m, int at, int64_t block, double **near_null, bool *last) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    lsp_level *l = &m->level[at];
+    const long long rows = l->A.rows;
+    LSP_TRY(lsp_alloc(ctx, m->where, l->A.rows, lsp_type_bytes(m->type), &l->inverse));
+    LSP_TRY(invert_diagonal(m, at, &l->A, l->inverse));
+    *last = true;
+    if (l->A.rows <= m->options.coarsest) {
+        LSP_REASON("%lld unknowns, not more than %lld: solved directly", rows, (long long)m->options.coarsest);
+        goto done;
+    }
+    LSP_TRY(lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius));
+    if (at + 1 == LSP_MULTIGRID_LEVELS) {
+        LSP_REASON("%lld unknowns on level %d, the last one possible", rows, at);
+        goto done;
+    }
+    LSP_TRY(lsp_multigrid_aggregate(m, &l->A, block, near_null, &l->T));
+    if (l->T.cols > l->A.rows / 5 * 4) {
+        LSP_REASON("%lld unknowns, whose aggregates would leave %lld", rows, (long long)l->T.cols);
+    } else if (l->T.cols == 0) {
+        LSP_REASON("%lld unknowns, none of them coupled", rows);
+    } else {
+        *last = false;
+        LSP_TRY(make_next(m, l, &m->level[at + 1].A));
+    }
+    if (*last) {
+        LSP_TRY(lsp_csr_free(ctx, &l->T));
+    }
+done:
+    return status;
+}
+
+/* The near-null vectors of the finest level in f64. */
+static lsp_status begin_near_null(lsp_multigrid *m, double **near_null) {
+    lsp_status status = LSP_OK;
+    const lsp_multigrid_options *o = &m->options;
+    const int64_t n = m->n * o->near_null_vectors;
+    void *made = NULL;
+    LSP_TRY(lsp_alloc(m->ctx, m->where, n, sizeof(double), &made));
+    *near_null = made;
+    if (o->near_null != NULL) {
+        LSP_TRY(lsp_convert_values(m->ctx, m->where, LSP_F64, made, m->type, o->near_null, n));
+    } else {
+        const lsp_setup s = {.to = made, .block = o->block, .vectors = o->near_null_vectors};
+        LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_CONSTANT, &s, m->n, NULL));
+    }
+done:
+    return status;
+}
+
+/* Solves the last level directly, if its size allows that. */
+static lsp_status end_last(lsp_multigrid *m) {
+    lsp_level *l = &m->level[m->levels - 1];
+    if (l->A.rows > lsp_max(m->options.coarsest, MOST_DIRECT)) {
+        return LSP_OK;
+    }
+    l->radius = 0;
+    return lsp_multigrid_invert(m, l);
+}
+
+lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    double *near_null = NULL;
+    bool last = false;
+    m->backend = m->where == LSP_CUDA ? &lsp_setup_cuda : &lsp_setup_cpu;
+    m->level[0].A = *A;
+    LSP_TRY(begin_near_null(m, &near_null));
+    while (!last) {
+        const int64_t block = m->levels == 0 ? m->options.block : m->options.near_null_vectors;
+        LSP_TRY(go_down(m, m->levels, block, &near_null, &last));
+        m->levels++;
+    }
+    LSP_TRY(end_last(m));
+    m->options.near_null = NULL;
+done:
+    lsp_free(m->ctx, near_null);
+    return status;
+}
+
+lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    const size_t mark = lsp_scratch_mark(ctx);
+    const size_t bytes = (size_t)m->n * lsp_type_bytes(m->type);
+    const double negligible = m->negligible;
+    void *inverse;
+    LSP_TRY(lsp_scratch_at(ctx, m->where, m->n, lsp_type_bytes(m->type), &inverse));
+    status = invert_diagonal(m, 0, A, inverse);
+    if (status != LSP_OK) {
+        m->negligible = negligible; /* a refused diagonal leaves the hierarchy as it was */
+        goto done;
+    }
+    m->broken = true;
+    m->level[0].A = *A;
+    LSP_TRY(lsp_array_copy(ctx, m->level[0].inverse, m->where, inverse, m->where, bytes));
+    for (int at = 0; at < m->levels; at++) {
+        lsp_level *l = &m->level[at];
+        LSP_TRY(at > 0 ? invert_diagonal(m, at, &l->A, l->inverse) : LSP_OK);
+        LSP_TRY(l->radius > 0 ? lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius) : LSP_OK);
+        if (at + 1 < m->levels) {
+            LSP_TRY(lsp_spgemm_refill(l->product, &l->A, &l->T, &l->P));
+            LSP_TRY(smooth(m, l));
+            LSP_TRY(lsp_csr_transpose_refill(l->transpose, &l->P, &l->R));
+            LSP_TRY(lsp_spgemm_triple_refill(l->triple, &l->R, &l->A, &l->P, &m->level[at + 1].A));
+        }
+    }
+    LSP_TRY(end_last(m));
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
