@@ -1,5 +1,6 @@
 /* B = the entries of A that a filter keeps: entries within a mask, above a tolerance, and among the largest of their
  * row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
+#include "core/top.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 #include "matrices/matrices.h"
@@ -26,10 +27,7 @@ static uint64_t rank_at(const lsp_csr *A, int64_t k) {
     if (lsp_is_integer(A->val_type)) {
         return lsp_whole_size(lsp_value_at(A, k).whole);
     }
-    const double size = magnitude(A, k);
-    uint64_t bits;
-    memcpy(&bits, &size, sizeof bits);
-    return isnan(size) ? UINT64_MAX : bits;
+    return lsp_rank_of(magnitude(A, k));
 }
 
 /* Does M have an entry in row i and this column? A binary search; the rows of M are sorted. */
@@ -74,61 +72,30 @@ static void mark_entries(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter 
     lsp_csr_for_rows(ctx, A, mark_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
 }
 
-/* An entry of a row, and how it is ordered. */
-typedef struct ranked {
-    uint64_t rank;
-    int64_t k;
-} ranked;
-
-/* Does a leave before b? The smaller one does; among equal ones the later one. */
-static inline bool leaves_first(ranked a, ranked b) { return a.rank < b.rank || (a.rank == b.rank && a.k > b.k); }
-
-/* Puts an entry into the heap of n entries, whose first one is the next to leave, in place of the first one. */
-static inline void replace_first(ranked *heap, int64_t n, ranked entry) {
-    int64_t at = 0;
-    for (int64_t child = 1; child < n; child = 2 * at + 1) {
-        child += child + 1 < n && leaves_first(heap[child + 1], heap[child]);
-        if (!leaves_first(heap[child], entry)) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = entry;
-}
-
-static inline void append(ranked *heap, int64_t n, ranked entry) {
-    int64_t at = n;
-    for (; at > 0 && leaves_first(entry, heap[(at - 1) / 2]); at = (at - 1) / 2) {
-        heap[at] = heap[(at - 1) / 2];
-    }
-    heap[at] = entry;
-}
-
 /* Rows with more than `largest` entries, and a heap for each. */
 typedef struct long_rows {
     const lsp_csr *A;
     int64_t largest; /* entries that stay */
     uint8_t *stays;
     int64_t *counts, *rows;
-    ranked *heap;
+    lsp_ranked *heap;
 } long_rows;
 
 static void select_rows(void *data, int64_t begin, int64_t end) {
     const long_rows *l = data;
     for (int64_t s = begin; s < end; s++) {
-        ranked *heap = l->heap + s * l->largest;
+        lsp_ranked *heap = l->heap + s * l->largest;
         int64_t n = 0;
         for (int64_t k = lsp_csr_rowptr(l->A, l->rows[s]); k < lsp_csr_rowptr(l->A, l->rows[s] + 1); k++) {
             if (!l->stays[k]) {
                 continue;
             }
-            const ranked entry = {rank_at(l->A, k), k};
+            const lsp_ranked entry = {rank_at(l->A, k), k};
             if (n < l->largest) {
-                append(heap, n++, entry);
+                lsp_top_append(heap, n++, entry);
             } else if (entry.rank > heap[0].rank) {
                 l->stays[heap[0].k] = 0;
-                replace_first(heap, n, entry);
+                lsp_top_replace(heap, n, entry);
             } else {
                 l->stays[k] = 0;
             }

@@ -7,6 +7,7 @@
 #ifndef LSP_SPGEMM_CPU_CPU_H
 #define LSP_SPGEMM_CPU_CPU_H
 
+#include "core/top.h"
 #include "spgemm/job.h"
 
 /* What a plan keeps on the CPU. */
@@ -128,6 +129,9 @@ typedef struct lsp_spgemm_run {
     bool cleared;         /* the sums have the semiring's value before a first product */
     uint8_t *touched;     /* one for each column, up to a multiple of 64 */
     uint32_t *columns[2]; /* of the current row, and room for as many while they are sorted */
+    int64_t largest;      /* above 0: of each row only so many entries, those of largest |value| */
+    uint64_t least;       /* then: the smallest rank of an entry that stays (core/top.h) */
+    lsp_ranked *heap;     /* then: room for `largest` of them */
     lsp_csr *C;           /* its row pointers i + 1 get the ends of the rows, from `base` on, */
     void *col, *val;      /* its entries are written here, at most `capacity` of them */
     int64_t base, capacity;

@@ -20,7 +20,9 @@ typedef struct product {
     lsp_type type; /* of the arithmetic */
     lsp_semiring semiring;
     lsp_isa isa;
-    bool far; /* B is larger than the cache of a core, and A jumps about in it */
+    bool far;        /* B is larger than the cache of a core, and A jumps about in it */
+    int64_t largest; /* as of a run */
+    uint64_t least;
     int threads;
     lsp_spgemm_run *runs; /* one a thread */
     char *memory;         /* of each thread */
@@ -47,15 +49,17 @@ static char *take(char **at, size_t bytes) {
 
 size_t lsp_spgemm_lay_out_run(lsp_type type, int64_t cols, int64_t entries, char *memory, lsp_spgemm_run *run) {
     const size_t value = lsp_type_bytes(type), columns = (size_t)cols + 63;
+    const int64_t in_row = run->largest > 0 ? lsp_max(entries, cols) : entries;
     char *at = memory;
     run->window = cols;
     run->sums = take(&at, columns * value);
     run->touched = (uint8_t *)take(&at, columns);
     for (int k = 0; k < 2; k++) {
-        run->columns[k] = (uint32_t *)(void *)take(&at, ((size_t)entries + LSP_WORD_PAD) * sizeof(uint32_t));
+        run->columns[k] = (uint32_t *)(void *)take(&at, ((size_t)in_row + LSP_WORD_PAD) * sizeof(uint32_t));
     }
     run->col = take(&at, (size_t)entries * sizeof(int64_t));
     run->val = take(&at, (size_t)entries * value);
+    run->heap = (lsp_ranked *)(void *)take(&at, (size_t)lsp_min(run->largest, cols) * sizeof *run->heap);
     return (size_t)(at - memory);
 }
 
@@ -63,6 +67,8 @@ size_t lsp_spgemm_lay_out_run(lsp_type type, int64_t cols, int64_t entries, char
 static lsp_spgemm_run *run_of(product *p, int thread) {
     lsp_spgemm_run *run = p->runs + thread;
     if (run->A == NULL) {
+        run->largest = p->largest;
+        run->least = p->least;
         (void)lsp_spgemm_lay_out_run(p->type, p->B.cols, LSP_RUN_ENTRIES, p->memory + (size_t)thread * p->thread_bytes,
                                      run);
         run->A = &p->A;
@@ -227,8 +233,9 @@ static bool take_sample(product *p, estimate *found) {
     return fits;
 }
 
-/* Bounds the entries of C by the products of its rows. */
+/* Bounds the entries of C by the products of its rows, and by those of a row that stay. */
 static void count(const product *p, estimate *found) {
+    const int64_t most = p->largest > 0 ? lsp_min(p->largest, p->B.cols) : p->B.cols;
     for (int64_t i = 0, e = 0; i < p->A.rows; i++) {
         int64_t products = 0;
         for (const int64_t end = lsp_csr_rowptr(&p->A, i + 1); e < end; e++) {
@@ -236,7 +243,7 @@ static void count(const product *p, estimate *found) {
             products += lsp_csr_rowptr(&p->B, k + 1) - lsp_csr_rowptr(&p->B, k);
         }
         found->of.products += products;
-        found->of.nnz += lsp_min(products, p->B.cols);
+        found->of.nnz += lsp_min(products, most);
     }
     found->of.rows = p->A.rows;
     found->of.all = true;
@@ -255,6 +262,23 @@ static const char *unsuited(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
 }
 
 /* ---- the product ---- */
+
+/* Only the largest entries of each row are made, if the filter wants no more: rows of any length suit, and few entries
+ * are left to be sorted. But a window beyond the caches must get many products (measured: 144 products among 300,000
+ * columns take as long by a plan). */
+static void choose_largest(const lsp_filter *filter, product *p) {
+    enum { NEAR_COLUMNS = 1 << 17, COLUMNS = 64 };
+    const double products = (double)p->A.nnz / (double)p->A.rows * (double)p->B.nnz / (double)p->B.rows; /* of a row */
+    const bool near = p->B.cols <= NEAR_COLUMNS || products >= (double)p->B.cols / COLUMNS;
+    const bool whole = lsp_is_integer(p->type), all = whole && filter->tolerance >= 9223372036854775808.0; /* 2^63 */
+    if (near && filter->mask == NULL && p->type != LSP_NONE && lsp_min(filter->largest, p->B.cols) <= LSP_RUN_ENTRIES) {
+        p->largest = filter->largest;
+        p->least = !filter->drop ? 0
+                   : all         ? UINT64_MAX
+                   : whole       ? (uint64_t)filter->tolerance + 1
+                                 : lsp_rank_of(filter->tolerance) + 1;
+    }
+}
 
 static lsp_status create(lsp_ctx *ctx, const product *p, const lsp_csr_types *types, int64_t nnz, lsp_csr *C) {
     return lsp_csr_create(ctx, p->A.rows, p->B.cols, nnz, types, C);
@@ -286,7 +310,7 @@ done:
 static lsp_status make_result(lsp_ctx *ctx, product *p, const lsp_csr_types *types) {
     lsp_status status = LSP_OK;
     LSP_TRY(create(ctx, p, types, p->capacity, &p->C));
-    p->parts = lsp_max((p->A.rows + p->A.nnz) / (p->threads == 1 ? 64 * PART_WORK : PART_WORK), 1);
+    p->parts = lsp_max((p->A.rows + p->A.nnz) / (p->threads == 1 && p->largest == 0 ? 64 * PART_WORK : PART_WORK), 1);
     LSP_TRY(LSP_SCRATCH(ctx, p->parts + 1, &p->ends));
     memset(p->ends, -1, ((size_t)p->parts + 1) * sizeof *p->ends);
     p->ends[0] = 0;
@@ -333,6 +357,8 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     size_t mark = lsp_scratch_mark(ctx);
     types.val_type = type;
     const bool any = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type); /* kernels read both */
+    choose_largest(&options->filter, &p);
+    none.largest = p.largest;
     LSP_TRY(type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, B, type, &p.B));
     LSP_TRY(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, A, type, &p.A));
     p.threads = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD);
@@ -343,7 +369,7 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     for (int thread = 0; thread < p.threads; thread++) {
         p.runs[thread].sort = sort;
     }
-    if (A->nnz <= SMALL_ENTRIES) {
+    if (A->nnz <= SMALL_ENTRIES || p.largest > 0) {
         count(&p, &found);
         p.capacity = found.of.nnz;
     } else if (take_sample(&p, &found)) {
@@ -353,12 +379,14 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
         why = "";
     }
     lsp_spgemm_tell_passes(info, 2, &found.of, "");
-    if (why != NULL || !is_promising(&found) || (p.capacity > INT32_MAX && types.rowptr_type != LSP_I64)) {
+    if (why != NULL || !(p.largest > 0 || is_promising(&found)) ||
+        (p.capacity > INT32_MAX && types.rowptr_type != LSP_I64)) {
         goto done;
     }
     p.runs->far = p.far = found.jumps > found.of.rows / 2 && p.B.nnz > 1 << 16;
     p.threads = found.of.products / found.of.rows * A->rows <= LSP_ALONE ? 1 : p.threads;
-    snprintf(how, sizeof how, "in a window of all columns; %d thread%s", p.threads, p.threads > 1 ? "s" : "");
+    snprintf(how, sizeof how, "%sin a window of all columns; %d thread%s", p.largest > 0 ? "the largest " : "",
+             p.threads, p.threads > 1 ? "s" : "");
     lsp_spgemm_tell_passes(&told, 1, &found.of, how);
     told.scratch_bytes = scratch_of(&p);
     *done = C == NULL;

@@ -5,6 +5,7 @@
 #include "core/vector.h"
 #include "cpu.h"
 #include "integer.h"
+#include "matrices/values/number.h"
 #include "touched.h"
 #include <math.h>
 #include <string.h>
@@ -87,6 +88,23 @@ ALWAYS void fetch_ahead(bool narrow, const arrays *a, const arrays *b, const voi
     }
 }
 
+/* Prefetches row k of B but for its first cache line, which fetch_ahead brings. Rows of 60 entries in the third-level
+ * cache: a quarter less time. */
+ALWAYS void fetch_row(bool narrow, const arrays *b, const void *b_val, size_t value_bytes, int64_t k) {
+    enum { MOST = 128, LINE = 64 };
+    const int64_t begin = ROWPTR(*b, k), end = lsp_min(ROWPTR(*b, k + 1), begin + MOST);
+    const size_t col_bytes = narrow || b->col_type == LSP_I32 ? 4 : 8;
+    const char *col = (const char *)b->col, *val = b_val;
+    for (size_t at = (size_t)begin * col_bytes + LINE; at < (size_t)end * col_bytes; at += LINE) {
+        __builtin_prefetch(col + at);
+    }
+    for (size_t at = (size_t)begin * value_bytes + LINE; at < (size_t)end * value_bytes; at += LINE) {
+        __builtin_prefetch(val + at);
+    }
+}
+
+static uint64_t complex_rank(complex_value x) { return lsp_rank_of(lsp_modulus(x[0], x[1])); }
+
 #define HAS_VALUES 0
 #define VALUE uint8_t
 #define VALUE_SUFFIX _none
@@ -96,6 +114,7 @@ ALWAYS void fetch_ahead(bool narrow, const arrays *a, const arrays *b, const voi
 #define HAS_VALUES 1
 #define A_VALUE(A, e) (VALUE) lsp_spgemm_value_at(A, e)
 #define SETTLED(sum) ((sum) == (sum) ? (sum) : (VALUE)NAN)
+#define RANK(value) lsp_rank_of(fabs((double)(value)))
 #define VALUE float
 #define VALUE_SUFFIX _f32
 #define FMA fmaf
@@ -118,17 +137,21 @@ ALWAYS void fetch_ahead(bool narrow, const arrays *a, const arrays *b, const voi
 #include "one_pass_template.h"
 #undef A_VALUE
 #undef SETTLED
+#undef RANK
 
 #define A_VALUE(A, e) ((const VALUE *)(A)->val)[e]
 #define SETTLED complex_settled
+#define RANK complex_rank
 #define VALUE complex_value
 #define VALUE_SUFFIX _complex
 #define FMA complex_fma
 #define NOTHING COMPLEX_NOTHING
 #include "one_pass_template.h"
 #undef SETTLED
+#undef RANK
 
 #define SETTLED(sum) (sum)
+#define RANK(value) lsp_whole_size(value)
 #define VALUE int64_t
 #define VALUE_SUFFIX _i64
 #define FMA integer_fma

@@ -71,9 +71,41 @@ ALWAYS int64_t NAME(near_row)(const lsp_spgemm_run *run, int64_t begin, int64_t 
     return n;
 }
 
+#if HAS_VALUES
+/* Keeps the largest of the n columns of a row, in any order, and the marks and sums of those alone. Returns their
+ * number. */
+static int64_t NAME(keep_largest)(const lsp_spgemm_run *run, uint32_t *columns, int64_t n) {
+    VALUE *sums = run->sums;
+    const lsp_semiring semiring = run->semiring;
+    lsp_ranked *heap = run->heap;
+    int64_t kept = 0;
+    (void)semiring;
+    for (int64_t r = 0; r < n; r++) {
+        const uint32_t j = columns[r];
+        const lsp_ranked entry = {RANK(SETTLED(sums[j])), j};
+        int64_t leaves = j;
+        run->touched[j] = 0;
+        if (entry.rank >= run->least && kept < run->largest) {
+            lsp_top_append(heap, kept++, entry);
+            continue;
+        }
+        if (entry.rank >= run->least && lsp_leaves_first(heap[0], entry)) {
+            leaves = heap[0].k;
+            lsp_top_replace(heap, kept, entry);
+        }
+        sums[leaves] = NOTHING;
+    }
+    for (int64_t r = 0; r < kept; r++) {
+        columns[r] = (uint32_t)heap[r].k;
+        run->touched[heap[r].k] = 1;
+    }
+    return kept;
+}
+#endif
+
 /* Makes rows until the next one may not fit. The sums need no state between rows: the mark of a column says if its sum
- * has begun. But if `near`, they are NOTHING. */
-ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool near) {
+ * has begun. But if `near` or `top`, they are NOTHING. */
+ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool near, bool top) {
     const arrays a = arrays_of(run->A), b = arrays_of(run->B), c = arrays_of(run->C);
     const int64_t most = run->most, capacity = run->capacity, base = run->base, last = run->last, cols = run->B->cols;
     uint8_t *restrict touched = run->touched;
@@ -87,11 +119,12 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool 
 #endif
     int64_t at = 0, i = run->next, begin = ROWPTR(a, i), all = 0, bound = 0, longest = run->max_row_products;
     while (i < last) {
-        const int64_t end = ROWPTR(a, i + 1), room = lsp_min(most, capacity - at);
+        const int64_t end = ROWPTR(a, i + 1), room = top ? cols : lsp_min(most, capacity - at);
         int64_t n = 0, products = 0, copied = -1;
-        bool fits = true;
-        uint32_t *columns = narrow ? (uint32_t *)c_col + at : run->columns[0]; /* insertion leaves them there */
-        if (narrow && end - begin == 1) {
+        bool fits = !top || lsp_min(run->largest, cols) <= capacity - at;
+        /* insertion leaves them there */
+        uint32_t *columns = narrow && !top ? (uint32_t *)c_col + at : run->columns[0];
+        if (narrow && !top && end - begin == 1) {
             products = ROWPTR(b, COLUMN(a, begin) + 1) - ROWPTR(b, COLUMN(a, begin));
             copied = products <= lsp_min(room, cols) ? NAME(scaled_row)(run, begin, at) : -1;
         }
@@ -102,7 +135,7 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool 
         }
         if (copied < 0) {
             products = 0;
-            for (int64_t e = begin; e < end; e++) {
+            for (int64_t e = begin; e < end && fits; e++) {
                 const int64_t k = COLUMN(a, e), start = ROWPTR(b, k), stop = ROWPTR(b, k + 1);
 #if HAS_VALUES
                 const VALUE factor = a_val != NULL ? a_val[e] : A_VALUE(run->A, e);
@@ -115,7 +148,19 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool 
                     fits = false;
                     break;
                 }
-                for (int64_t q = start; q < stop; q++) {
+#if HAS_VALUES
+                if (top && e + 2 < run->A->nnz) {
+                    fetch_row(narrow, &b, run->B->val, sizeof(VALUE), COLUMN(a, e + 2));
+                }
+                for (int64_t q = start; top && q < stop; q++) { /* without a branch that depends on columns */
+                    const uint32_t j = (uint32_t)COLUMN(b, q);
+                    columns[n] = j;
+                    n += 1 - touched[j];
+                    touched[j] = 1;
+                    sums[j] = FMA(factor, b_val[q], sums[j]);
+                }
+#endif
+                for (int64_t q = start; !top && q < stop; q++) {
                     const uint32_t j = (uint32_t)COLUMN(b, q);
                     if (touched[j] == 0) {
                         touched[j] = 1;
@@ -138,6 +183,9 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool 
         all += products;
         bound += lsp_min(products, cols);
         longest = lsp_max(longest, products);
+#if HAS_VALUES
+        n = top ? NAME(keep_largest)(run, columns, n) : n;
+#endif
         const uint32_t *sorted = columns; /* n is 0 if the row is made */
         if (n <= FEW) {
             insert(columns, n);
@@ -154,6 +202,9 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool 
             }
 #if HAS_VALUES
             val[at + r] = SETTLED(sums[j]);
+            if (top) {
+                sums[j] = NOTHING;
+            }
 #endif
         }
         n = copied < 0 ? n : copied;
@@ -177,20 +228,23 @@ static int64_t NAME(rows)(lsp_spgemm_run *run) {
     const lsp_csr *A = run->A, *B = run->B;
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && run->C->rowptr_type == LSP_I32 && run->C->col_type == LSP_I32;
-    const bool near = narrow && run->window <= LSP_RUN_NEAR;
+    const bool near = narrow && run->window <= LSP_RUN_NEAR && run->largest == 0;
 #if HAS_VALUES
     const lsp_semiring semiring = run->semiring;
     (void)semiring;
-    for (int64_t j = 0; near && !run->cleared && j < run->window; j++) {
+    const bool clear = near || run->largest > 0;
+    for (int64_t j = 0; clear && !run->cleared && j < run->window; j++) {
         ((VALUE *)run->sums)[j] = NOTHING;
     }
-    run->cleared = near;
+    run->cleared = clear;
 #endif
-    return run->next == run->last ? 0
-           : !narrow              ? NAME(make_rows)(run, false, true, false)
-           : near                 ? NAME(make_rows)(run, true, false, true)
-           : run->far             ? NAME(make_rows)(run, true, true, false)
-                                  : NAME(make_rows)(run, true, false, false);
+    return run->next == run->last       ? 0
+           : run->largest > 0 && narrow ? NAME(make_rows)(run, true, true, false, true)
+           : run->largest > 0           ? NAME(make_rows)(run, false, true, false, true)
+           : !narrow                    ? NAME(make_rows)(run, false, true, false, false)
+           : near                       ? NAME(make_rows)(run, true, false, true, false)
+           : run->far                   ? NAME(make_rows)(run, true, true, false, false)
+                                        : NAME(make_rows)(run, true, false, false, false);
 }
 
 #undef NAME

@@ -40,6 +40,9 @@ static void progress_counted(void *user, const char *phase, double fraction) {
     count(user);
 }
 
+/* The first calls one by one, the others by steps that grow. */
+static long next(long at) { return at + 1 + at / (getenv("LSP_TEST_REDUCED") ? 2 : 6); }
+
 /* Returns false once the call ended before it was stopped. */
 static bool stop_at(int number, const job_input *in, long at, job_output *out, uint64_t right) {
     stopper s = {.memory.fail_at = -1, .at = at};
@@ -82,12 +85,122 @@ Test(cancel, stops_a_call_at_any_hook, .timeout = 900) {
     for (int number = 0; number < JOBS; number++) {
         uint64_t right;
         must(ctx, job_run(ctx, number, in, out, &right));
-        for (long at = 0; stop_at(number, in, at, out, right); at += at < 40 ? 1 : at / 4) {
+        for (long at = 0; stop_at(number, in, at, out, right); at = next(at)) {
         }
     }
     free(out);
     job_free_input(ctx, in);
     lsp_ctx_destroy(ctx);
+}
+
+/* ---- plans ---- */
+
+typedef lsp_status (*use_fn)(void *plan, const job_input *in, job_output *out);
+
+static lsp_status execute_product(void *plan, const job_input *in, job_output *out) {
+    return lsp_spgemm_execute(plan, &in->A, &in->A, &out->C);
+}
+/* A refill that is stopped loses values, so its result is made by a second one. */
+static lsp_status refill_product(void *plan, const job_input *in, job_output *out) {
+    lsp_csr C = {0};
+    lsp_status status = lsp_spgemm_execute(plan, &in->A, &in->A, &C);
+    status = status == LSP_OK ? lsp_spgemm_refill(plan, &in->A, &in->A, &C) : status;
+    if (status == LSP_OK) {
+        out->C = C;
+    } else if (C.rowptr != NULL) {
+        lsp_csr_free(*(lsp_ctx **)plan, &C); /* every plan begins with its context */
+    }
+    return status;
+}
+static lsp_status execute_solver(void *plan, const job_input *in, job_output *out) {
+    return lsp_solve_execute(plan, in->M.val, out->bytes, NULL);
+}
+static lsp_status execute_vector(void *plan, const job_input *in, job_output *out) {
+    return lsp_spmv_execute(plan, &(lsp_spmv_vectors){.alpha = 1, .x = in->A.val, .y = out->bytes});
+}
+
+/* Uses a plan, stopped at the 0th, 1st, 2nd ... call of a hook, and after each stop again: always the same bits. */
+static void stop_plan(stopper *s, lsp_ctx *ctx, const char *name, use_fn use, void *plan, const job_input *in,
+                      job_output *out) {
+    static job_output untouched;
+    uint64_t right, bits;
+    memset(&untouched, 0xA5, sizeof untouched);
+    *out = untouched;
+    must(ctx, use(plan, in, out));
+    right = job_digest(ctx, out, &untouched);
+    bool stopped = true;
+    for (s->at = 0; stopped; s->at = next(s->at)) {
+        must(ctx, lsp_ctx_trim(ctx));
+        s->calls = 0;
+        s->ctx = ctx;
+        *out = untouched;
+        lsp_status status = use(plan, in, out);
+        s->ctx = NULL;
+        stopped = s->calls > s->at;
+        lsp_ctx_cancel(ctx, false);
+        if (status != LSP_OK) {
+            cr_assert(stopped && status == LSP_ERR_CANCELLED, "%s, stopped at call %ld: %s", name, s->at,
+                      lsp_last_error(ctx));
+            cr_assert(memcmp(out, &untouched, sizeof untouched) == 0, "%s, stopped at call %ld: written", name, s->at);
+            must(ctx, use(plan, in, out));
+        }
+        bits = job_digest(ctx, out, &untouched);
+        cr_assert_eq(bits, right, "%s, stopped at call %ld: other bits", name, s->at);
+    }
+    cr_assert(s->at > 1, "%s was stopped nowhere", name);
+}
+
+Test(cancel, leaves_plans_that_serve_again, .timeout = 900) {
+    stopper s = {.memory.fail_at = -1};
+    const lsp_ctx_options options = {
+        .threads = THREADS, .allocator = {alloc_counted, free_counted, &s}, .parallel = run_counted, .hook_user = &s};
+    lsp_ctx *ctx = NULL;
+    job_output *out = malloc(sizeof *out);
+    lsp_spgemm_plan *product, *fresh;
+    lsp_solve_plan *cg, *bicgstab;
+    lsp_spmv_plan *vector;
+    cr_assert_eq(lsp_ctx_create(&ctx, &options, NULL, 0), LSP_OK);
+    job_input *in = job_make_input(ctx);
+    const lsp_solve_options solve = {.max_iterations = 20, .fixed = true};
+    must(ctx, lsp_spgemm_plan_create(ctx, &in->A, &in->A, NULL, &product));
+    must(ctx, lsp_cg_plan_create(ctx, &in->M, &solve, &cg));
+    must(ctx, lsp_bicgstab_plan_create(ctx, &in->M, &solve, &bicgstab));
+    must(ctx, lsp_spmv_plan_create(ctx, &in->A, NULL, &vector));
+    stop_plan(&s, ctx, "a product", execute_product, product, in, out);
+    stop_plan(&s, ctx, "a refill", refill_product, product, in, out);
+    stop_plan(&s, ctx, "conjugate gradients", execute_solver, cg, in, out);
+    stop_plan(&s, ctx, "BiCGStab", execute_solver, bicgstab, in, out);
+    stop_plan(&s, ctx, "a matrix times a vector", execute_vector, vector, in, out);
+    for (long at = 0;; at = next(at)) { /* the first use of a plan, which counts the rows, is stopped */
+        lsp_csr C = {0}, right = {0};
+        lsp_csr_difference difference;
+        must(ctx, lsp_spgemm_plan_create(ctx, &in->A, &in->A, NULL, &fresh));
+        must(ctx, lsp_ctx_trim(ctx));
+        s.at = at, s.calls = 0, s.ctx = ctx;
+        const lsp_status status = lsp_spgemm_execute(fresh, &in->A, &in->A, &C);
+        s.ctx = NULL;
+        lsp_ctx_cancel(ctx, false);
+        cr_assert(status == LSP_OK || (status == LSP_ERR_CANCELLED && C.rowptr == NULL), "%s", lsp_last_error(ctx));
+        must(ctx, status == LSP_OK ? LSP_OK : lsp_spgemm_execute(fresh, &in->A, &in->A, &C));
+        must(ctx, lsp_spgemm_refill(fresh, &in->A, &in->A, &C));
+        must(ctx, lsp_spgemm_execute(product, &in->A, &in->A, &right));
+        must(ctx, lsp_csr_compare(ctx, &C, &right, &difference));
+        cr_assert(difference.same_bits, "a first use, stopped at call %ld: other bits", at);
+        lsp_spgemm_plan_destroy(fresh);
+        lsp_csr_free(ctx, &C);
+        lsp_csr_free(ctx, &right);
+        if (s.calls <= at) {
+            break;
+        }
+    }
+    lsp_spgemm_plan_destroy(product);
+    lsp_solve_plan_destroy(cg);
+    lsp_solve_plan_destroy(bicgstab);
+    lsp_spmv_plan_destroy(vector);
+    job_free_input(ctx, in);
+    lsp_ctx_destroy(ctx);
+    cr_assert_eq(s.memory.outstanding, 0, "%ld pieces leaked", s.memory.outstanding);
+    free(out);
 }
 
 /* ---- from a second thread, or by a signal ---- */
@@ -117,10 +230,10 @@ static void on_signal(int number) {
  * from the stop to the end of the call. */
 static double stop_later(lsp_ctx *ctx, int number, const job_input *in, bool by_signal, job_output *out,
                          uint64_t right) {
-    enum { MOST = 30 };
+    enum { MOST = 12 };
     double longest = 0;
     for (int i = 0; i < MOST; i++) {
-        alarm_clock clock = {.ctx = ctx, .delay_ns = 1 + (int64_t)i * 200000};
+        alarm_clock clock = {.ctx = ctx, .delay_ns = 1 + (int64_t)i * i * 100000};
         pthread_t thread;
         uint64_t bits = right;
         of_signal = &clock;
@@ -161,6 +274,34 @@ Test(cancel, stops_a_call_from_another_thread_and_from_a_signal_handler, .timeou
     free(out);
     job_free_input(ctx, in);
     lsp_ctx_destroy(ctx);
+}
+
+static lsp_ctx *of_pipe;
+static void on_interrupt(int number) {
+    (void)number;
+    lsp_ctx_cancel(of_pipe, true);
+}
+
+/* A signal ends a wait for a pipe, if its handler does not ask the system to go on. */
+Test(cancel, ends_the_wait_for_a_pipe, .timeout = 60) {
+    static const char begin[] = "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n";
+    const struct itimerval often = {.it_value.tv_usec = 20000, .it_interval.tv_usec = 20000};
+    const struct sigaction action = {.sa_handler = on_interrupt};
+    lsp_csr A, untouched;
+    int ends[2];
+    char path[32];
+    memset(&A, 0xA5, sizeof A);
+    untouched = A;
+    of_pipe = test_ctx(2);
+    cr_assert(pipe(ends) == 0 && write(ends[1], begin, sizeof begin - 1) == (ssize_t)sizeof begin - 1);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    cr_assert(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+    must_fail(of_pipe, LSP_ERR_CANCELLED, "lsp_ctx_cancel", lsp_mtx_read(of_pipe, path, NULL, &A, NULL));
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    cr_assert(memcmp(&A, &untouched, sizeof A) == 0);
+    close(ends[0]);
+    close(ends[1]);
+    lsp_ctx_destroy(of_pipe);
 }
 
 Test(cancel, leaves_what_needs_no_work_alone) {

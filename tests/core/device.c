@@ -3,6 +3,9 @@
 #include "core/items.h"
 #include "core/scan.h"
 #include "tests/support.h"
+#if LSP_HAVE_CUDA && !LSP_EMULATED
+#include <cuda_runtime_api.h>
+#endif
 
 /* A goes to the GPU in the types `there`, changes to `then` on the GPU and comes back in A's own types. */
 static void go_and_return(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_types there, lsp_csr_types then) {
@@ -114,6 +117,81 @@ Test(device, a_file_and_a_generator_can_be_sent_to_the_gpu) {
     must(ctx, lsp_csr_compare(ctx, &near, &back, &difference));
     cr_assert(difference.same_bits);
     lsp_ctx_destroy(ctx);
+}
+
+/* A caller's pool in the order of the context's stream: nothing waits. What is freed is overwritten in that order, so
+ * work in another order would read or destroy something. In the emulator all work is done at once, and the address
+ * sanitizer watches. */
+typedef struct stream_pool {
+    void *stream;
+    test_memory host;
+    long outstanding;
+} stream_pool;
+
+static void *pool_alloc(void *user, size_t bytes, lsp_where where) {
+    stream_pool *pool = user;
+    void *memory = NULL;
+    if (where == LSP_HOST) {
+        return test_memory_alloc(&pool->host, bytes, where);
+    }
+#if LSP_HAVE_CUDA && !LSP_EMULATED
+    memory = cudaMallocAsync(&memory, bytes, pool->stream) == cudaSuccess ? memory : NULL;
+#else
+    memory = posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;
+#endif
+    pool->outstanding += memory != NULL;
+    return memory;
+}
+static void pool_free(void *user, void *memory, size_t bytes, lsp_where where) {
+    stream_pool *pool = user;
+    if (where == LSP_HOST) {
+        test_memory_free(&pool->host, memory, bytes, where);
+        return;
+    }
+    pool->outstanding--;
+#if LSP_HAVE_CUDA && !LSP_EMULATED
+    cr_assert(cudaMemsetAsync(memory, 0xFF, bytes, pool->stream) == cudaSuccess);
+    cr_assert(cudaFreeAsync(memory, pool->stream) == cudaSuccess);
+#else
+    memset(memory, 0xFF, bytes);
+    free(memory);
+#endif
+}
+
+Test(device, a_pool_in_the_order_of_the_stream_serves_without_a_wait) {
+    lsp_ctx *plain = test_gpu_ctx_or_skip(), *ctx = NULL;
+    stream_pool pool = {.host.fail_at = -1};
+    const lsp_ctx_options options = {.device = LSP_CUDA, .allocator = {pool_alloc, pool_free, &pool}};
+    const lsp_csr_types there = {.place = LSP_PLACE_CUDA}, here = {.place = LSP_PLACE_HOST};
+    lsp_ctx_info info;
+    lsp_csr A, right, transposed;
+    cr_assert_eq(lsp_ctx_create(&ctx, &options, NULL, 0), LSP_OK);
+    cr_assert_eq(pool.outstanding, 0, "device memory was asked for before the stream was known");
+    must(ctx, lsp_ctx_get_info(ctx, &info));
+    cr_assert(LSP_EMULATED || info.stream != NULL);
+    pool.stream = info.stream;
+    must(plain, lsp_generate(plain, "rmat:11:8", 1, NULL, &A));
+    must(plain, lsp_csr_transpose(plain, &A, &transposed));
+    must(plain, lsp_spgemm(plain, &A, &transposed, NULL, &right, NULL));
+    for (int round = 0; round < 5; round++) {
+        lsp_csr a, t, c, back;
+        lsp_csr_difference difference;
+        must(ctx, lsp_csr_copy(ctx, &A, &there, &a));
+        must(ctx, lsp_csr_transpose(ctx, &a, &t));
+        must(ctx, lsp_spgemm(ctx, &a, &t, NULL, &c, NULL));
+        must(ctx, lsp_csr_free(ctx, &a));
+        must(ctx, lsp_csr_free(ctx, &t));
+        must(ctx, lsp_ctx_trim(ctx)); /* `free` gets memory that the product may still read */
+        must(ctx, lsp_csr_copy(ctx, &c, &here, &back));
+        must(ctx, lsp_csr_compare(ctx, &right, &back, &difference));
+        cr_assert(difference.same_bits, "round %d: other bits in row %lld", round, (long long)difference.row);
+        must(ctx, lsp_csr_free(ctx, &c));
+        must(ctx, lsp_csr_free(ctx, &back));
+    }
+    lsp_ctx_destroy(ctx);
+    cr_assert(pool.outstanding == 0 && pool.host.outstanding == 0, "%ld and %ld pieces leaked", pool.outstanding,
+              pool.host.outstanding);
+    lsp_ctx_destroy(plain);
 }
 
 Test(device, blocks_for_items_follow_the_chip_at_hand) {

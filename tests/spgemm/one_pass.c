@@ -202,3 +202,98 @@ Test(spgemm, one_pass_without_memory_leaves_the_output_alone) {
     test_failing_memory(3, multiply, &A);
     lsp_ctx_destroy(ctx);
 }
+
+/* ---- the largest entries of each row ---- */
+
+static lsp_status multiply_largest(lsp_ctx *ctx, void *data) {
+    lsp_csr A = *(lsp_csr *)data, C = {.rows = 42};
+    const lsp_status status = lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.filter.largest = 3}, &C, NULL);
+    cr_assert(status == LSP_OK ? C.rows == A.rows : C.rows == 42 && C.rowptr == NULL);
+    lsp_csr_free(ctx, status == LSP_OK ? &C : NULL);
+    return status;
+}
+
+/* The filter of the reference's product has the specification. */
+static void largest_must_be_right(const lsp_csr *A, const lsp_csr *B, lsp_semiring semiring, lsp_filter filter,
+                                  bool once) {
+    lsp_ctx *base = test_ctx(1);
+    lsp_csr whole = {0}, right = {0};
+    must(base, lsp_spgemm(base, A, B, &(lsp_spgemm_options){.semiring = semiring, .method = LSP_SPGEMM_REFERENCE},
+                          &whole, NULL));
+    must(base, lsp_csr_filter(base, &whole, &filter, &right));
+    for (int threads = 1; threads <= 4; threads += threads == 1 ? 1 : 2) {
+        lsp_ctx *ctx = test_ctx(threads);
+        for (int isa = (int)ctx->isa; isa >= 0; isa--) {
+            lsp_csr C = {0};
+            lsp_spgemm_info info;
+            ctx->isa = (lsp_isa)isa;
+            must(ctx, lsp_spgemm(ctx, A, B, &(lsp_spgemm_options){.semiring = semiring, .filter = filter}, &C, &info));
+            same(ctx, &C, &right, "the largest of each row");
+            cr_assert((strstr(info.reason, "the largest in a window") != NULL) == once, "%s", info.reason);
+            cr_assert(info.nnz == right.nnz);
+            lsp_csr_free(ctx, &C);
+        }
+        lsp_ctx_destroy(ctx);
+    }
+    lsp_csr_free(base, &whole), lsp_csr_free(base, &right);
+    lsp_ctx_destroy(base);
+}
+
+/* Wild values have NaN, infinities, zeros of both signs and many equal sizes; integers and counts have ties. */
+Test(spgemm, the_largest_of_each_row_are_those_of_the_filtered_product) {
+    static const lsp_type types[] = {LSP_F32, LSP_F64, LSP_C64, LSP_I64, LSP_NONE};
+    for (int kind = 0; kind < 5 * LSP_SEMIRINGS * 8; kind++) {
+        const lsp_type type = types[kind % 5];
+        const lsp_semiring semiring = (lsp_semiring)(kind / 5 % LSP_SEMIRINGS);
+        const int form = kind / 5 / LSP_SEMIRINGS;
+        const lsp_type wide = form & 1 ? LSP_I64 : LSP_I32;
+        const recipe of_a = {form & 2 ? 2500 : 300, 400, 12, wide, LSP_I32, type, form & 4, form & 4, 17, -1, 0};
+        const recipe of_b = {400, form & 2 ? 90 : 5000, 20, LSP_I32, wide, type, kind & 1, form & 4, 3, -1, 0};
+        const lsp_filter filter = {.largest = 1 + kind % 4 * (kind % 3 == 0 ? 60 : 1),
+                                   .drop = kind & 2,
+                                   .tolerance = kind & 2 ? (kind & 4 ? 3.5 : 0) : 0};
+        const bool once = semiring == LSP_PLUS_PAIR ? type != LSP_F32 : type != LSP_NONE;
+        if (type == LSP_C64 && semiring != LSP_PLUS_TIMES) {
+            continue;
+        }
+        lsp_csr A = make(&of_a, (uint64_t)kind), B = make(&of_b, 1000 + (uint64_t)kind);
+        largest_must_be_right(&A, &B, semiring, filter, once);
+        drop(&A), drop(&B);
+    }
+}
+
+Test(spgemm, limits_of_the_largest_of_each_row) {
+    static const double tolerances[] = {0, 7.5, 0x1p62, 0x1p63, INFINITY};
+    const recipe whole = {3000, 3000, 9, LSP_I32, LSP_I32, LSP_I64, true, true, -1, -1, 0};
+    const recipe real = {3000, 3000, 9, LSP_I32, LSP_I32, LSP_F64, true, true, -1, -1, 0};
+    const recipe wide = {500, 40000, 90, LSP_I32, LSP_I32, LSP_F64, true, false, 7, -1, 0};
+    lsp_csr I = make(&whole, 1), R = make(&real, 2), W = make(&wide, 3),
+            V = make(&(recipe){300, 500, 9, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0}, 4);
+    for (int k = 0; k < 5; k++) {
+        const lsp_filter filter = {.largest = 2, .drop = true, .tolerance = tolerances[k]};
+        largest_must_be_right(&I, &I, LSP_PLUS_TIMES, filter, true);
+        largest_must_be_right(&R, &R, LSP_PLUS_TIMES, filter, true);
+    }
+    largest_must_be_right(&V, &W, LSP_PLUS_TIMES, (lsp_filter){.largest = MOST},
+                          true); /* a row of all 40,000 columns */
+    largest_must_be_right(&V, &W, LSP_PLUS_TIMES, (lsp_filter){.largest = MOST + 1}, false);
+    largest_must_be_right(&R, &R, LSP_PLUS_TIMES, (lsp_filter){.largest = INT64_MAX}, true);
+    drop(&I), drop(&R), drop(&V), drop(&W);
+}
+
+/* A window of a million columns would leave the caches for a few products a row. */
+Test(spgemm, few_products_among_many_columns_are_filtered_later) {
+    const recipe of_b = {2000, 300000, 20, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    const recipe of_a = {2000, 2000, 12, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&of_a, 1), B = make(&of_b, 2);
+    largest_must_be_right(&A, &B, LSP_PLUS_TIMES, (lsp_filter){.largest = 5}, false);
+    drop(&A), drop(&B);
+}
+
+Test(spgemm, largest_of_each_row_without_memory_leave_the_output_alone) {
+    const recipe r = {3000, 3000, 9, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
+    lsp_csr A = make(&r, 1);
+    test_failing_memory(1, multiply_largest, &A);
+    test_failing_memory(3, multiply_largest, &A);
+    drop(&A);
+}
