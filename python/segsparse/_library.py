@@ -17,10 +17,12 @@ from typing import Any, Callable
 
 from . import _header as h
 
-lib = ctypes.CDLL(str(Path(__file__).with_name("libsparse.so")))
+_path = str(Path(__file__).with_name("libsparse.so"))
+lib = ctypes.CDLL(_path)
+quick = ctypes.PyDLL(_path)  # keeps the interpreter's lock: for calls that take less time than giving it away
 for _name, (_result, _arguments) in h.SIGNATURES.items():
-    _function = getattr(lib, _name)
-    _function.restype, _function.argtypes = _result, _arguments
+    for _function in getattr(lib, _name), getattr(quick, _name):
+        _function.restype, _function.argtypes = _result, _arguments
 
 
 # ---- errors --------------------------------------------------------------------------------------------------------
@@ -66,10 +68,14 @@ class ConvergenceError(Error, ArithmeticError):
     solution: Any = None
 
 
+class CancelledError(Error):
+    """The call was stopped by Context.cancel()."""
+
+
 _ERRORS = {
     h.LSP_ERR_ARGUMENT: ArgumentError, h.LSP_ERR_FORMAT: FormatError, h.LSP_ERR_IO: FileError,
     h.LSP_ERR_MEMORY: OutOfMemoryError, h.LSP_ERR_DEVICE: DeviceError, h.LSP_ERR_UNSUPPORTED: UnsupportedError,
-    h.LSP_ERR_OVERFLOW: RangeError, h.LSP_ERR_CONVERGENCE: ConvergenceError,
+    h.LSP_ERR_OVERFLOW: RangeError, h.LSP_ERR_CONVERGENCE: ConvergenceError, h.LSP_ERR_CANCELLED: CancelledError,
 }
 
 
@@ -81,8 +87,10 @@ def failure(status: int, sentence: bytes) -> Error:
 
 
 # rows, cols, nnz, rowptr, col, val, rowptr_type, col_type, val_type, where: faster than one by one.
-members_of = struct.Struct("3q3P4i").unpack
-assert struct.calcsize("3q3P4i") == ctypes.sizeof(h.lsp_csr)
+_csr = struct.Struct("3q3P4i")
+members_of, set_members = _csr.unpack, _csr.pack_into
+assert _csr.size == ctypes.sizeof(h.lsp_csr)
+Arrays = h.lsp_array * 3  # of a matrix, given away by a context
 
 
 # ---- contexts ------------------------------------------------------------------------------------------------------
@@ -117,6 +125,7 @@ class Context:
         self._lock, self._thread = threading.Lock(), 0
         self._dead: collections.deque = collections.deque()
         self._raised: BaseException | None = None
+        self._cancelled = False
         self._hooks = (h.lsp_log_fn(self.guarded(lambda user, text: log(text.decode()))) if log else h.lsp_log_fn(),
                        h.lsp_progress_fn(self.guarded(lambda user, phase, share: progress(phase.decode(), share)
                                                       if progress else None)) if progress or watch
@@ -153,20 +162,19 @@ class Context:
         the matrix."""
         self._begin()
         try:
-            return self.make_within(csr, arrays, function, *arguments)
+            return self.taken(function(*arguments), csr, arrays)
         finally:
             self._thread = 0
             self._lock.release()
 
-    def make_within(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> tuple:
-        """make() in a function that a call of this context runs, where C allows it."""
-        status = function(*arguments)
+    def taken(self, status: int, csr: Any, arrays: Any) -> tuple:
+        """The members of the matrix that a function with this status has made; its arrays leave the context."""
         if status or self._raised is not None:
             if not status:  # interrupted too late
                 lib.lsp_csr_free(self.pointer, byref(csr))
             self._fail(status)
         members = members_of(csr)
-        status = lib.lsp_csr_detach(self.pointer, byref(csr), arrays)
+        status = quick.lsp_csr_detach(self.pointer, byref(csr), arrays)
         if status:
             self._fail(status)
         return members
@@ -187,7 +195,7 @@ class Context:
     def _fail(self, status: int) -> None:
         if self._raised is not None:
             raised, self._raised = self._raised, None
-            lib.lsp_ctx_set_max_bytes(self.pointer, self._settings[2])
+            lib.lsp_ctx_cancel(self.pointer, self._cancelled)
             raise raised
         raise failure(status, lib.lsp_last_error(self.pointer))
 
@@ -200,8 +208,8 @@ class Context:
                     return function(*arguments)
                 except BaseException as raised:
                     self._raised = raised
-            if failed is None:  # C has no way to stop here: the next allocation fails
-                lib.lsp_ctx_set_max_bytes(self.pointer, 1)
+            if failed is None:
+                lib.lsp_ctx_cancel(self.pointer, True)
             return failed
 
         return guarded
@@ -218,12 +226,13 @@ class Context:
             hit.append(number)
             if self._raised is None:
                 self._raised = KeyboardInterrupt()
+            lib.lsp_ctx_cancel(self.pointer, True)
 
         try:
             if callable(before):
                 signal.signal(signal.SIGINT, note)
             yield
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, CancelledError):
             if not hit:
                 raise
         finally:
@@ -231,6 +240,7 @@ class Context:
                 signal.signal(signal.SIGINT, before)
             self._raised = None
         if hit:
+            lib.lsp_ctx_cancel(self.pointer, self._cancelled)
             before(hit[0], None)
 
     def bury(self, destroy: Any, handle: Any) -> None:
@@ -261,6 +271,12 @@ class Context:
         info = h.lsp_ctx_info()
         self.call(lib.lsp_ctx_get_info, byref(info))
         return as_dict(info)
+
+    def cancel(self, cancelled: bool = True) -> None:
+        """From any thread: the call that runs and all others raise CancelledError, until cancel(False)."""
+        self._cancelled = cancelled
+        if self.pointer is not None:
+            lib.lsp_ctx_cancel(self.pointer, cancelled)
 
     def trim(self) -> None:
         """Gives back the memory that is kept for the next calls."""
@@ -297,6 +313,7 @@ class _Mine(threading.local):
 
     def __init__(self) -> None:
         self.stack: list[Context] = []
+        self.host: Context | None = None  # the one of small calls
         self.made: dict[tuple, Context] = {}
 
 
@@ -307,22 +324,28 @@ _local = _Mine()
 def current(ordinal: int | None = None, stream: int | None = None, keep: Any = None, watch: bool = False,
             pool: Any = None) -> Context:
     """The context for arrays on GPU `ordinal`, or for arrays of the host (None); `watch`: one that Ctrl-C can stop."""
-    for context in reversed(_local.stack):
+    local = _local
+    context = local.host
+    if context is not None and ordinal is None and not watch and pool is None and not local.stack and not context._thread:
+        return context
+    for context in reversed(local.stack):
         if ordinal is None or (context.cuda and context.ordinal == ordinal):
             break
     else:
         key = (ordinal, stream, watch, id(pool))
-        context = _local.made.get(key)
+        context = local.made.get(key)
         if context is None:
             device = "cpu" if ordinal is None else f"cuda:{ordinal}"
-            context = _local.made[key] = Context(device, stream=stream, keep=keep, watch=watch, pool=pool)
+            context = local.made[key] = Context(device, stream=stream, keep=keep, watch=watch, pool=pool)
+            if ordinal is None and not watch and pool is None:
+                local.host = context
     depth = 0
     while context._thread and context.busy:
         depth += 1
         key = (id(context), "inner", depth)
-        if key not in _local.made:
-            _local.made[key] = context.inner()
-        context = _local.made[key]
+        if key not in local.made:
+            local.made[key] = context.inner()
+        context = local.made[key]
     return context
 
 

@@ -6,7 +6,7 @@ from ctypes import addressof, byref, c_void_p
 from typing import Any, Callable, Sequence
 
 from . import _header as h
-from ._library import ArgumentError, Context, Handle, as_dict, lib, members_of
+from ._library import Arrays, ArgumentError, Context, Handle, as_dict, lib, members_of
 from ._matrix import Operand, common, csr_types, made, operand, with_values, wrapped
 
 SEMIRINGS = {lib.lsp_semiring_name(i).decode(): i for i in range(h.LSP_SEMIRINGS)}
@@ -83,8 +83,8 @@ def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semi
             return made(*arguments)
 
     def sink(user, first_row, rows):
-        block, arrays = h.lsp_csr(), (h.lsp_array * 3)()
-        copy = context.make_within(block, arrays, lib.lsp_csr_copy, context.pointer, rows, None, byref(block))
+        block, arrays = h.lsp_csr(), Arrays()
+        copy = context.taken(lib.lsp_csr_copy(context.pointer, rows, None, byref(block)), block, arrays)
         out_of_core(first_row, wrapped(context, copy, arrays, a))
         return h.LSP_OK
 
@@ -213,7 +213,7 @@ class _Plan:
     def execute(self) -> Any:
         """The result, in new arrays."""
         C = h.lsp_csr()
-        arrays = (h.lsp_array * 3)()
+        arrays = Arrays()
         csr = self._context.make(C, arrays, getattr(lib, f"lsp_{self._name}_execute"), self._handle.value,
                                  *self._arguments(), byref(C))
         self._result = wrapped(self._context, csr, arrays, self._form)
