@@ -131,8 +131,8 @@ class Family:
     keep: Any = None  # the object that owns the stream
     pool: Any = None  # whose memory results get
 
-    def context(self, watch: bool = False) -> Context:
-        return current(self.ordinal, self.stream, self.keep, watch, self.pool)
+    def context(self) -> Context:
+        return current(self.ordinal, self.stream, self.keep, self.pool)
 
     def wrap(self, owner: Any, pointer: int | None, typestr: str, shape: tuple) -> Any:
         """An array in memory that `owner` keeps: an lsp_array that C has given away, or any other object."""

@@ -108,14 +108,13 @@ class Context:
 
     device: "cpu", "cuda" or "cuda:1". threads: 0 is as many as OpenMP would use. max_bytes: 0 is no limit.
     log(sentence) receives each important decision, progress(phase, fraction) the progress of long calls.
-    stream: the number of a cudaStream_t; keep: the object that owns it. watch: can Ctrl-C stop a product? That costs a
-    call of Python for each step of it. pool: an lsp_allocator that never ends. The memory of a context ends when
-    nothing uses it any more.
+    stream: the number of a cudaStream_t; keep: the object that owns it. pool: an lsp_allocator that never ends. The
+    memory of a context ends when nothing uses it any more.
     """
 
     def __init__(self, device: str = "cpu", *, threads: int = 0, max_bytes: int = 0,
                  log: Callable[[str], Any] | None = None, progress: Callable[[str, float], Any] | None = None,
-                 stream: int | None = None, keep: Any = None, watch: bool = True, pool: Any = None):
+                 stream: int | None = None, keep: Any = None, pool: Any = None):
         name, _, ordinal = device.partition(":")
         if name not in ("cpu", "cuda") or (ordinal and not ordinal.isdigit()):
             raise ArgumentError(f'device is {device!r}: it must be "cpu", "cuda" or "cuda:N"')
@@ -127,9 +126,8 @@ class Context:
         self._raised: BaseException | None = None
         self._cancelled = False
         self._hooks = (h.lsp_log_fn(self.guarded(lambda user, text: log(text.decode()))) if log else h.lsp_log_fn(),
-                       h.lsp_progress_fn(self.guarded(lambda user, phase, share: progress(phase.decode(), share)
-                                                      if progress else None)) if progress or watch
-                       else h.lsp_progress_fn())
+                       h.lsp_progress_fn(self.guarded(lambda user, phase, share: progress(phase.decode(), share)))
+                       if progress else h.lsp_progress_fn())
         options = h.lsp_ctx_options(device=int(self.cuda), ordinal=self.ordinal, threads=threads, max_bytes=max_bytes,
                                     log=self._hooks[0], progress=self._hooks[1], stream=stream)
         if pool is not None:
@@ -216,11 +214,12 @@ class Context:
 
     @contextlib.contextmanager
     def interruptible(self) -> Any:
-        """Around a call with functions of the caller: Ctrl-C makes them fail, and is raised when the call returns."""
-        if threading.current_thread() is not threading.main_thread():
+        """Around a call that may be long, or that has functions of the caller: Ctrl-C stops it, and is raised when it
+        returns."""
+        before, hit = signal.getsignal(signal.SIGINT), []
+        if threading.current_thread() is not threading.main_thread() or not callable(before):
             yield
             return
-        before, hit = signal.getsignal(signal.SIGINT), []
 
         def note(number, frame):
             hit.append(number)
@@ -228,16 +227,16 @@ class Context:
                 self._raised = KeyboardInterrupt()
             lib.lsp_ctx_cancel(self.pointer, True)
 
+        outer = _listener.begin(self)
         try:
-            if callable(before):
-                signal.signal(signal.SIGINT, note)
+            signal.signal(signal.SIGINT, note)
             yield
         except (KeyboardInterrupt, CancelledError):
             if not hit:
                 raise
         finally:
-            if callable(before):
-                signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, before)
+            _listener.end(outer)
             self._raised = None
         if hit:
             lib.lsp_ctx_cancel(self.pointer, self._cancelled)
@@ -298,6 +297,40 @@ class Context:
             destroy(self.pointer)
 
 
+class _Listener:
+    """A thread that hears of Ctrl-C while the main thread is in C, where no handler of Python runs."""
+
+    def __init__(self) -> None:
+        self.lock, self.context, self.write, self.others = threading.Lock(), None, None, -1
+
+    def begin(self, context: Context) -> Context | None:
+        """From now on Ctrl-C cancels this context. Returns the one before, for end()."""
+        if self.write is None:
+            read, self.write = os.pipe()
+            os.set_blocking(self.write, False)
+            threading.Thread(target=self._listen, args=(read,), name="segsparse Ctrl-C", daemon=True).start()
+        with self.lock:
+            outer, self.context = self.context, context
+            if outer is None:
+                self.others = signal.set_wakeup_fd(self.write, warn_on_full_buffer=False)
+        return outer
+
+    def end(self, outer: Context | None) -> None:
+        with self.lock:
+            self.context = outer
+            if outer is None:
+                signal.set_wakeup_fd(self.others)
+
+    def _listen(self, read: int) -> None:
+        while True:
+            signals = os.read(read, 64)
+            with self.lock:
+                if signal.SIGINT in signals and self.context is not None:
+                    lib.lsp_ctx_cancel(self.context.pointer, True)
+                if self.others != -1:  # asyncio's, for example
+                    os.write(self.others, signals)
+
+
 class Handle:
     """Something that a context holds until this object ends."""
 
@@ -319,25 +352,25 @@ class _Mine(threading.local):
 
 _contexts: weakref.WeakSet = weakref.WeakSet()
 _local = _Mine()
+_listener = _Listener()
 
 
-def current(ordinal: int | None = None, stream: int | None = None, keep: Any = None, watch: bool = False,
-            pool: Any = None) -> Context:
-    """The context for arrays on GPU `ordinal`, or for arrays of the host (None); `watch`: one that Ctrl-C can stop."""
+def current(ordinal: int | None = None, stream: int | None = None, keep: Any = None, pool: Any = None) -> Context:
+    """The context for arrays on GPU `ordinal`, or for arrays of the host (None)."""
     local = _local
     context = local.host
-    if context is not None and ordinal is None and not watch and pool is None and not local.stack and not context._thread:
+    if context is not None and ordinal is None and not local.stack and not context._thread:
         return context
     for context in reversed(local.stack):
         if ordinal is None or (context.cuda and context.ordinal == ordinal):
             break
     else:
-        key = (ordinal, stream, watch, id(pool))
+        key = (ordinal, stream, id(pool))
         context = local.made.get(key)
         if context is None:
             device = "cpu" if ordinal is None else f"cuda:{ordinal}"
-            context = local.made[key] = Context(device, stream=stream, keep=keep, watch=watch, pool=pool)
-            if ordinal is None and not watch and pool is None:
+            context = local.made[key] = Context(device, stream=stream, keep=keep, pool=pool)
+            if ordinal is None:
                 local.host = context
     depth = 0
     while context._thread and context.busy:
@@ -362,8 +395,8 @@ def synchronize() -> None:
 
 def _forked() -> None:
     """In the child of a fork the threads of a context are gone: it is forgotten, and the next call makes another."""
-    global _local
-    _local = _Mine()
+    global _local, _listener
+    _local, _listener = _Mine(), _Listener()
     for context in list(_contexts):
         context.pointer = None
 

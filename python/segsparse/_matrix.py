@@ -160,9 +160,14 @@ def made(context: Context, csr: h.lsp_csr, like: Any, function: Any, *arguments:
     """The matrix that function(context, *arguments) makes in `csr`, in the form of the operand `like`, or of a Family's
     arrays. Its arrays leave the context."""
     arrays = Arrays()
-    return wrapped(context, context.make(csr, arrays, function, context.pointer, *arguments), arrays, like)
+    if type(like) is Operand and like.csr.nnz < _SHORT:
+        return wrapped(context, context.make(csr, arrays, function, context.pointer, *arguments), arrays, like)
+    with context.interruptible():
+        members = context.make(csr, arrays, function, context.pointer, *arguments)
+    return wrapped(context, members, arrays, like)
 
 
+_SHORT = 50_000  # entries up to which no call takes long
 _SMALL = 2000  # rows and entries of a matrix whose arrays end together
 
 
@@ -241,15 +246,15 @@ def csr_types(dtype: Any, place: int = h.LSP_PLACE_SOURCE) -> h.lsp_csr_types:
     return types
 
 
-def common(*operands: Operand, watch: bool = False) -> Context:
-    """The context for operands, which lie in one place; `watch`: one that Ctrl-C can stop."""
+def common(*operands: Operand) -> Context:
+    """The context for operands, which lie in one place."""
     first = operands[0].family
     if operands[-1].family is first and len(operands) < 3:
-        return first.context(watch)
+        return first.context()
     for other in operands[1:]:
         if other.family.ordinal != first.ordinal:
             raise ArgumentError(f"matrices lie in different places: {place(first)} and {place(other.family)}")
-    return first.context(watch)
+    return first.context()
 
 
 def place(family: Family) -> str:

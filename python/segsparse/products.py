@@ -12,9 +12,6 @@ from ._matrix import Operand, common, csr_types, made, operand, with_values, wra
 SEMIRINGS = {lib.lsp_semiring_name(i).decode(): i for i in range(h.LSP_SEMIRINGS)}
 
 
-_LONG = 100_000  # entries of the factors from which a product can be stopped by Ctrl-C
-
-
 def semiring_number(name: str) -> int:
     try:
         return SEMIRINGS[name]
@@ -65,8 +62,7 @@ def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semi
     """
     a = operand(A)
     b = a if B is A else operand(B)
-    long = a.csr.nnz + b.csr.nnz > _LONG
-    context = common(a, b, watch=long)
+    context = common(a, b)
     options = None
     plain = mask is None and drop is None and keep is None and not complement
     if not (plain and dtype is None and semiring == "plus-times" and not transpose_a and not transpose_b
@@ -76,11 +72,7 @@ def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semi
                                  h.LSP_PLACE_CUDA if on_gpu else h.LSP_PLACE_SOURCE))
     if out_of_core is None:
         C = h.lsp_csr()
-        arguments = context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None
-        if not long:
-            return made(*arguments)
-        with context.interruptible():
-            return made(*arguments)
+        return made(context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None)
 
     def sink(user, first_row, rows):
         block, arrays = h.lsp_csr(), Arrays()
