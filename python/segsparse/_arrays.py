@@ -23,6 +23,7 @@ MATRIX_TYPES = {DTYPES[key]: value for key, value in TYPES.items() if key[1] != 
 INDEX_TYPES = {DTYPES[key]: TYPES[key] for key in ("<i4", "<i8")}
 # Types of other widths become these, with a copy. "|u1" of a matrix or key, not of what is only moved.
 _WIDER = {"|i1": "<i4", "|u1": "<i4", "<i2": "<i4", "<u2": "<i4", "<u4": "<i8", "<f2": "<f4", "<c8": "<c16"}
+_TO_F64 = frozenset(("<i4", "<i8", "<u4", "<u8", "|b1", "<f4"))  # where float64 alone is taken, as of vectors
 MATRIX = frozenset(("<f8", "<f4", "<i8", "<i4", "<c16", "|b1"))
 INDEX = frozenset(("<i4", "<i8"))
 KEY = frozenset(("<i4", "<i8", "<u4", "<u8", "<f4", "<f8"))
@@ -357,7 +358,7 @@ def _converted(x: Any, interface: dict, types: frozenset | None, what: str, writ
     if types is not None and typestr not in types:
         native = "<" + typestr[1:] if typestr[0] == ">" else typestr
         wanted = native if native in types else _WIDER.get(native, native)
-        if wanted not in types and wanted == "<i4" and types <= REAL:
+        if wanted not in types and wanted in _TO_F64 and types <= REAL and "<f8" in types:
             wanted = "<f8"
     if types is not None and wanted not in types:
         raise UnsupportedError(f"{what} has elements of type {np.dtype(typestr)}; these are taken: "

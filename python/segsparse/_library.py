@@ -29,7 +29,15 @@ for _name, (_result, _arguments) in h.SIGNATURES.items():
 
 
 class Error(Exception):
-    """A call failed. Its text is the sentence of the library; `status` is the name of the status in C."""
+    """A call failed. Its text is the sentence of the library; `status` is the name of the status in C.
+
+    >>> import segsparse
+    >>> try:
+    ...     segsparse.generate("none:3")
+    ... except segsparse.Error as error:
+    ...     print(error.status)
+    LSP_ERR_ARGUMENT
+    """
 
     status = "LSP_ERR"
 
