@@ -1,7 +1,8 @@
 # Completion of cg-bench for bash.
 _cg_bench() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i
-    local options="--class --matrix --generate --seed --rhs --output --solver --precondition --rtol --max-iter --method
+    local options="--class --matrix --generate --seed --rhs --output --solver --precondition --mg-smoother
+        --mg-sweeps --mg-cycle --mg-threshold --mg-block --mg-levels --rtol --max-iter --method
         --passes --precision --device --threads --max-memory --repeat --compare --history --lenient --json --quiet
         --verbose --version --help"
     local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: nascg:"
@@ -20,7 +21,10 @@ _cg_bench() {
     --class) mapfile -t COMPREPLY < <(compgen -W "S W A B C D E" -- "$word") ;;
     --device) mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:" -- "$word") ;;
     --solver) mapfile -t COMPREPLY < <(compgen -W "cg bicgstab" -- "$word") ;;
-    --precondition) mapfile -t COMPREPLY < <(compgen -W "none jacobi" -- "$word") ;;
+    --precondition) mapfile -t COMPREPLY < <(compgen -W "none jacobi multigrid" -- "$word") ;;
+    --mg-smoother) mapfile -t COMPREPLY < <(compgen -W "jacobi chebyshev" -- "$word") ;;
+    --mg-cycle) mapfile -t COMPREPLY < <(compgen -W "v w" -- "$word") ;;
+    --mg-levels) mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$word") ;;
     --method) mapfile -t COMPREPLY < <(compgen -W "$methods" -- "$word") ;;
     --passes) mapfile -t COMPREPLY < <(compgen -W "auto" -- "$word") ;;
     --precision) mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$word") ;;
@@ -29,7 +33,7 @@ _cg_bench() {
         mapfile -t COMPREPLY < <(compgen -W "$generators" -- "$word")
         compopt -o nospace 2>/dev/null
         ;;
-    --seed | --threads | --repeat | --max-memory | --rtol | --max-iter) ;;
+    --seed | --threads | --mg-sweeps | --mg-threshold | --mg-block | --repeat | --max-memory | --rtol | --max-iter) ;;
     *)
         if [[ $word == -* && $before != -o && $before != --output && $before != --history && $before != --rhs &&
             $before != --matrix ]]; then

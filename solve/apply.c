@@ -1,4 +1,6 @@
-/* What an iteration calls: the product with A and the preconditioner, by a plan or by functions of the caller. */
+/* What an iteration calls: the product with A and the preconditioner, by a plan, by
+ * multigrid, or by functions of the caller. */
+#include "multigrid/job.h"
 #include "solve.h"
 
 /* A function of the user: if it fails without a sentence, there is one at least that says so. */
@@ -20,5 +22,7 @@ lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y
 
 lsp_status lsp_solve_precondition(const lsp_solve_plan *plan, const void *x, void *y) {
     const lsp_solve_options *o = &plan->options;
-    return call(plan, "preconditioner", o->precondition_apply, o->precondition_user, x, y);
+    return o->precondition == LSP_PRECONDITION_MULTIGRID
+               ? lsp_multigrid_run_cycle(o->multigrid, x, y)
+               : call(plan, "preconditioner", o->precondition_apply, o->precondition_user, x, y);
 }

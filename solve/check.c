@@ -1,5 +1,6 @@
 /* Refuses wrong arguments of a solver, with a sentence that names the first fault. No array of A is read here. */
 #include "matrices/matrices.h"
+#include "multigrid/job.h"
 #include "solve.h"
 
 enum { MOST_ITERATIONS = 100000 };
@@ -46,15 +47,35 @@ done:
     return status;
 }
 
-static lsp_status check_precondition(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *o) {
+/* A hierarchy of the caller's serves the system if sizes, types and places agree. */
+static lsp_status check_multigrid(lsp_ctx *ctx, const lsp_solve_plan *plan) {
     lsp_status status = LSP_OK;
-    LSP_REQUIRE((unsigned)o->precondition <= LSP_PRECONDITION_USER, LSP_ERR_ARGUMENT, "there is no preconditioner %d",
-                (int)o->precondition);
+    const lsp_multigrid *m = plan->options.multigrid;
+    LSP_REQUIRE(m->ctx == ctx, LSP_ERR_ARGUMENT, "the hierarchy belongs to %s context",
+                m->ctx == NULL ? "a destroyed" : "another");
+    LSP_REQUIRE(m->n == plan->n && m->type == plan->type && m->where == plan->where, LSP_ERR_ARGUMENT,
+                "the hierarchy is for %lld unknowns of type %s %s, the system has %lld of type %s %s", (long long)m->n,
+                lsp_type_name(m->type), m->where == LSP_CUDA ? "on a GPU" : "on the host", (long long)plan->n,
+                lsp_type_name(plan->type), plan->where == LSP_CUDA ? "on a GPU" : "on the host");
+done:
+    return status;
+}
+
+static lsp_status check_precondition(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_plan *plan) {
+    lsp_status status = LSP_OK;
+    const lsp_solve_options *o = &plan->options;
+    const bool multigrid = o->precondition == LSP_PRECONDITION_MULTIGRID;
+    LSP_REQUIRE((unsigned)o->precondition <= LSP_PRECONDITION_MULTIGRID, LSP_ERR_ARGUMENT,
+                "there is no preconditioner %d", (int)o->precondition);
     LSP_REQUIRE(A != NULL || o->precondition != LSP_PRECONDITION_JACOBI, LSP_ERR_ARGUMENT,
                 "Jacobi needs the diagonal of a matrix, and the operator is a function");
     LSP_REQUIRE((o->precondition == LSP_PRECONDITION_USER) == (o->precondition_apply != NULL), LSP_ERR_ARGUMENT,
                 o->precondition_apply == NULL ? "LSP_PRECONDITION_USER needs precondition_apply"
                                               : "precondition_apply needs LSP_PRECONDITION_USER");
+    LSP_REQUIRE(multigrid || o->multigrid == NULL, LSP_ERR_ARGUMENT, "a hierarchy needs LSP_PRECONDITION_MULTIGRID");
+    LSP_REQUIRE(!multigrid || A != NULL || o->multigrid != NULL, LSP_ERR_ARGUMENT,
+                "a hierarchy is made for a matrix, and the operator is a function: give options->multigrid");
+    LSP_TRY(o->multigrid != NULL ? check_multigrid(ctx, plan) : LSP_OK);
 done:
     return status;
 }
@@ -66,7 +87,7 @@ lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_optio
     *o = options != NULL ? *options : (lsp_solve_options){0};
     LSP_TRY(lsp_check_reserved(ctx, "lsp_solve_options", o->reserved));
     LSP_TRY(check_system(ctx, A, plan));
-    LSP_TRY(check_precondition(ctx, A, o));
+    LSP_TRY(check_precondition(ctx, A, plan));
     LSP_REQUIRE(o->rtol >= 0 && o->rtol - o->rtol == 0 && o->atol >= 0 && o->atol - o->atol == 0, LSP_ERR_ARGUMENT,
                 "tolerances of %g and %g: finite numbers from 0 on are needed", o->rtol, o->atol);
     LSP_REQUIRE(o->max_iterations >= 0, LSP_ERR_ARGUMENT, "%lld iterations: a negative number",
@@ -84,22 +105,29 @@ done:
 
 /* ---- vectors ---- */
 
-lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, const void *x) {
+lsp_status lsp_solve_check_pair(lsp_ctx *ctx, int64_t n, lsp_type type, const void *b, const void *x) {
     lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    const uintptr_t item = lsp_type_bytes(plan->type), bytes = (uintptr_t)plan->n * item;
+    const uintptr_t item = lsp_type_bytes(type), bytes = (uintptr_t)n * item;
     const uintptr_t b_at = (uintptr_t)b, x_at = (uintptr_t)x;
-    if (plan->n == 0) {
+    if (n == 0) {
         return LSP_OK;
     }
     LSP_REQUIRE(b != NULL && x != NULL, LSP_ERR_ARGUMENT, "%s, %lld numbers, is NULL", b == NULL ? "b" : "x",
-                (long long)plan->n);
+                (long long)n);
     LSP_REQUIRE(b_at % item == 0 && x_at % item == 0, LSP_ERR_ARGUMENT, "b or x lies at %p or %p, no multiple of %d", b,
                 x, (int)item);
     LSP_REQUIRE(b_at + bytes > b_at && x_at + bytes > x_at, LSP_ERR_ARGUMENT, "b or x wraps around the address space");
     LSP_REQUIRE(b_at + bytes <= x_at || x_at + bytes <= b_at, LSP_ERR_ARGUMENT,
-                "b and x overlap: they lie at %p and %p, and have %lld numbers each", b, x, (long long)plan->n);
-    LSP_REQUIRE(plan->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "b and x overlap: they lie at %p and %p, and have %lld numbers each", b, x, (long long)n);
+done:
+    return status;
+}
+
+lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, const void *x) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    LSP_TRY(lsp_solve_check_pair(ctx, plan->n, plan->type, b, x));
+    LSP_REQUIRE(plan->n == 0 || plan->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: a solver waits, so it cannot run there");
 done:
     return status;

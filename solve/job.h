@@ -14,6 +14,7 @@ typedef struct lsp_solve_state {
     double rtol, atol;
     int64_t max_iterations;
     bool fixed, any_sign; /* any_sign: conjugate gradients go on if p*A*p is negative */
+    bool stationary;      /* the loops of conjugate gradients with alpha = 1 and beta = 0: x += M r */
     void *x;
     double *history;
     int64_t history_capacity;
@@ -52,15 +53,19 @@ struct lsp_solve_plan {
     lsp_plan_life life;
     lsp_solve_options options; /* checked, defaults filled in */
     bool bicgstab;
-    bool any_sign; /* as in lsp_solve_state: the matrix of the NAS benchmark is indefinite */
+    bool any_sign, stationary; /* as in lsp_solve_state: the matrix of the NAS benchmark is indefinite; multigrid by
+                                  itself */
     int64_t n;
     lsp_type type;
     lsp_where where;
     const struct lsp_solve_backend *backend;
-    lsp_csr given;       /* sizes and types of A */
-    lsp_spmv_plan *spmv; /* NULL with an operator */
-    void *inverse;       /* Jacobi: n numbers, 1 / diagonal; else NULL */
-    void *memory;        /* of all work vectors */
+    lsp_csr given;            /* sizes and types of A */
+    lsp_spmv_plan *spmv;      /* NULL with an operator */
+    bool spmv_borrowed;       /* from the hierarchy */
+    lsp_multigrid *multigrid; /* the plan's own hierarchy; one of the caller's is in the options alone */
+    int64_t recorded;         /* of gpu/: the version of the hierarchy that the queue's batch was recorded with */
+    void *inverse;            /* Jacobi: n numbers, 1 / diagonal; else NULL */
+    void *memory;             /* of all work vectors */
     lsp_solve_vectors vectors;
     void *parts;                   /* of cpu/ or gpu/: its own struct, on the host */
     lsp_cuda_queue queue;          /* of gpu/: here, because it outlives the context */
@@ -113,6 +118,10 @@ lsp_status lsp_solve_precondition(const lsp_solve_plan *plan, const void *x, voi
 /* Does an iteration call the user's functions? */
 static inline bool lsp_solve_has_user_part(const lsp_solve_plan *plan) {
     return plan->spmv == NULL || plan->options.precondition == LSP_PRECONDITION_USER;
+}
+/* Is the preconditioner a call, rather than a factor in the loops? */
+static inline bool lsp_solve_calls_precondition(const lsp_solve_plan *plan) {
+    return plan->options.precondition >= LSP_PRECONDITION_USER;
 }
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /* Plans of solvers: A is checked, products with it and the preconditioner are prepared, vectors are allocated; then any
  * number of right-hand sides. */
+#include "multigrid/job.h"
 #include "solve.h"
 #include "spmv/spmv.h"
 
@@ -28,8 +29,8 @@ static lsp_status allocate_vectors(lsp_solve_plan *plan) {
     const lsp_precondition precondition = plan->options.precondition;
     void **cg[MOST_VECTORS] = {&v->r, &v->p, &v->q, &v->z};
     void **bicgstab[MOST_VECTORS] = {&v->r, &v->p, &v->q, &v->r_hat, &v->s, &v->t, &v->p_hat, &v->s_hat};
-    int count = plan->bicgstab ? (precondition == LSP_PRECONDITION_NONE ? 6 : 8)
-                               : (precondition == LSP_PRECONDITION_USER ? 4 : 3);
+    int count =
+        plan->bicgstab ? (precondition == LSP_PRECONDITION_NONE ? 6 : 8) : (lsp_solve_calls_precondition(plan) ? 4 : 3);
     int64_t bytes, pitch;
     if (plan->where == LSP_HOST || lsp_solve_has_user_part(plan)) { /* products on a GPU by a plan do not fail */
         (plan->bicgstab ? bicgstab : cg)[count++] = &v->x;
@@ -58,8 +59,28 @@ static lsp_status plan_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t 
 static bool may_be_resident(const lsp_solve_plan *plan, const lsp_csr *A, int64_t longest_row) {
     const lsp_solve_options *o = &plan->options;
     return plan->backend->fits != NULL && !plan->bicgstab && plan->n > 0 && plan->type == LSP_F64 &&
-           o->method == LSP_SPMV_AUTO && o->on_iteration == NULL && o->precondition != LSP_PRECONDITION_USER &&
+           o->method == LSP_SPMV_AUTO && o->on_iteration == NULL && !lsp_solve_calls_precondition(plan) &&
            plan->backend->fits(plan->ctx, A, longest_row);
+}
+
+/* With multigrid: takes the plan of products from the hierarchy, if that was made of the same A and cannot change
+ * before the solver's plan does. The plan makes its own hierarchy here. */
+static lsp_status prepare_multigrid(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
+    lsp_status status = LSP_OK;
+    lsp_solve_options *o = &plan->options;
+    if (o->multigrid == NULL) {
+        LSP_TRY(lsp_multigrid_create(plan->ctx, A, &(lsp_multigrid_options){.type = plan->type}, &plan->multigrid));
+        o->multigrid = plan->multigrid;
+    }
+    const lsp_level *finest = &o->multigrid->level[0];
+    if ((once || plan->multigrid != NULL) && A != NULL && o->method == LSP_SPMV_AUTO && A->rowptr == finest->A.rowptr &&
+        A->col == finest->A.col && A->val == finest->A.val && finest->a != NULL) {
+        plan->spmv = finest->a;
+        plan->spmv_borrowed = true;
+        LSP_TRY(lsp_spmv_plan_get_info(plan->spmv, &plan->spmv_info));
+    }
+done:
+    return status;
 }
 
 /* Products with A: by a plan of their own, or inside the one kernel, if memory suffices for its copy of A; then the
@@ -85,7 +106,10 @@ done:
 static lsp_status prepare(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
     lsp_status status = LSP_OK;
     const lsp_solve_options *o = &plan->options;
-    if (A != NULL) {
+    if (o->precondition == LSP_PRECONDITION_MULTIGRID) {
+        LSP_TRY(prepare_multigrid(plan, A, once));
+    }
+    if (A != NULL && plan->spmv == NULL) {
         const int64_t products = plan->bicgstab ? 2 : 1;
         const int64_t iterations = o->fixed ? o->max_iterations : lsp_min(o->max_iterations, CALLS_OF_ONE_SOLVE);
         LSP_TRY(prepare_products(plan, A, once ? lsp_max(products * lsp_min(iterations, INT32_MAX), 1) : 0));
@@ -128,7 +152,10 @@ void lsp_solve_plan_destroy(lsp_solve_plan *plan) {
     if (plan == NULL) {
         return;
     }
-    lsp_spmv_plan_destroy(plan->spmv);
+    if (!plan->spmv_borrowed) {
+        lsp_spmv_plan_destroy(plan->spmv);
+    }
+    lsp_multigrid_destroy(plan->multigrid);
     lsp_cuda_queue_close(&plan->queue);
     if (plan->ctx != NULL) {
         plan->backend->release(plan);
@@ -154,7 +181,8 @@ lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A) {
         LSP_TRY(invert_diagonal(plan, A, inverse));
         LSP_TRY(invert_diagonal(plan, A, plan->inverse));
     }
-    LSP_TRY(lsp_spmv_update(plan->spmv, A));
+    LSP_TRY(plan->multigrid != NULL ? lsp_multigrid_update(plan->multigrid, A) : LSP_OK);
+    LSP_TRY(plan->spmv_borrowed ? LSP_OK : lsp_spmv_update(plan->spmv, A));
     LSP_TRY(plan->backend->update != NULL ? plan->backend->update(plan, A) : LSP_OK);
 done:
     lsp_scratch_release(ctx, mark);

@@ -51,6 +51,8 @@ LSP_RULE void lsp_rule_turn(lsp_solve_state *s, double rr, double rz, bool bicgs
         lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, s->iteration + 1, LSP_CAUSE_RZ);
     } else if (bicgstab && !first && s->omega == 0 && !s->fixed) {
         lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, s->iteration + 1, LSP_CAUSE_OMEGA);
+    } else if (s->stationary) {
+        return; /* no step looks back */
     } else if (!bicgstab && !(rz > 0) && !(rz == 0 && s->fixed)) {
         lsp_rule_end(s, LSP_SOLVE_INDEFINITE, s->iteration + 1, LSP_CAUSE_RZ);
     } else if (!first && before != 0 && (!bicgstab || s->omega != 0)) {
@@ -64,6 +66,8 @@ LSP_RULE void lsp_rule_length(lsp_solve_state *s, double pq) {
     s->alpha = 0;
     if (!lsp_rule_finite(pq)) {
         lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, s->iteration + 1, LSP_CAUSE_CURVATURE);
+    } else if (s->stationary) {
+        s->alpha = 1;
     } else if (pq > 0 || (pq < 0 && s->any_sign)) {
         s->alpha = s->rz / pq;
     } else if (!(pq == 0 && s->fixed)) {

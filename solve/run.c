@@ -52,6 +52,7 @@ static lsp_solve_state begin(const lsp_solve_plan *plan, void *x, int64_t before
                              .max_iterations = o->max_iterations - before,
                              .fixed = o->fixed,
                              .any_sign = plan->any_sign,
+                             .stationary = plan->stationary,
                              .x = x,
                              .history = o->history != NULL ? o->history + kept : NULL,
                              .history_capacity = o->history_capacity - kept,

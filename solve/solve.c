@@ -1,5 +1,6 @@
 /* The public calls of the solvers, and how a solve ended, in words. */
 #include "solve.h"
+#include "multigrid/job.h"
 #include "rules.h"
 #include <stdio.h>
 
@@ -91,7 +92,11 @@ static lsp_status tell(const lsp_solve_plan *plan, const lsp_solve_outcome *outc
                              .plan_seconds = plan->plan_seconds,
                              .solve_seconds = seconds};
     explain(plan, outcome, info);
-    lsp_log(ctx, "%s (%s): %s", plan->bicgstab ? "bicgstab" : "cg", info->solver, info->reason);
+    lsp_log(ctx, "%s (%s): %s",
+            plan->stationary ? "multigrid"
+            : plan->bicgstab ? "bicgstab"
+                             : "cg",
+            info->solver, info->reason);
     const bool well = info->end == LSP_SOLVE_CONVERGED || info->end == LSP_SOLVE_STOPPED ||
                       (info->end == LSP_SOLVE_MAX_ITERATIONS && s->fixed);
     return well ? LSP_OK : lsp_fail(ctx, LSP_ERR_CONVERGENCE, "%s", info->reason);
@@ -153,4 +158,27 @@ lsp_status lsp_cg_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_op
 lsp_status lsp_bicgstab_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options,
                                     lsp_solve_plan **plan) {
     return lsp_solve_plan_make(ctx, A, options, true, false, plan);
+}
+
+lsp_status lsp_multigrid_solve(lsp_multigrid *m, const void *b, const lsp_solve_options *options, void *x,
+                               lsp_solve_info *info) {
+    lsp_status status = LSP_OK;
+    lsp_solve_plan *plan = NULL;
+    lsp_solve_options o = options != NULL ? *options : (lsp_solve_options){0};
+    if (m == NULL || m->ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    lsp_ctx *ctx = m->ctx;
+    LSP_REQUIRE(o.precondition == LSP_PRECONDITION_NONE && o.precondition_apply == NULL && o.operator_apply == NULL &&
+                    o.multigrid == NULL,
+                LSP_ERR_ARGUMENT, "multigrid by itself takes no preconditioner and no operator");
+    o.type = o.type != LSP_NONE ? o.type : m->type;
+    o.precondition = LSP_PRECONDITION_MULTIGRID;
+    o.multigrid = m;
+    LSP_TRY(lsp_solve_plan_make(ctx, &m->level[0].A, &o, false, true, &plan));
+    plan->stationary = true;
+    LSP_TRY(lsp_solve_execute(plan, b, x, info));
+done:
+    lsp_solve_plan_destroy(plan);
+    return status;
 }

@@ -33,9 +33,10 @@ typedef struct cg_job {
     lsp_csr rhs, x;    /* of a system: dense vectors as matrices of one column, on the host */
     lsp_nas_result benchmark;
     lsp_solve_info solution;
-    const lsp_spmv_info *spmv; /* of either */
-    lsp_status status;         /* of the solver: LSP_OK or LSP_ERR_CONVERGENCE */
-    char sentence[512];        /* why it did not converge */
+    lsp_multigrid_info multigrid; /* levels 0: there is none */
+    const lsp_spmv_info *spmv;    /* of either */
+    lsp_status status;            /* of the solver: LSP_OK or LSP_ERR_CONVERGENCE */
+    char sentence[512];           /* why it did not converge */
     bool solved, written;
     double seconds, median_seconds, cold_seconds; /* seconds: the fastest run */
     double write_ms;

@@ -44,7 +44,7 @@ static lsp_status copy_operands(cg_job *job, operands *in) {
         status = lsp_csr_copy(gpu, &job->rhs, &on_gpu, &in->b);
         status = status == LSP_OK ? lsp_csr_copy(gpu, &job->x, &on_gpu, &in->x) : status;
     }
-    if (status == LSP_OK && job->options.precondition == 1) {
+    if (status == LSP_OK && job->options.precondition >= CG_JACOBI) {
         status = invert_diagonal(job, &inverse);
         status = status == LSP_OK ? lsp_csr_copy(gpu, &inverse, &on_gpu, &in->inverse) : status;
     }
@@ -78,7 +78,8 @@ int cg_compare(cg_job *job) {
     lsp_ctx *gpu = job->run.gpu;
     const lsp_status status = copy_operands(job, &in);
     if (status == LSP_OK) {
-        const bool ready = peer_cg_prepare(job->peer, &in.A, job->options.precondition == 1 ? in.inverse.val : NULL);
+        const bool ready =
+            peer_cg_prepare(job->peer, &in.A, job->options.precondition >= CG_JACOBI ? in.inverse.val : NULL);
         for (int way = 0; way < PEER_CG_WAYS; way++) {
             if (ready) {
                 run_peer(job, (peer_cg_way)way, &in);

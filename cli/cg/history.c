@@ -180,7 +180,10 @@ static void describe(const cg_job *job, char *title, size_t bytes, char *about, 
         return;
     }
     snprintf(title, bytes, "%s: %s%s, %s rows", job->A.name,
-             o->solver == CG_BICGSTAB ? "BiCGStab" : "conjugate gradients", o->precondition == 1 ? " with Jacobi" : "",
+             o->solver == CG_BICGSTAB ? "BiCGStab" : "conjugate gradients",
+             o->precondition == CG_MULTIGRID ? " with multigrid"
+             : o->precondition == CG_JACOBI  ? " with Jacobi"
+                                             : "",
              cli_count(job->A.csr.rows).text);
     snprintf(about, about_bytes, "%s iteration%s, |b - A x| / |b| = %.3g at the end",
              cli_count(job->solution.iterations).text, cli_plural(job->solution.iterations), job->solution.residual);

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-static const char classes[] = "S|W|A|B|C|D|E", solvers[] = "cg|bicgstab", preconditions[] = "none|jacobi";
+static const char classes[] = "S|W|A|B|C|D|E", solvers[] = "cg|bicgstab", preconditions[] = "none|jacobi|multigrid",
+                  smoothers[] = "jacobi|chebyshev";
 
-enum { NAMES_BYTES = 256, MOST_PASSES = 1024 };
+enum { NAMES_BYTES = 256, MOST_PASSES = 1024, MOST_SWEEPS = 100, MOST_BLOCK = 64 };
 
 #define FIELD(name) offsetof(cg_options, name)
 
@@ -23,8 +24,16 @@ static const cli_option table[] = {
     {"output", 'o', CLI_WORD, "FILE", FIELD(output), 0, 0, "write x here; - is standard output; .gz compresses"},
     {"solver", 0, CLI_CHOICE, solvers, FIELD(solver), 0, 0,
      "default cg, for A symmetric positive definite\n"
-     "--precondition none|jacobi (default none)"},
+     "--precondition none|jacobi|multigrid (default none)"},
     {"precondition", 0, CLI_CHOICE, preconditions, FIELD(precondition), 0, 0, NULL},
+    {"mg-smoother", 0, CLI_CHOICE, smoothers, FIELD(mg_smoother), 0, 0,
+     "of multigrid (default jacobi); also --mg-sweeps N\n"
+     "--mg-cycle v|w --mg-threshold X --mg-block N --mg-levels f64|f32"},
+    {"mg-sweeps", 0, CLI_COUNT, "N", FIELD(mg_sweeps), 1, MOST_SWEEPS, NULL},
+    {"mg-cycle", 0, CLI_CHOICE, "v|w", FIELD(mg_cycle), 0, 0, NULL},
+    {"mg-threshold", 0, CLI_NUMBER, "X", FIELD(mg_threshold), 0, 0, NULL},
+    {"mg-block", 0, CLI_COUNT, "N", FIELD(mg_block), 1, MOST_BLOCK, NULL},
+    {"mg-levels", 0, CLI_CHOICE, "f64|f32", FIELD(mg_levels), 0, 0, NULL},
     {"rtol", 0, CLI_NUMBER, "X", FIELD(rtol), 0, 0, "|b - A x| / |b| to reach (1e-8; f32: 1e-4)"},
     {"max-iter", 0, CLI_COUNT, "N", FIELD(max_iterations), 1, INT64_MAX, "give up after N iterations (10 n or 100000)"},
     {"method", 0, CLI_WORD, "NAME", FIELD(method_name), 0, 0,
@@ -58,7 +67,22 @@ const cli_tool cg_tool = {
 lsp_type cg_type(const cg_options *o) { return o->precision == 1 ? LSP_F32 : LSP_F64; }
 double cg_rtol(const cg_options *o) { return o->rtol > 0 ? o->rtol : o->precision == 1 ? 1e-4 : 1e-8; }
 const char *cg_solver_name(const cg_options *o) { return o->solver == CG_BICGSTAB ? "bicgstab" : "cg"; }
-const char *cg_precondition_name(const cg_options *o) { return o->precondition == 1 ? "jacobi" : "none"; }
+const char *cg_precondition_name(const cg_options *o) {
+    return o->precondition == CG_MULTIGRID ? "multigrid" : o->precondition == CG_JACOBI ? "jacobi" : "none";
+}
+const char *cg_smoother_name(const cg_options *o) {
+    return o->mg_smoother == LSP_SMOOTHER_CHEBYSHEV ? "chebyshev" : "jacobi";
+}
+
+lsp_multigrid_options cg_multigrid(const cg_options *o) {
+    return (lsp_multigrid_options){.type = cg_type(o),
+                                   .level_values = o->mg_levels == 1 ? LSP_F32 : LSP_NONE,
+                                   .threshold = o->mg_threshold >= 0 ? o->mg_threshold : 0,
+                                   .block = o->mg_block,
+                                   .smoother = o->mg_smoother == 1 ? LSP_SMOOTHER_CHEBYSHEV : LSP_SMOOTHER_JACOBI,
+                                   .sweeps = (int)o->mg_sweeps,
+                                   .cycle = o->mg_cycle == 1 ? LSP_CYCLE_W : LSP_CYCLE_V};
+}
 
 static bool ends_in(const char *path, const char *end) {
     const size_t length = strlen(path), part = strlen(end);
@@ -110,6 +134,17 @@ static int read_method(cg_options *o) {
     return CLI_DONE;
 }
 
+/* The options that only multigrid takes. */
+static const char *of_multigrid(const cg_options *o) {
+    return o->mg_smoother >= 0    ? "--mg-smoother"
+           : o->mg_sweeps         ? "--mg-sweeps"
+           : o->mg_cycle >= 0     ? "--mg-cycle"
+           : o->mg_threshold >= 0 ? "--mg-threshold"
+           : o->mg_block          ? "--mg-block"
+           : o->mg_levels >= 0    ? "--mg-levels"
+                                  : NULL;
+}
+
 /* The options that only a system takes. */
 static const char *of_a_system(const cg_options *o) {
     return o->matrix              ? "--matrix"
@@ -123,11 +158,11 @@ static const char *of_a_system(const cg_options *o) {
            : o->precision >= 0    ? "--precision"
            : o->seed >= 0         ? "--seed"
            : o->lenient           ? "--lenient"
-                                  : NULL;
+                                  : of_multigrid(o);
 }
 
 static int refuse_contradictions(const cg_options *o) {
-    const char *system = of_a_system(o);
+    const char *system = of_a_system(o), *multigrid = of_multigrid(o);
     const struct {
         bool both;
         const char *one, *other, *why;
@@ -150,6 +185,9 @@ static int refuse_contradictions(const cg_options *o) {
     if (o->seed >= 0 && !o->generate) {
         return cli_usage("--seed needs --generate");
     }
+    if (multigrid && o->precondition != CG_MULTIGRID) {
+        return cli_usage("%s needs --precondition multigrid", multigrid);
+    }
     if (o->rtol == 0) {
         return cli_usage("--rtol takes a number above 0, not 0: no residual is that small");
     }
@@ -165,7 +203,16 @@ static int refuse_contradictions(const cg_options *o) {
 int cg_options_read(int argc, char **argv, cg_options *options) {
     const char *files[1] = {NULL};
     int count = 0;
-    *options = (cg_options){.seed = -1, .compare = -1, .solver = -1, .precondition = -1, .precision = -1, .rtol = -1};
+    *options = (cg_options){.seed = -1,
+                            .compare = -1,
+                            .solver = -1,
+                            .precondition = -1,
+                            .precision = -1,
+                            .rtol = -1,
+                            .mg_smoother = -1,
+                            .mg_cycle = -1,
+                            .mg_levels = -1,
+                            .mg_threshold = -1};
     int code = cli_parse(&cg_tool, argc, argv, options, files, 1, &count);
     if (code != CLI_DONE || options->help || options->version) {
         return code;

@@ -38,13 +38,36 @@ static void result_rows(const cg_job *job) {
     }
     const lsp_solve_info *s = &job->solution;
     cli_table_row(to, "solver", cg_solver_name(&job->options), "%s%s", s->reason,
-                  job->options.precondition == 1 ? "; preconditioned by the diagonal" : "");
+                  job->options.precondition == CG_MULTIGRID ? "; preconditioned by multigrid"
+                  : job->options.precondition == CG_JACOBI  ? "; preconditioned by the diagonal"
+                                                            : "");
     cli_table_row(to, "iterations", cli_count(s->iterations).text, "%s", converged(job) ? "" : "NOT CONVERGED");
     snprintf(number.text, sizeof number.text, "%.2e", s->residual);
     cli_table_row(to, "residual", number.text, "|b - A x| / |b|, computed anew from x");
     if (!job->options.rhs) {
         snprintf(number.text, sizeof number.text, "%.2e", job->error);
         cli_table_row(to, "error", number.text, "the largest |x - 1|: b is A times ones");
+    }
+}
+
+/* The hierarchy; with --verbose each of its levels. */
+static void multigrid_rows(const cg_job *job) {
+    FILE *to = job->run.report;
+    const lsp_multigrid_info *m = &job->multigrid;
+    cli_text number;
+    snprintf(number.text, sizeof number.text, "%d level%s", m->levels, cli_plural(m->levels));
+    cli_table_row(to, "multigrid", number.text, "%s; complexity of grids %.2f, of operators %.2f; %s held",
+                  cg_smoother_name(&job->options), m->grid_complexity, m->operator_complexity,
+                  cli_bytes(m->bytes).text);
+    for (int i = 0; i < m->levels && job->options.verbose; i++) {
+        snprintf(number.text, sizeof number.text, "%d", i);
+        if (i + 1 < m->levels) {
+            cli_table_row(to, "level", number.text, "%s rows, %s entries; radius %.3f", cli_count(m->rows[i]).text,
+                          cli_count(m->nnz[i]).text, m->radius[i]);
+        } else {
+            cli_table_row(to, "level", number.text, "%s rows, %s entries; %s", cli_count(m->rows[i]).text,
+                          cli_count(m->nnz[i]).text, m->reason);
+        }
     }
 }
 
@@ -88,6 +111,9 @@ static void time_rows(const cg_job *job) {
     char repeats[240] = "";
     const int64_t iterations = job->options.nas ? job->benchmark.iterations : job->solution.iterations;
     cli_table_row(to, job->A.generated ? "generate" : "read", cli_time(job->run.read_ms).text, "%s", "");
+    if (job->multigrid.levels > 0) {
+        cli_table_row(to, "set-up", cli_time(job->multigrid.setup_seconds * 1e3).text, "of multigrid");
+    }
     cli_table_row(to, "plan", cli_time(plan_seconds(job) * 1e3).text, "%s",
                   in_one_kernel(job) ? "for one kernel that does all iterations" : method_name(job));
     if (job->options.repeat > 0 && converged(job)) {
@@ -140,6 +166,9 @@ static void report_text(const cg_job *job) {
     }
     fputc('\n', to);
     result_rows(job);
+    if (job->multigrid.levels > 0) {
+        multigrid_rows(job);
+    }
     if (job->options.verbose) {
         method_rows(job);
     }
@@ -212,6 +241,28 @@ static void plan_json(cli_json *json, const cg_job *job) {
     cli_json_close(json, '}');
 }
 
+static void multigrid_json(cli_json *json, const cg_job *job) {
+    const lsp_multigrid_info *m = &job->multigrid;
+    cli_json_open(json, "multigrid", '{');
+    cli_json_string(json, "smoother", cg_smoother_name(&job->options));
+    cli_json_string(json, "cycle", job->options.mg_cycle == 1 ? "w" : "v");
+    cli_json_measured(json, "setup_seconds", true, m->setup_seconds);
+    cli_json_measured(json, "grid_complexity", true, m->grid_complexity);
+    cli_json_measured(json, "operator_complexity", true, m->operator_complexity);
+    cli_json_integer(json, "bytes", m->bytes);
+    cli_json_string(json, "reason", m->reason);
+    cli_json_open(json, "levels", '[');
+    for (int i = 0; i < m->levels; i++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_integer(json, "n", m->rows[i]);
+        cli_json_integer(json, "nnz", m->nnz[i]);
+        cli_json_measured(json, "radius", m->radius[i] > 0, m->radius[i]);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+    cli_json_close(json, '}');
+}
+
 static void peers_json(cli_json *json, const cg_job *job) {
     cli_json_open(json, "cusparse", '[');
     for (int i = 0; i < PEER_CG_WAYS; i++) {
@@ -241,6 +292,9 @@ static void report_json(const cg_job *job) {
     cli_json_measured(&json, "write", job->written, job->write_ms);
     cli_json_close(&json, '}');
     plan_json(&json, job);
+    if (job->multigrid.levels > 0) {
+        multigrid_json(&json, job);
+    }
     if (job->compared) {
         peers_json(&json, job);
     }

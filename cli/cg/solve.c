@@ -86,7 +86,9 @@ static lsp_solve_options how_to_solve(cg_job *job) {
     lsp_solve_options how = {.type = cg_type(o),
                              .rtol = cg_rtol(o),
                              .max_iterations = o->max_iterations,
-                             .precondition = o->precondition == 1 ? LSP_PRECONDITION_JACOBI : LSP_PRECONDITION_NONE,
+                             .precondition = o->precondition == CG_MULTIGRID ? LSP_PRECONDITION_MULTIGRID
+                                             : o->precondition == CG_JACOBI  ? LSP_PRECONDITION_JACOBI
+                                                                             : LSP_PRECONDITION_NONE,
                              .method = o->method,
                              .passes = o->passes};
     if (o->history) {
@@ -111,16 +113,26 @@ static lsp_status run_once(cg_job *job, lsp_solve_plan *plan, const void *b, voi
     return status;
 }
 
-static lsp_status make_plan(cg_job *job, lsp_ctx *ctx, lsp_solve_plan **plan) {
-    const lsp_solve_options how = how_to_solve(job);
+static lsp_status make_plan(cg_job *job, lsp_ctx *ctx, lsp_multigrid **multigrid, lsp_solve_plan **plan) {
+    lsp_solve_options how = how_to_solve(job);
     cli_progress_begin(&job->run.progress, "planning", job->A.name);
+    if (how.precondition == LSP_PRECONDITION_MULTIGRID) {
+        const lsp_multigrid_options wanted = cg_multigrid(&job->options);
+        lsp_status status = lsp_multigrid_create(ctx, cg_matrix(job), &wanted, multigrid);
+        status = status == LSP_OK ? lsp_multigrid_get_info(*multigrid, &job->multigrid) : status;
+        if (status != LSP_OK) {
+            return status;
+        }
+        how.multigrid = *multigrid;
+    }
     return job->options.solver == CG_BICGSTAB ? lsp_bicgstab_plan_create(ctx, cg_matrix(job), &how, plan)
                                               : lsp_cg_plan_create(ctx, cg_matrix(job), &how, plan);
 }
 
 static lsp_status run_all(cg_job *job, lsp_ctx *ctx, const void *b, void *x, double *seconds) {
     lsp_solve_plan *plan = NULL;
-    lsp_status status = make_plan(job, ctx, &plan);
+    lsp_multigrid *multigrid = NULL;
+    lsp_status status = make_plan(job, ctx, &multigrid, &plan);
     if (status == LSP_OK) {
         cli_progress_end(&job->run.progress);
         status = run_once(job, plan, b, x, &job->cold_seconds);
@@ -141,6 +153,7 @@ static lsp_status run_all(cg_job *job, lsp_ctx *ctx, const void *b, void *x, dou
         }
     }
     lsp_solve_plan_destroy(plan);
+    lsp_multigrid_destroy(multigrid);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef LIBSPARSE_SOLVE_H
 #define LIBSPARSE_SOLVE_H
 
+#include "multigrid.h"
 #include "spmv.h"
 
 #ifdef __cplusplus
@@ -20,8 +21,9 @@ typedef bool (*lsp_iteration_fn)(void *user, int64_t iteration, double residual)
 
 typedef enum lsp_precondition {
     LSP_PRECONDITION_NONE = 0,
-    LSP_PRECONDITION_JACOBI, /* the diagonal of A; a diagonal entry that is 0 or missing is refused */
-    LSP_PRECONDITION_USER    /* options->precondition_apply */
+    LSP_PRECONDITION_JACOBI,   /* the diagonal of A; a diagonal entry that is 0 or missing is refused */
+    LSP_PRECONDITION_USER,     /* options->precondition_apply */
+    LSP_PRECONDITION_MULTIGRID /* one cycle of options->multigrid */
 } lsp_precondition;
 
 typedef struct lsp_solve_options {
@@ -34,6 +36,8 @@ typedef struct lsp_solve_options {
     lsp_precondition precondition;
     lsp_apply_fn precondition_apply;
     void *precondition_user;
+    lsp_multigrid *multigrid; /* with LSP_PRECONDITION_MULTIGRID: a hierarchy for A or a similar matrix, which outlives
+                                 the plan. NULL: the plan makes one with default options, and updates it with A */
     lsp_apply_fn operator_apply; /* with A NULL: the matrix as a function */
     void *operator_user;
     int64_t n;       /* with A NULL: unknowns */
@@ -104,8 +108,17 @@ LSP_API void lsp_solve_plan_destroy(lsp_solve_plan *plan);
 LSP_API lsp_status lsp_solve_plan_get_info(const lsp_solve_plan *plan, lsp_solve_info *info);
 LSP_API lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_info *info);
 /* New values in the same structure, as lsp_spmv_update. With Jacobi it waits for a GPU: a diagonal entry of 0 is
- * refused, and the plan stays as it was. */
+ * refused, and the plan stays as it was. A hierarchy of the plan's own is updated as by lsp_multigrid_update; one of
+ * the caller's stays as it is. */
 LSP_API lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A);
+
+/* ---- multigrid by itself ------------------------------------------------------------------------------------------
+ */
+
+/* Solves A x = b for the matrix A of *m by cycles alone: x += cycle(b - A x), until the residual is small. One cycle is
+ * an iteration. `options`: no preconditioner and no operator. All else is as for lsp_cg, and both may be NULL. */
+LSP_API lsp_status lsp_multigrid_solve(lsp_multigrid *m, const void *b, const lsp_solve_options *options, void *x,
+                                       lsp_solve_info *info);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ int64_t lsp_mtx_more(lsp_mtx_bytes *input) {
         ssize_t got;
         do {
             got = read(input->fd, input->buffer, input->buffer_bytes);
-        } while (got < 0 && errno == EINTR);
+        } while (got < 0 && errno == EINTR && !lsp_stopped(input->ctx));
         if (got < 0) {
             return -1;
         }
@@ -90,8 +90,9 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
     char *piece = NULL;
     int64_t capacity = 0;
     int code = inflateInit2(&stream, 15 + 16);
-    LSP_REQUIRE(code == Z_OK, LSP_ERR_MEMORY, "%s: no memory to decompress it", source->name);
-    begun = true;
+    begun = code == Z_OK;
+    LSP_TRY(lsp_go_on(ctx));
+    LSP_REQUIRE(begun, LSP_ERR_MEMORY, "%s: no memory to decompress it", source->name);
     while (again) {
         if (stream.avail_out == 0) {
             if (capacity == 0) {
@@ -103,6 +104,7 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
             capacity -= stream.avail_out;
         }
         int64_t more = lsp_mtx_more(input);
+        LSP_TRY(lsp_go_on(ctx));
         LSP_REQUIRE(more >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
         uInt given = (uInt)lsp_min(more, 1 << 30), free_before = stream.avail_out;
         stream.next_in = (z_const Bytef *)input->next;
@@ -112,6 +114,7 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
         input->left -= given - stream.avail_in;
         source->bytes += free_before - stream.avail_out;
         if (code == Z_MEM_ERROR) {
+            LSP_TRY(lsp_go_on(ctx));
             status = lsp_fail(ctx, LSP_ERR_MEMORY, "%s: %s", source->name, lsp_last_error(ctx));
             goto done;
         }

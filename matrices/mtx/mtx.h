@@ -53,14 +53,16 @@ bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, 
 /* ---- gzip: one or more members, from a file, a pipe or memory ---- */
 
 typedef struct lsp_mtx_bytes { /* bytes not yet taken */
-    int fd;                    /* -1: memory alone */
+    const lsp_ctx *ctx;
+    int fd; /* -1: memory alone */
     const unsigned char *next;
     size_t left;
     unsigned char *buffer;
     size_t buffer_bytes;
 } lsp_mtx_bytes;
 
-/* Returns the bytes available at `next`, and reads more if there are none; 0 at the end, -1 with errno set. */
+/* Returns the bytes available at `next`, and reads more if there are none; 0 at the end, -1 with errno set: EINTR
+ * after lsp_ctx_cancel. */
 int64_t lsp_mtx_more(lsp_mtx_bytes *input);
 
 /* Adds memory for more text: *capacity bytes at *piece. */

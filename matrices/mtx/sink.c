@@ -8,7 +8,9 @@
 enum { packed_bytes = 256 << 10 };
 
 lsp_status lsp_mtx_sink_fail(const lsp_mtx_sink *sink, int error) {
-    return lsp_fail(sink->ctx, LSP_ERR_IO, "%s: cannot be written: %s", sink->name, strerror(error));
+    const lsp_status status = lsp_go_on(sink->ctx);
+    return status != LSP_OK ? status
+                            : lsp_fail(sink->ctx, LSP_ERR_IO, "%s: cannot be written: %s", sink->name, strerror(error));
 }
 
 static voidpf take(voidpf ctx, uInt items, uInt bytes) {
@@ -23,8 +25,9 @@ static lsp_status start_compression(lsp_mtx_sink *sink) {
     LSP_TRY(LSP_SCRATCH(ctx, packed_bytes, &sink->packed));
     sink->stream = (z_stream){.zalloc = take, .zfree = give_back, .opaque = ctx};
     int code = deflateInit2(&sink->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-    LSP_REQUIRE(code == Z_OK, LSP_ERR_MEMORY, "%s: no memory to compress it", sink->name);
-    sink->compressed = true;
+    sink->compressed = code == Z_OK;
+    LSP_TRY(lsp_go_on(ctx));
+    LSP_REQUIRE(sink->compressed, LSP_ERR_MEMORY, "%s: no memory to compress it", sink->name);
 done:
     return status;
 }
@@ -54,7 +57,7 @@ static int put_raw(const lsp_mtx_sink *sink, const void *bytes, size_t count) {
     const char *next = bytes;
     while (count > 0) {
         ssize_t written = write(sink->file.fd, next, count < 1 << 30 ? count : 1 << 30);
-        if (written < 0 && errno != EINTR) {
+        if (written < 0 && (errno != EINTR || lsp_stopped(sink->ctx))) {
             return errno;
         }
         if (written > 0) {
@@ -72,7 +75,7 @@ static int put_packed(lsp_mtx_sink *sink, const char *text, size_t bytes, int fl
         sink->stream.next_out = sink->packed;
         sink->stream.avail_out = packed_bytes;
         int code = deflate(&sink->stream, flush);
-        int error = put_raw(sink, sink->packed, packed_bytes - sink->stream.avail_out);
+        int error = lsp_stopped(sink->ctx) ? EINTR : put_raw(sink, sink->packed, packed_bytes - sink->stream.avail_out);
         if (error || code == Z_STREAM_ERROR) {
             return error ? error : EIO;
         }

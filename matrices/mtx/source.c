@@ -43,6 +43,7 @@ static lsp_status keep_stream(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source
     char *piece = NULL;
     int64_t capacity = 0, more;
     while ((more = lsp_mtx_more(input)) > 0) {
+        LSP_TRY(lsp_go_on(ctx));
         if (capacity == 0) {
             LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &capacity));
             LSP_REQUIRE(piece, LSP_ERR_MEMORY, "%s: no memory to keep it", source->name);
@@ -55,6 +56,7 @@ static lsp_status keep_stream(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source
         source->bytes += take;
         capacity -= take;
     }
+    LSP_TRY(lsp_go_on(ctx));
     LSP_REQUIRE(more == 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
 done:
     return status;
@@ -64,11 +66,14 @@ done:
 static lsp_status keep_all(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
     lsp_status status = LSP_OK;
     source->fd = -1;
-    LSP_REQUIRE(lsp_mtx_more(input) >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
+    const int64_t more = lsp_mtx_more(input);
+    LSP_TRY(lsp_go_on(ctx));
+    LSP_REQUIRE(more >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
     while (input->left == 1) { /* a pipe may give one byte at first */
         unsigned char first = *input->next;
         ssize_t got = input->fd < 0 ? 0 : read(input->fd, input->buffer + 1, input->buffer_bytes - 1);
         if (got < 0 && errno == EINTR) {
+            LSP_TRY(lsp_go_on(ctx));
             continue;
         }
         LSP_REQUIRE(got >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
@@ -101,7 +106,7 @@ static lsp_status open_file(lsp_ctx *ctx, int fd, lsp_mtx_source *source) {
         in_place = source->bytes > 0 && (magic[0] != 0x1f || magic[1] != 0x8b);
     }
     if (!in_place) { /* files of /proc report a size of 0 and still have text */
-        lsp_mtx_bytes input = {.fd = fd, .buffer_bytes = input_bytes};
+        lsp_mtx_bytes input = {.ctx = ctx, .fd = fd, .buffer_bytes = input_bytes};
         source->bytes = 0;
         LSP_TRY(LSP_SCRATCH(ctx, input_bytes, &input.buffer));
         LSP_TRY(keep_all(ctx, &input, source));
@@ -130,7 +135,7 @@ lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const void *text, size_t bytes, con
     const unsigned char *start = text;
     *source = (lsp_mtx_source){.name = name, .fd = -1};
     if (bytes >= 2 && start[0] == 0x1f && start[1] == 0x8b) {
-        lsp_mtx_bytes input = {.fd = -1, .next = start, .left = bytes};
+        lsp_mtx_bytes input = {.ctx = ctx, .fd = -1, .next = start, .left = bytes};
         LSP_TRY(keep_all(ctx, &input, source));
     } else {
         source->bytes = source->piece[0].end = (int64_t)bytes;

@@ -16,6 +16,7 @@ enum {
     SORT_FAR = 1 << 18,      /* items; a scatter of at least this many collects SORT_LINE items before each write */
     SORT_LINE = 16,          /* items; of 4 bytes they fill a cache line */
     SORT_FAR_DIGIT = 8,      /* most bits of the digit of a scatter of SORT_FAR items or more */
+    SORT_SPREAD = 24 << 20,  /* bytes of keys without values from which a scatter does so too */
     SORT_NEAR = 3 << 15,     /* items that fit the cache of a core */
     SORT_BUCKET = 128,       /* items wanted in a bucket */
     SORT_LAST_DIGIT = 11,    /* numbers of at most this many bits are sorted by one split */

@@ -63,6 +63,17 @@ static void KEY_NAME(count)(const lsp_task *sort, const char *keys_, int64_t n, 
     const type *moved = (const type *)(const void *)place->values + begin;                                             \
     SCATTER_EITHER(type, moved[i])
 
+/* Do lines pay for keys alone? They do if the output is larger than the caches and no digit has many of the keys:
+ * then direct writes go far apart. */
+static bool KEY_NAME(are_spread)(const int64_t *next, int64_t buckets) {
+    const int64_t all = next[buckets - 1] - next[0];
+    bool even = all * (int64_t)sizeof(KEY) >= SORT_SPREAD;
+    for (int64_t d = 1; d < buckets && even; d++) {
+        even = (next[d] - next[d - 1]) * buckets <= 4 * all;
+    }
+    return even;
+}
+
 /* Contract: lsp_sort_kernels (cpu.h). With many items and `lines`, items of each digit are collected and written by
  * whole lines, past the caches: buckets far apart would evict each other. */
 static void KEY_NAME(scatter)(const lsp_task *sort, const lsp_sort_place *place, int64_t begin, int64_t end,
@@ -74,7 +85,8 @@ static void KEY_NAME(scatter)(const lsp_task *sort, const lsp_sort_place *place,
     int64_t start[1 << SORT_FAR_DIGIT];
     uint16_t d[DIGIT_PART];
     bool aligned = ((uintptr_t)keys | (uintptr_t)values) % 64 == 0;
-    if (lines && aligned && end - begin >= SORT_FAR && digit.bits <= SORT_FAR_DIGIT && sort->value_bytes > 0) {
+    if (lines && aligned && end - begin >= SORT_FAR && digit.bits <= SORT_FAR_DIGIT &&
+        (sort->value_bytes > 0 || KEY_NAME(are_spread)(next, (int64_t)1 << digit.bits))) {
         key_lines = (KEY *)(void *)lines;
         value_lines = lines + (sizeof(KEY) * SORT_LINE << SORT_FAR_DIGIT);
         memcpy(start, next, sizeof *start << digit.bits);
@@ -85,7 +97,15 @@ static void KEY_NAME(scatter)(const lsp_task *sort, const lsp_sort_place *place,
         prefetch((const char *)from, FETCH_AHEAD, sizeof(KEY), part, false);
         prefetch(place->values, begin + FETCH_AHEAD, sort->value_bytes, part, false);
         KEY_NAME(digits)(sort, from, part, digit, d);
-        if (sort->value_bytes == 0) {
+        if (sort->value_bytes == 0 && key_lines) {
+            for (int64_t i = 0; i < part; i++) {
+                int64_t to = next[d[i]]++;
+                key_lines[d[i] * SORT_LINE + to % SORT_LINE] = from[i];
+                if (to % SORT_LINE == SORT_LINE - 1) {
+                    write_line(key_lines, d[i], sizeof(KEY), keys, start[d[i]], to + 1);
+                }
+            }
+        } else if (sort->value_bytes == 0) {
             for (int64_t i = 0; i < part; i++) {
                 keys_to[next[d[i]]++] = from[i];
             }
@@ -103,7 +123,9 @@ static void KEY_NAME(scatter)(const lsp_task *sort, const lsp_sort_place *place,
     }
     for (int64_t i = 0; key_lines && i < (int64_t)1 << digit.bits; i++) {
         write_line(key_lines, i, sizeof(KEY), keys, start[i], next[i]);
-        write_line(value_lines, i, sort->value_bytes, values, start[i], next[i]);
+        if (sort->value_bytes > 0) {
+            write_line(value_lines, i, sort->value_bytes, values, start[i], next[i]);
+        }
     }
     lines_are_written();
 }

@@ -46,16 +46,16 @@ static lsp_status turn(running *run) {
         loop(run, plan->bicgstab ? LSP_LOOP_TURN_STABILIZED : LSP_LOOP_TURN, none);
     }
     run->s->due = false;
-    return plan->bicgstab && run->s->end == LSP_SOLVE_RUNS && plan->options.precondition == LSP_PRECONDITION_USER
+    return plan->bicgstab && run->s->end == LSP_SOLVE_RUNS && lsp_solve_calls_precondition(plan)
                ? lsp_solve_precondition(plan, plan->vectors.p, plan->vectors.p_hat)
                : LSP_OK;
 }
 
-/* Conjugate gradients with a user's preconditioner: z = M r and r*z. Otherwise the loops have made r*z. */
+/* Conjugate gradients with a preconditioner that is called: z = M r and r*z. Otherwise the loops have made r*z. */
 static lsp_status apply_to_r(running *run, double *rz) {
     lsp_status status = LSP_OK;
     const lsp_solve_plan *plan = run->plan;
-    if (!plan->bicgstab && plan->options.precondition == LSP_PRECONDITION_USER) {
+    if (!plan->bicgstab && lsp_solve_calls_precondition(plan)) {
         double sums[3];
         const lsp_solve_loop two = {.p = plan->vectors.r, .q = plan->vectors.z};
         LSP_TRY(lsp_solve_precondition(plan, plan->vectors.r, plan->vectors.z));
@@ -117,7 +117,7 @@ static lsp_status iterate_bicgstab(running *run) {
     }
     loop(run, LSP_LOOP_HALF, sums);
     ss = sums[0];
-    if (plan->options.precondition == LSP_PRECONDITION_USER) {
+    if (lsp_solve_calls_precondition(plan)) {
         LSP_TRY(lsp_solve_precondition(plan, v->s, v->s_hat));
     }
     LSP_TRY(lsp_solve_multiply(plan, v->s_hat, v->t));

@@ -4,6 +4,7 @@
 #include "core/items.h"
 #include "gpu.h"
 #include "resident.h"
+#include "solve/multigrid/job.h"
 #include "solve/rules.h"
 
 enum { MOST_BATCH = 16, USER_BATCH = 4 };
@@ -17,7 +18,9 @@ static int batch_for(const lsp_solve_plan *plan) {
         return USER_BATCH;
     }
     const double products = plan->bicgstab ? 2 : 1, kernels = 4 * products, vectors = 10 * products;
-    const double seconds = products * plan->spmv_info.predicted_seconds + kernels * kernel_seconds +
+    const bool cycles = plan->options.precondition == LSP_PRECONDITION_MULTIGRID;
+    const double cycle_seconds = cycles ? plan->options.multigrid->cycle_seconds : 0;
+    const double seconds = products * (plan->spmv_info.predicted_seconds + cycle_seconds) + kernels * kernel_seconds +
                            vectors * (double)plan->n * (double)lsp_type_bytes(plan->type) / bytes_a_second;
     const double batch = batch_seconds / seconds;
     return batch > MOST_BATCH ? MOST_BATCH : batch > 1 ? (int)batch : 1;
@@ -46,7 +49,7 @@ static void release(lsp_solve_plan *plan) {
 
 /* ---- one iteration, enqueued ---- */
 
-/* z = M r and r*z by the user's preconditioner. */
+/* z = M r and r*z by a preconditioner that is called. */
 static lsp_status apply_to_r(const lsp_solve_plan *plan) {
     lsp_status status = LSP_OK;
     const lsp_solve_vectors *v = &plan->vectors;
@@ -62,7 +65,7 @@ done:
 static lsp_status turn(const lsp_solve_plan *plan, bool first) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_solve_launch_turn(plan, first));
-    if (plan->bicgstab && plan->options.precondition == LSP_PRECONDITION_USER) {
+    if (plan->bicgstab && lsp_solve_calls_precondition(plan)) {
         LSP_TRY(lsp_solve_precondition(plan, plan->vectors.p, plan->vectors.p_hat));
     }
 done:
@@ -87,7 +90,7 @@ static lsp_status iterate_bicgstab(const lsp_solve_plan *plan) {
     LSP_TRY(lsp_solve_multiply(plan, v->p_hat, v->q));
     LSP_TRY(lsp_solve_launch_dot(plan, v->r_hat, v->q, 0));
     LSP_TRY(lsp_solve_launch_half(plan));
-    if (plan->options.precondition == LSP_PRECONDITION_USER) {
+    if (lsp_solve_calls_precondition(plan)) {
         LSP_TRY(lsp_solve_precondition(plan, v->s, v->s_hat));
     }
     LSP_TRY(lsp_solve_multiply(plan, v->s_hat, v->t));
@@ -111,6 +114,11 @@ done:
 
 /* Records a batch, unless that was done or cannot be done: then each launch is enqueued by itself. */
 static void record(lsp_solve_plan *plan) {
+    const lsp_multigrid *m = plan->options.multigrid;
+    if (m != NULL && m->version != plan->recorded) {
+        lsp_cuda_queue_forget(&plan->queue); /* it reads the hierarchy before its update */
+        plan->recorded = m->version;
+    }
     if (plan->queue.graph == NULL && !lsp_solve_has_user_part(plan) &&
         lsp_cuda_queue_record(plan->ctx, &plan->queue) == LSP_OK &&
         lsp_cuda_queue_recorded(plan->ctx, &plan->queue, enqueue_iterations(plan)) != LSP_OK) {

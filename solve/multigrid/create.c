@@ -12,7 +12,7 @@ static void describe(lsp_multigrid *m) {
     lsp_multigrid_info *info = &m->info;
     double rows = 0, nnz = 0;
     info->levels = m->levels;
-    info->bytes = 0;
+    info->bytes = m->cycle_bytes;
     for (int i = 0; i < m->levels; i++) {
         const lsp_level *l = &m->level[i];
         info->rows[i] = l->A.rows;

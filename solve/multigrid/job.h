@@ -44,7 +44,10 @@ struct lsp_multigrid {
     bool broken;       /* an update failed half-way */
     int levels;
     lsp_level level[LSP_MULTIGRID_LEVELS];
-    void *memory; /* of the levels' vectors */
+    void *memory;         /* of the levels' vectors */
+    int64_t cycle_bytes;  /* of the plans and vectors of the cycle */
+    double cycle_seconds; /* of a cycle, as predicted */
+    int64_t version;      /* counts updates: what was recorded before one is out of date */
     lsp_multigrid_info info;
 };
 

@@ -359,8 +359,9 @@ LSP_DEFINE_RULE(CONSTANT) {
     X(INVERT)                                                                                                          \
     X(SEED)                                                                                                            \
     X(KRYLOV)                                                                                                          \
-    X(SMOOTH) X(CONDENSE) X(STRONG) X(ENTER) X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) X(MEASURE) X(JOIN)         \
-        X(COUNT) X(PLACE) X(ORTHOGONAL) X(CONSTANT)
+    X(SMOOTH)                                                                                                          \
+    X(CONDENSE) X(STRONG) X(ENTER) X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) X(MEASURE) X(JOIN) X(COUNT) X(PLACE) \
+        X(ORTHOGONAL) X(CONSTANT)
 
 #ifdef __cplusplus
 }

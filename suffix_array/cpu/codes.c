@@ -1,16 +1,16 @@
 /* The alphabet of a text, and the text as codes: the place of each symbol in the alphabet. */
 #include "cpu.h"
 
-/* ---- symbols that occur, marked in a table ---- */
+/* ---- symbols, counted in a table ---- */
 
-typedef struct marking {
+typedef struct counting {
     const lsp_text *text;
-    uint8_t *seen; /* a byte for each possible symbol */
     uint32_t *largest;
-} marking;
+    int64_t symbols, shares, *count; /* a count for each possible symbol, for each share of the text */
+} counting;
 
 static void find_largest(void *data, int64_t begin, int64_t end) {
-    marking *m = data;
+    const counting *m = data;
     uint32_t largest = 0;
     for (int64_t i = begin; i < end; i++) {
         const uint32_t symbol = ((const uint32_t *)m->text->symbols)[i];
@@ -22,13 +22,20 @@ static void find_largest(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static void mark(void *data, int64_t begin, int64_t end) {
-    marking *m = data;
-    for (int64_t i = begin; i < end; i++) {
-        uint8_t *seen = &m->seen[lsp_symbol_at(m->text->symbols, m->text->symbol_bytes, i)];
-        if (__atomic_load_n(seen, __ATOMIC_RELAXED) == 0) {
-            __atomic_store_n(seen, 1, __ATOMIC_RELAXED);
+static void count_share(void *data, int64_t share, int thread) {
+    const counting *c = data;
+    const int bytes = c->text->symbol_bytes;
+    int64_t begin, end, *count = c->count + share * c->symbols;
+    (void)thread;
+    lsp_share(c->text->n, (int)share, (int)c->shares, &begin, &end);
+    if (bytes == 1) {
+        for (int64_t i = begin; i < end; i++) {
+            count[((const uint8_t *)c->text->symbols)[i]]++;
         }
+        return;
+    }
+    for (int64_t i = begin; i < end; i++) {
+        count[lsp_symbol_at(c->text->symbols, bytes, i)]++;
     }
 }
 
@@ -42,21 +49,30 @@ typedef struct writing {
     lsp_codes *codes;
 } writing;
 
-static inline void put(const lsp_codes *codes, int64_t i, uint32_t code) {
+static inline void put(const lsp_codes *codes, int bytes, int64_t i, uint32_t code) {
     void *at = (void *)(uintptr_t)codes->at;
-    if (codes->bytes == 1) {
+    if (bytes == 1) {
         ((uint8_t *)at)[i] = (uint8_t)code;
-    } else if (codes->bytes == 2) {
+    } else if (bytes == 2) {
         ((uint16_t *)at)[i] = (uint16_t)code;
     } else {
         lsp_index_set(at, codes->wide ? LSP_I64 : LSP_I32, i, code);
     }
 }
 
-static void write_by_table(void *data, int64_t begin, int64_t end) {
-    const writing *w = data;
+/* The widths are constants where it pays. */
+static inline void write_as(const writing *w, int64_t begin, int64_t end, int symbol_bytes, int bytes) {
     for (int64_t i = begin; i < end; i++) {
-        put(w->codes, i, w->code_of[lsp_symbol_at(w->text->symbols, w->text->symbol_bytes, i)]);
+        put(w->codes, bytes, i, w->code_of[lsp_symbol_at(w->text->symbols, symbol_bytes, i)]);
+    }
+}
+
+static void write_by_table(void *data, int64_t begin, int64_t end) {
+    const writing w = *(const writing *)data;
+    if (w.text->symbol_bytes == 1) {
+        write_as(&w, begin, end, 1, 1);
+    } else {
+        write_as(&w, begin, end, w.text->symbol_bytes, w.codes->bytes);
     }
 }
 
@@ -64,17 +80,7 @@ static void write_sorted(void *data, int64_t begin, int64_t end) {
     const writing *w = data;
     const lsp_type type = w->codes->wide ? LSP_I64 : LSP_I32;
     for (int64_t i = begin; i < end; i++) {
-        put(w->codes, lsp_index_at(w->places, type, i), w->sorted[i]);
-    }
-}
-
-static void count(const lsp_codes *codes) {
-    const lsp_type type = codes->wide ? LSP_I64 : LSP_I32;
-    for (int64_t i = 0; i < codes->n; i++) {
-        const int64_t code = codes->bytes == 1   ? ((const uint8_t *)codes->at)[i]
-                             : codes->bytes == 2 ? ((const uint16_t *)codes->at)[i]
-                                                 : lsp_index_at(codes->at, type, i);
-        lsp_index_set(codes->count, type, code, lsp_index_at(codes->count, type, code) + 1);
+        put(w->codes, w->codes->bytes, lsp_index_at(w->places, type, i), w->sorted[i]);
     }
 }
 
@@ -117,23 +123,36 @@ static lsp_status make_by_sort(lsp_ctx *ctx, const lsp_text *text, lsp_codes *co
     LSP_TRY(make_room(ctx, codes));
     writing w = {.text = text, .sorted = sorted, .places = places, .codes = codes};
     lsp_for_shares(ctx, text->n, 1 << 16, write_sorted, &w);
+    const lsp_type type = codes->wide ? LSP_I64 : LSP_I32;
+    for (int64_t i = 0; i < text->n; i++) {
+        lsp_index_set(codes->count, type, sorted[i], lsp_index_at(codes->count, type, sorted[i]) + 1);
+    }
 done:
     return status;
 }
 
 static lsp_status make_by_table(lsp_ctx *ctx, const lsp_text *text, int64_t symbols, lsp_codes *codes) {
     lsp_status status = LSP_OK;
-    marking m = {.text = text};
+    counting c = {.text = text, .symbols = symbols};
     uint32_t *code_of;
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, symbols, &m.seen));
-    lsp_for_shares(ctx, text->n, 1 << 16, mark, &m);
+    c.shares = lsp_threads_for(ctx, text->n, 8 * symbols);
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, c.shares * symbols, &c.count));
+    lsp_for_parts(ctx, c.shares, (int)c.shares, count_share, &c);
     LSP_TRY(LSP_SCRATCH(ctx, symbols, &code_of));
     codes->kinds = 0;
     for (int64_t s = 0; s < symbols; s++) {
+        for (int64_t share = 1; share < c.shares; share++) {
+            c.count[s] += c.count[share * symbols + s];
+        }
         code_of[s] = (uint32_t)codes->kinds;
-        codes->kinds += m.seen[s];
+        codes->kinds += c.count[s] > 0;
     }
     LSP_TRY(make_room(ctx, codes));
+    for (int64_t s = 0; s < symbols; s++) {
+        if (c.count[s] > 0) {
+            lsp_index_set(codes->count, codes->wide ? LSP_I64 : LSP_I32, code_of[s], c.count[s]);
+        }
+    }
     writing w = {.text = text, .code_of = code_of, .codes = codes};
     lsp_for_shares(ctx, text->n, 1 << 16, write_by_table, &w);
 done:
@@ -146,8 +165,8 @@ lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_cod
     *codes = (lsp_codes){.n = text->n, .wide = wide};
     if (text->symbol_bytes == 4) {
         uint32_t largest = 0;
-        marking m = {.text = text, .largest = &largest};
-        lsp_for_shares(ctx, text->n, 1 << 16, find_largest, &m);
+        counting c = {.text = text, .largest = &largest};
+        lsp_for_shares(ctx, text->n, 1 << 16, find_largest, &c);
         symbols = (int64_t)largest + 1;
     }
     if (symbols <= lsp_max(text->n, 1 << 16)) {
@@ -155,7 +174,6 @@ lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_cod
     } else {
         LSP_TRY(make_by_sort(ctx, text, codes));
     }
-    count(codes);
     LSP_TRY(lsp_text_firsts(ctx, text, &codes->first));
 done:
     return status;

@@ -14,6 +14,7 @@ typedef struct T(doubling) {
     T(groups) * groups;
     int64_t offset; /* symbols that are compared already: the next key begins behind them */
     lsp_key_sample *sample;
+    int64_t looked; /* the sample is of so many first suffixes */
 } T(doubling);
 
 /* In a set of strings code 0 is free and stands behind the end. */
@@ -74,19 +75,21 @@ static void T(take_sample)(void *data, int64_t begin, int64_t end) {
     });
 }
 
-/* The shares of suffixes that are equal to another one in their long keys and in their short keys. */
-static lsp_status T(equal_shares)(lsp_ctx *ctx, T(doubling) * d, double *in_long, double *in_short) {
+/* The shares of the first n suffixes that are equal to another one of them in their long keys and in their short keys.
+ */
+static lsp_status T(equal_shares)(lsp_ctx *ctx, T(doubling) * d, int64_t n, double *in_long, double *in_short) {
     lsp_status status = LSP_OK;
     lsp_key_sample s = {.less = 0};
     const int top = d->symbols * d->bits;
     int64_t same[2] = {0, 0};
     const size_t mark = lsp_scratch_mark(ctx);
-    while (d->n >> s.less > LSP_SAMPLE_WANTED) {
+    while (n >> s.less > LSP_SAMPLE_WANTED) {
         s.less++;
     }
     LSP_TRY(LSP_SCRATCH(ctx, LSP_SAMPLE_MOST, &s.keys));
     d->sample = &s;
-    lsp_for_shares(ctx, d->n, 1 << 16, T(take_sample), d);
+    d->looked = n;
+    lsp_for_shares(ctx, n, 1 << 16, T(take_sample), d);
     *in_long = *in_short = 1; /* of a few keys with many suffixes each, the sample catches none or too many suffixes */
     if (s.count > LSP_SAMPLE_WANTED / 8 * (s.less > 0) && s.count <= LSP_SAMPLE_MOST) {
         const lsp_segsort_args sort = {
@@ -206,7 +209,15 @@ static lsp_status T(doubling_look)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, 
     const int bits = (int)lsp_max(lsp_bits((uint64_t)(kinds - (first == NULL))), 1);
     *d = (T(doubling)){.text = text, .n = n, .first = first, .bits = bits, .symbols = 64 / bits};
     d->short_bits = (int)lsp_max(32 / bits, 1) * bits;
-    return T(equal_shares)(ctx, d, in_long, in_short);
+    lsp_status status = LSP_OK;
+    if (n >= LSP_LOOK_PART) { /* all together share no fewer keys than those of a part among themselves */
+        LSP_TRY(T(equal_shares)(ctx, d, n / 8, in_long, in_short));
+    }
+    if (n < LSP_LOOK_PART || is_doubling_cheaper(*in_long)) {
+        LSP_TRY(T(equal_shares)(ctx, d, n, in_long, in_short));
+    }
+done:
+    return status;
 }
 
 /* `d` from doubling_look. On failure `suffixes` is untouched. */
@@ -240,7 +251,7 @@ static lsp_status T(doubling_run)(lsp_ctx *ctx, T(doubling) * d, bool long_keys,
     T(settle)(ctx, &g, d->keys, d->long_keys ? 8 : 4, mask, stop);
     LSP_TRY(T(text_rounds)(ctx, d, mask, stop, rounds));
     LSP_TRY(T(rank_rounds)(ctx, d, rounds));
-    memcpy(suffixes, order, (size_t)d->n * sizeof(INDEX));
+    lsp_for_shares(ctx, d->n, 1 << 16, T(copy_order), &(T(groups)){.id = suffixes, .order = order});
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -136,6 +136,11 @@ done:
     return status;
 }
 
+static void T(copy_order)(void *data, int64_t begin, int64_t end) {
+    const T(groups) *g = data;
+    memcpy(g->id + begin, g->order + begin, (size_t)(end - begin) * sizeof(INDEX));
+}
+
 /* Scratch for n items (not 0), all in one group. `order` is given. */
 static lsp_status T(groups_make)(lsp_ctx *ctx, int64_t n, INDEX *order, T(groups) * g) {
     lsp_status status = LSP_OK;
@@ -146,7 +151,7 @@ static lsp_status T(groups_make)(lsp_ctx *ctx, int64_t n, INDEX *order, T(groups
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->base));
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->next_begin));
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->next_base));
-    memcpy(g->id, order, (size_t)n * sizeof(INDEX));
+    lsp_for_shares(ctx, n, 1 << 16, T(copy_order), g);
     g->begin[0] = g->base[0] = 0;
     g->begin[1] = (INDEX)n;
 done:

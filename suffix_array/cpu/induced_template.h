@@ -13,8 +13,8 @@ typedef struct T(minima) {
     uint64_t pads;     /* a key of pads alone. Pads fill the key behind a substring. A pad is larger than every code, so
                           a substring comes behind those that it begins: at its end they have type L, it has type S */
     int64_t shares, count;
-    int64_t *from, *found; /* of each share */
-    INDEX *at;             /* the minima, in the order of the text */
+    int64_t *end; /* of each share: where its minima end */
+    INDEX *at;    /* the minima, in the order of the text */
     uint64_t *keys;
 } T(minima);
 
@@ -56,15 +56,31 @@ static int64_t T(next_minimum)(const T(minima) * m, int64_t i) {
     return m->n;
 }
 
-/* Finds the minima begin + 1 .. end, from the right to the left, and writes them to the end of the share's room. */
+/* Counts the minima begin + 1 .. end of a share. */
+static void T(count_share)(void *data, int64_t share, int thread) {
+    const T(minima) *m = data;
+    int64_t begin, end, found = 0;
+    (void)thread;
+    lsp_share(m->n, (int)share, (int)m->shares, &begin, &end);
+    bool rises = end < m->n && T(rises)(m, end);
+    for (int64_t i = lsp_min(end, m->n - 1) - 1; i >= begin; i--) {
+        const SYMBOL symbol = m->text[i], right = m->text[i + 1];
+        const bool up = (symbol < right) | ((symbol == right) & rises); /* no branch */
+        found += !up & rises;
+        rises = up;
+    }
+    m->end[share] = found;
+}
+
+/* Finds them, from the right to the left. */
 static void T(find_share)(void *data, int64_t share, int thread) {
     T(minima) *m = data;
     const int top = m->symbols * m->bits;
     int64_t begin, end;
     (void)thread;
     lsp_share(m->n, (int)share, (int)m->shares, &begin, &end);
-    const int64_t room = begin / 2 + 2 * share, most = (end - begin) / 2 + 2;
-    int64_t out = room + most, next = m->n, i = end - 1;
+    int64_t out = m->end[share], next = m->n, i = end - 1;
+    const int64_t first = share > 0 ? m->end[share - 1] : 0;
     bool rises = false;
     uint64_t key = 0;
     if (end < m->n) {
@@ -75,37 +91,33 @@ static void T(find_share)(void *data, int64_t share, int thread) {
         key = ((uint64_t)m->text[i] + 1) << (top - m->bits);
         i--;
     }
-    for (; i >= begin; i--) {
+    for (; out > first; i--) {
         const SYMBOL symbol = m->text[i], right = m->text[i + 1];
-        const bool up = symbol < right || (symbol == right && rises), minimum = !up && rises;
+        const bool up = (symbol < right) | ((symbol == right) & rises), minimum = !up & rises;
         const int64_t length = next - i; /* from i + 1 to the next minimum, both included */
         const int keep = (int)lsp_min(length, m->symbols) * m->bits;
         const uint64_t rest = ((uint64_t)1 << (top - keep)) - 1;
         m->at[out - 1] = (INDEX)(i + 1); /* without a branch: the next minimum writes over what is none */
         m->keys[out - 1] = (key & ~rest) | (m->pads & rest);
-        next = minimum ? i + 1 : next;
+        next += (i + 1 - next) & -(int64_t)minimum;
         out -= minimum;
         rises = up;
         key = key >> m->bits | ((uint64_t)symbol + 1) << (top - m->bits);
     }
-    m->from[share] = out;
-    m->found[share] = room + most - out;
 }
 
 static lsp_status T(find_minima)(lsp_ctx *ctx, T(minima) * m) {
     lsp_status status = LSP_OK;
-    m->shares = lsp_min(4 * (int64_t)lsp_threads_for(ctx, m->n, 1 << 16), 256);
-    const int64_t most = m->n / 2 + 2 * m->shares + 2;
-    LSP_TRY(LSP_SCRATCH(ctx, most, &m->at));
-    LSP_TRY(LSP_SCRATCH(ctx, most, &m->keys));
-    LSP_TRY(LSP_SCRATCH(ctx, m->shares, &m->from));
-    LSP_TRY(LSP_SCRATCH(ctx, m->shares, &m->found));
-    lsp_for_parts(ctx, m->shares, (int)lsp_min(m->shares, ctx->options.threads), T(find_share), m);
+    const int threads = lsp_threads_for(ctx, m->n, 1 << 16);
+    m->shares = lsp_min(4 * (int64_t)threads, 256);
+    LSP_TRY(LSP_SCRATCH(ctx, m->shares, &m->end));
+    lsp_for_parts(ctx, m->shares, threads, T(count_share), m);
     for (int64_t share = 0; share < m->shares; share++) {
-        memmove(m->at + m->count, m->at + m->from[share], (size_t)m->found[share] * sizeof(INDEX));
-        memmove(m->keys + m->count, m->keys + m->from[share], (size_t)m->found[share] * sizeof(uint64_t));
-        m->count += m->found[share];
+        m->end[share] = m->count += m->end[share];
     }
+    LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->at));
+    LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->keys));
+    lsp_for_parts(ctx, m->shares, threads, T(find_share), m);
 done:
     return status;
 }
@@ -124,6 +136,8 @@ static void T(substring_keys)(void *data, int64_t begin, int64_t end) {
     const T(naming) *t = data;
     const T(minima) *m = t->minima;
     for (int64_t i = begin; i < end; i++) {
+        __builtin_prefetch(&m->at[t->groups->id[lsp_min(i + 48, end - 1)]]);
+        __builtin_prefetch(&m->text[m->at[t->groups->id[lsp_min(i + 24, end - 1)]] + t->offset]);
         const int64_t id = t->groups->id[i], at = m->at[id] + t->offset;
         const int64_t last = id + 1 < m->count ? m->at[id + 1] : m->n;
         t->keys[i] = T(padded)(m, T(window)(m, at), lsp_max(last + 1 - at, 0));
@@ -148,8 +162,11 @@ static lsp_status T(sort_substrings)(lsp_ctx *ctx, T(minima) * m, INDEX *order, 
                                       .end_bit = top,
                                       .flags = LSP_SORT_POSITIONS};
     LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
-    for (int64_t i = 0; i < m->count; i++) {
-        starts[(m->keys[i] >> (top - m->bits)) - 1]++;
+    for (int64_t i = 0, before = 0; i < m->count; before = i) { /* sorted: a sum for each symbol, not each minimum */
+        const uint64_t symbol = m->keys[i] >> (top - m->bits);
+        while (++i < m->count && m->keys[i] >> (top - m->bits) == symbol) {
+        }
+        starts[symbol - 1] = (INDEX)(i - before);
     }
     LSP_TRY(T(groups_make)(ctx, m->count, order, &g));
     g.head = head;
@@ -162,75 +179,259 @@ done:
     return status;
 }
 
-/* names[i] = the name of substring i of the text. Returns how many names there are. */
-static int64_t T(name)(const T(minima) * m, const INDEX *order, const uint8_t *head, INDEX *names) {
-    int64_t name = -1;
-    for (int64_t i = 0; i < m->count; i++) {
-        name += head[i];
-        names[order[i]] = (INDEX)name;
+typedef struct T(names) {
+    const T(minima) * minima;
+    const INDEX *order;
+    const uint8_t *head;
+    INDEX *names, *count;   /* of each substring of the text; of each name: its substrings */
+    int64_t shares, *first; /* of each share: the number of names in earlier ones */
+} T(names);
+
+static void T(count_names)(void *data, int64_t share, int thread) {
+    const T(names) *t = data;
+    int64_t begin, end, heads = 0;
+    (void)thread;
+    lsp_share(t->minima->count, (int)share, (int)t->shares, &begin, &end);
+    for (int64_t i = begin; i < end; i++) {
+        heads += t->head[i];
     }
-    return name + 1;
+    t->first[share + 1] = heads;
+}
+
+/* A share has the names that begin in it. */
+static void T(write_names)(void *data, int64_t share, int thread) {
+    const T(names) *t = data;
+    const int64_t count = t->minima->count;
+    int64_t i, end, name = t->first[share];
+    (void)thread;
+    lsp_share(count, (int)share, (int)t->shares, &i, &end);
+    while (i < end && !t->head[i]) {
+        i++;
+    }
+    while (i < end) {
+        const int64_t begin = i;
+        do {
+            t->names[t->order[i++]] = (INDEX)name;
+        } while (i < count && !t->head[i]);
+        t->count[name++] = (INDEX)(i - begin);
+    }
 }
 
 /* ---- the passes ---- */
 
+/* A pass over the array, up for suffixes of type L, then down for those of type S: each entry puts the suffix before it
+ * to the next free place of its symbol's bucket. The sign bit of an entry says that the suffix before it is not for
+ * this pass. Entries that are known together make a block: threads read the symbols before them, each for its share,
+ * and then put them; the counts of all shares tell each one its places. */
+typedef struct T(pass) {
+    const SYMBOL *text;
+    int64_t n, kinds;
+    INDEX *suffixes, **to; /* of each symbol: the next free place; when going down, the one behind it */
+    bool down;
+    int64_t least, most; /* entries of a block; fewer are taken one after the other */
+    int shares;
+    int64_t begin, items; /* of the block; `begin` is its first entry in the order of the pass */
+    INDEX *values;        /* LSP_BLOCK for each share: what it puts, */
+    SYMBOL *symbols;      /* to which buckets, */
+    int64_t *found;       /* and how many */
+    INDEX *next;          /* `stride` for each share: counts of its buckets, then places */
+    int64_t stride;       /* kinds, and cache lines between those of two shares */
+} T(pass);
+
+/* What an entry puts to the bucket of *symbol, unless *take is false. Marks the entry for the next pass. */
+static inline INDEX T(put_before)(const SYMBOL *text, INDEX *entry, bool down, SYMBOL *symbol, bool *take) {
+    const UNSIGNED sign = (UNSIGNED)1 << (8 * sizeof(INDEX) - 1);
+    const INDEX suffix = *entry;
+    *take = suffix > 0;
+    *entry = (INDEX)(down ? (UNSIGNED)suffix & ~sign : (UNSIGNED)suffix ^ sign);
+    const INDEX before = (*take ? suffix : 1) - 1;
+    *symbol = text[before];
+    return (INDEX)((UNSIGNED)before | ((down ? text[before - 1] > *symbol : text[before - 1] < *symbol) ? sign : 0));
+}
+
+/* Takes entries begin .. end-1 one after the other, also those that are put there meanwhile. */
+static inline void T(take_each)(const T(pass) * p, int64_t begin, int64_t end, bool down) {
+    enum { ahead = sizeof(SYMBOL) > 2 ? 48 : 32 };
+    const UNSIGNED sign = (UNSIGNED)1 << (8 * sizeof(INDEX) - 1);
+    const int64_t n = p->n, step = down ? -1 : 1;
+    const SYMBOL *const text = p->text;
+    INDEX *const suffixes = p->suffixes, **const to = p->to, nowhere, *unused = &nowhere;
+    int64_t i = down ? end - 1 : begin;
+    for (int64_t left = end - begin; left > 0; left--, i += step) {
+        const int64_t far = i + 2 * ahead * step, near = i + ahead * step;
+        __builtin_prefetch(&text[(INDEX)((UNSIGNED)suffixes[lsp_max(lsp_min(far, n - 1), 0)] & ~sign) - 1]);
+        if (sizeof(SYMBOL) > 2) {
+            const INDEX soon = suffixes[lsp_max(lsp_min(near, n - 1), 0)];
+            __builtin_prefetch(&to[text[(soon > 0 && soon < n ? soon : 1) - 1]]);
+        }
+        SYMBOL symbol;
+        bool take;
+        const INDEX value = T(put_before)(text, &suffixes[i], down, &symbol, &take);
+        INDEX **const bucket = take ? &to[symbol] : &unused; /* no branch: it could not be predicted */
+        INDEX *const at = *bucket - (down && take);
+        *at = value;
+        *bucket = at + (!down && take);
+    }
+}
+
+static inline void T(read_entries)(const T(pass) * p, int64_t share, bool down) {
+    const UNSIGNED sign = (UNSIGNED)1 << (8 * sizeof(INDEX) - 1);
+    int64_t first, last, found = 0;
+    lsp_share(p->items, (int)share, p->shares, &first, &last);
+    const SYMBOL *const text = p->text;
+    INDEX *const entries = p->suffixes + p->begin, *const next = p->next + share * p->stride;
+    INDEX *const values = p->values + share * LSP_BLOCK;
+    SYMBOL *const symbols = p->symbols + share * LSP_BLOCK;
+    memset(next, 0, (size_t)p->kinds * sizeof *next);
+    for (int64_t k = first; k < last; k++) {
+        const int64_t far = lsp_min(k + LSP_FAR_ENTRIES, last - 1);
+        bool take;
+        SYMBOL symbol;
+        __builtin_prefetch(&text[(INDEX)((UNSIGNED)entries[down ? -far : far] & ~sign) - 1]);
+        values[found] = T(put_before)(text, &entries[down ? -k : k], down, &symbol, &take);
+        symbols[found] = symbol;
+        next[symbol] += take;
+        found += take;
+    }
+    p->found[share] = found;
+}
+
+static void T(read_share)(void *data, int64_t share, int thread) {
+    const T(pass) *p = data;
+    (void)thread;
+    if (p->down) {
+        T(read_entries)(p, share, true);
+    } else {
+        T(read_entries)(p, share, false);
+    }
+}
+
+static void T(put_share)(void *data, int64_t share, int thread) {
+    const T(pass) *p = data;
+    INDEX *const next = p->next + share * p->stride, *const suffixes = p->suffixes;
+    const INDEX *const values = p->values + share * LSP_BLOCK;
+    const SYMBOL *const symbols = p->symbols + share * LSP_BLOCK;
+    const INDEX down = p->down;
+    (void)thread;
+    for (int64_t k = 0; k < p->found[share]; k++) {
+        const INDEX at = next[symbols[k]] - down;
+        suffixes[at] = values[k];
+        next[symbols[k]] = at + 1 - down;
+    }
+}
+
+/* Takes `items` entries from `begin` on, at most p->most, in the order of the pass; all are known. */
+static void T(take_block)(lsp_ctx *ctx, T(pass) * p, int64_t begin, int64_t items) {
+    p->begin = begin;
+    p->items = items;
+    lsp_for_parts(ctx, p->shares, p->shares, T(read_share), p);
+    for (int64_t s = 0; s < p->kinds; s++) {
+        INDEX at = (INDEX)(p->to[s] - p->suffixes);
+        for (int64_t share = 0; share < p->shares; share++) {
+            INDEX *const next = &p->next[share * p->stride + s];
+            const INDEX count = *next;
+            *next = at;
+            at += p->down ? -count : count;
+        }
+        p->to[s] = p->suffixes + at;
+    }
+    lsp_for_parts(ctx, p->shares, p->shares, T(put_share), p);
+}
+
+/* In a bucket lie those of type L, then those of type S; of these, before this pass, the minima at the end. */
+static void T(pass_up)(lsp_ctx *ctx, T(pass) * p, const INDEX *count, const INDEX *starts) {
+    int64_t begin = 0, end = 0;
+    for (int64_t s = 0; s < p->kinds; s++, begin = end) {
+        for (end += count[s]; count[s] < p->least && s + 1 < p->kinds && count[s + 1] < p->least; s++) {
+            end += count[s + 1]; /* small buckets are taken together */
+        }
+        if (count[s] < p->least) {
+            T(take_each)(p, begin, end, false);
+            continue;
+        }
+        const int64_t minima = end - starts[s];
+        for (int64_t i = begin, items; i < end; i += items) {
+            const int64_t known = lsp_min((i < minima ? p->to[s] - p->suffixes : end) - i, p->most);
+            items = known >= p->least ? known : lsp_min(p->least, (i < minima ? minima : end) - i);
+            if (known >= p->least) {
+                T(take_block)(ctx, p, i, items);
+            } else if (known > 0) {
+                T(take_each)(p, i, i + items, false);
+            } else {
+                items = minima - i; /* the others of type S are put by the other pass */
+            }
+        }
+    }
+}
+
+static void T(pass_down)(lsp_ctx *ctx, T(pass) * p, const INDEX *count) {
+    int64_t begin = p->n, end = p->n;
+    for (int64_t s = p->kinds - 1; s >= 0; s--, end = begin) {
+        for (begin -= count[s]; count[s] < p->least && s > 0 && count[s - 1] < p->least; s--) {
+            begin -= count[s - 1];
+        }
+        if (count[s] < p->least) {
+            T(take_each)(p, begin, end, true);
+            continue;
+        }
+        for (int64_t i = end, items; i > begin; i -= items) {
+            const int64_t put = p->to[s] - p->suffixes; /* behind it all are known, and where type L begins, all are */
+            items = lsp_min(i - (put < i ? put : begin), p->most);
+            if (items >= p->least) {
+                T(take_block)(ctx, p, i - 1, items);
+            } else {
+                items = lsp_min(p->least, i - begin);
+                T(take_each)(p, i - items, i, true);
+            }
+        }
+    }
+}
+
+static void T(clear_share)(void *data, int64_t begin, int64_t end) {
+    memset((INDEX *)data + begin, 0xff, (size_t)(end - begin) * sizeof(INDEX));
+}
+
 /* Puts all suffixes in order. sorted: the suffixes that begin at minima; starts: how many of them begin with each
- * symbol. In `suffixes` the sign bit of an entry says that the suffix before it is not for this pass. */
+ * symbol. */
 static lsp_status T(induce)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t kinds, const INDEX *count,
                             const INDEX *starts, const INDEX *sorted, INDEX *suffixes) {
     lsp_status status = LSP_OK;
-    enum { ahead = sizeof(SYMBOL) > 2 ? 48 : 32 };
     const UNSIGNED sign = (UNSIGNED)1 << (8 * sizeof(INDEX) - 1);
     const size_t mark = lsp_scratch_mark(ctx);
-    INDEX nowhere, *unused = &nowhere, **to;
-    LSP_TRY(LSP_SCRATCH(ctx, kinds, &to));
-    memset(suffixes, 0xff, (size_t)n * sizeof(INDEX));
+    int64_t largest = 0;
+    T(pass) p = {.text = text, .n = n, .kinds = kinds, .suffixes = suffixes};
+    p.shares = lsp_threads_for(ctx, n, LSP_BLOCK);
+    p.most = p.shares * LSP_BLOCK;
+    p.stride = kinds + 32;
+    p.least = p.shares > 1 ? lsp_max(LSP_BLOCK_LEAST, 4 * kinds * p.shares) : n + 1;
+    for (int64_t s = 0; s < kinds; s++) {
+        largest = lsp_max(largest, count[s]);
+    }
+    LSP_TRY(LSP_SCRATCH(ctx, kinds, &p.to));
+    if (largest >= p.least) {
+        LSP_TRY(LSP_SCRATCH(ctx, p.most, &p.values));
+        LSP_TRY(LSP_SCRATCH(ctx, p.most, &p.symbols));
+        LSP_TRY(LSP_SCRATCH(ctx, p.shares, &p.found));
+        LSP_TRY(LSP_SCRATCH(ctx, p.shares * p.stride, &p.next));
+    }
+    lsp_for_shares(ctx, n, 1 << 16, T(clear_share), suffixes);
     INDEX *place = suffixes;
     for (int64_t s = 0; s < kinds; s++) { /* minima to the ends of their buckets */
-        to[s] = place;
+        p.to[s] = place;
         place += count[s];
         if (starts[s] > 0) {
             memcpy(place - starts[s], sorted, (size_t)starts[s] * sizeof(INDEX));
             sorted += starts[s];
         }
     }
-    *to[text[n - 1]]++ = (INDEX)((UNSIGNED)(n - 1) | (text[n - 2] < text[n - 1] ? sign : 0));
-    for (int64_t i = 0; i < n; i++) {
-        __builtin_prefetch(&text[(INDEX)((UNSIGNED)suffixes[lsp_min(i + 2 * ahead, n - 1)] & ~sign) - 1]);
-        if (sizeof(SYMBOL) > 2) {
-            const INDEX soon = suffixes[lsp_min(i + ahead, n - 1)];
-            __builtin_prefetch(&to[text[(soon > 0 ? soon : 1) - 1]]);
-        }
-        const INDEX entry = suffixes[i];
-        const bool take = entry > 0;
-        suffixes[i] = (INDEX)((UNSIGNED)entry ^ sign);
-        const INDEX before = (take ? entry : 1) - 1;
-        const SYMBOL symbol = text[before];
-        INDEX **const bucket = take ? &to[symbol] : &unused; /* no branch: it could not be predicted */
-        INDEX *const at = *bucket;
-        *at = (INDEX)((UNSIGNED)before | (text[before - 1] < symbol ? sign : 0));
-        *bucket = at + take;
-    }
+    *p.to[text[n - 1]]++ = (INDEX)((UNSIGNED)(n - 1) | (text[n - 2] < text[n - 1] ? sign : 0));
+    T(pass_up)(ctx, &p, count, starts);
     place = suffixes;
     for (int64_t s = 0; s < kinds; s++) {
-        to[s] = place += count[s];
+        p.to[s] = place += count[s];
     }
-    for (int64_t i = n - 1; i >= 0; i--) {
-        __builtin_prefetch(&text[(INDEX)((UNSIGNED)suffixes[lsp_max(i - 2 * ahead, 0)] & ~sign) - 1]);
-        if (sizeof(SYMBOL) > 2) {
-            const INDEX soon = suffixes[lsp_max(i - ahead, 0)];
-            __builtin_prefetch(&to[text[(soon > 0 && soon < n ? soon : 1) - 1]]);
-        }
-        const INDEX entry = suffixes[i];
-        const bool take = entry > 0;
-        suffixes[i] = (INDEX)((UNSIGNED)entry & ~sign);
-        const INDEX before = (take ? entry : 1) - 1;
-        const SYMBOL symbol = text[before];
-        INDEX **const bucket = take ? &to[symbol] : &unused;
-        INDEX *const at = *bucket - take;
-        *at = (INDEX)((UNSIGNED)before | (text[before - 1] > symbol ? sign : 0));
-        *bucket = at;
-    }
+    p.down = true;
+    T(pass_down)(ctx, &p, count);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
@@ -259,6 +460,7 @@ static lsp_status T(induced)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_
     const int bits = lsp_bits((uint64_t)kinds + 1);
     T(minima) m = {.text = text, .n = n, .kinds = kinds, .bits = bits, .symbols = 64 / bits};
     INDEX *order, *names, *starts;
+    T(names) t = {.minima = &m};
     uint8_t *head;
     for (int k = 0; k < m.symbols; k++) {
         m.pads = m.pads << bits | ((uint64_t)kinds + 1);
@@ -266,23 +468,24 @@ static lsp_status T(induced)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, kinds, &starts));
     LSP_TRY(T(find_minima)(ctx, &m));
     LSP_TRY(LSP_SCRATCH(ctx, m.count, &order));
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m.count + 1, &names));
-    names++; /* the passes read one item before the first */
+    LSP_TRY(LSP_SCRATCH(ctx, m.count + 1, &names));
+    *names++ = 0; /* the passes read one item before the first */
     const size_t some = lsp_scratch_mark(ctx);
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, m.count, &head));
     if (m.count > 0) {
         LSP_TRY(T(sort_substrings)(ctx, &m, order, head, starts));
     }
-    const int64_t kinds_below = T(name)(&m, order, head, names);
+    t.order = order, t.head = head, t.names = names;
+    t.shares = lsp_threads_for(ctx, m.count, 1 << 16);
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, t.shares + 1, &t.first));
+    lsp_for_parts(ctx, t.shares, (int)t.shares, T(count_names), &t);
+    lsp_prefix_sum(ctx, t.first, t.shares);
+    const int64_t kinds_below = t.first[t.shares];
     if (kinds_below < m.count) {
-        INDEX *count_below;
-        LSP_TRY(LSP_SCRATCH_ZERO(ctx, kinds_below, &count_below));
-        for (int64_t i = 0, name = -1; i < m.count; i++) {
-            name += head[i];
-            count_below[name]++;
-        }
+        LSP_TRY(LSP_SCRATCH(ctx, kinds_below, &t.count));
+        lsp_for_parts(ctx, t.shares, (int)t.shares, T(write_names), &t);
         info->rounds++;
-        LSP_TRY(SORT_NAMES(ctx, names, m.count, kinds_below, count_below, NULL, LSP_SUFFIX_AUTO, order, info));
+        LSP_TRY(SORT_NAMES(ctx, names, m.count, kinds_below, t.count, NULL, LSP_SUFFIX_AUTO, order, info));
     }
     lsp_scratch_release(ctx, some);
     lsp_for_shares(ctx, m.count, 1 << 16, T(minima_by_rank), (void *[]){&m, order});

@@ -17,8 +17,8 @@ static lsp_status T(level)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t 
     }
     if (info->reason[0] == 0) {
         snprintf(info->reason, sizeof info->reason,
-                 "%.0f %% of the suffixes share their first %d symbols with others%s", 100 * in_long, d.symbols,
-                 first != NULL ? "; a set of strings" : "");
+                 "%.0f %% of the first %lld suffixes share their first %d symbols with others%s", 100 * in_long,
+                 (long long)d.looked, d.symbols, first != NULL ? "; a set of strings" : "");
     }
     if (induced) {
         info->bits = 64 / lsp_bits((uint64_t)kinds + 1) * lsp_bits((uint64_t)kinds + 1);

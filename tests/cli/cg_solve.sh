@@ -59,7 +59,7 @@ is "$(gzip -dc x.mtx.gz | head -1)" "$banner coordinate real general"
 
 # ---- generated systems; the same bits for any number of threads ----
 for spec in poisson2d:30 stencil27:6; do
-    for precondition in none jacobi; do
+    for precondition in none jacobi multigrid; do
         expect 0 cli --generate $spec --precondition $precondition --json --device cpu
         is "$(json converged) $(json matrix) $(json precondition)" "true \"$spec\" \"$precondition\""
         awk -v r="$(json residual)" -v e="$(json error)" 'BEGIN { exit r > 1e-8 || e > 1e-5 }' || wrong "not exact"

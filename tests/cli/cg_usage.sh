@@ -64,6 +64,9 @@ for class in X SS '|' 'S|W' nascg:; do
 done
 refused "'bicgstabb'" "did you mean 'bicgstab'?" -- A.mtx --solver bicgstabb
 refused "'jacoby'" "did you mean 'jacobi'?" -- A.mtx --precondition jacoby
+refused "'chebishev'" "did you mean 'chebyshev'?" -- A.mtx --precondition multigrid --mg-smoother chebishev
+refused "--mg-cycle needs --precondition multigrid" -- A.mtx --mg-cycle w
+refused "--mg-sweeps takes a whole number" -- A.mtx --precondition multigrid --mg-sweeps 0
 refused "'double'" "did you mean 'f64'?" -- --precision=double A.mtx
 refused "'gpu'" "did you mean 'cuda'?" -- --device gpu A.mtx
 refused "cuda:x" -- --device 'cuda:x' A.mtx
@@ -73,7 +76,8 @@ refused "did you mean 'poisson2d'?" -- --generate possion2d:4
 refused "quux" -- --generate quux
 
 # ---- missing and malformed values ----
-for option in --class --matrix --generate --seed --rhs --output --solver --precondition --rtol --max-iter --method \
+for option in --class --matrix --generate --seed --rhs --output --solver --precondition --mg-smoother --mg-sweeps \
+    --mg-cycle --mg-threshold --mg-block --mg-levels --rtol --max-iter --method \
     --passes --precision --device --threads --max-memory --repeat --compare --history; do
     refused "$option needs a value" -- A.mtx "$option"
     refused "$option needs a value" -- A.mtx "$option" --json
@@ -122,6 +126,7 @@ offers "A B C D E S W" cg-bench --class ""
 offers "--precision --precondition" cg-bench A.mtx --prec
 offers "bicgstab cg" cg-bench --solver = ""
 offers "jacobi" cg-bench --precondition j
+offers "chebyshev jacobi" cg-bench --mg-smoother ""
 offers "gather" cg-bench --method g
 offers "auto" cg-bench --passes ""
 offers "cpu cuda cuda:" cg-bench --device c

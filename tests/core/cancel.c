@@ -40,6 +40,9 @@ static void progress_counted(void *user, const char *phase, double fraction) {
     count(user);
 }
 
+/* The first calls one by one, the others by steps that grow. */
+static long next(long at) { return at + 1 + at / (getenv("LSP_TEST_REDUCED") ? 2 : 6); }
+
 /* Returns false once the call ended before it was stopped. */
 static bool stop_at(int number, const job_input *in, long at, job_output *out, uint64_t right) {
     stopper s = {.memory.fail_at = -1, .at = at};
@@ -82,7 +85,7 @@ Test(cancel, stops_a_call_at_any_hook, .timeout = 900) {
     for (int number = 0; number < JOBS; number++) {
         uint64_t right;
         must(ctx, job_run(ctx, number, in, out, &right));
-        for (long at = 0; stop_at(number, in, at, out, right); at += at < 40 ? 1 : at / 4) {
+        for (long at = 0; stop_at(number, in, at, out, right); at = next(at)) {
         }
     }
     free(out);
@@ -126,7 +129,7 @@ static void stop_plan(stopper *s, lsp_ctx *ctx, const char *name, use_fn use, vo
     must(ctx, use(plan, in, out));
     right = job_digest(ctx, out, &untouched);
     bool stopped = true;
-    for (s->at = 0; stopped; s->at++) {
+    for (s->at = 0; stopped; s->at = next(s->at)) {
         must(ctx, lsp_ctx_trim(ctx));
         s->calls = 0;
         s->ctx = ctx;
@@ -168,7 +171,7 @@ Test(cancel, leaves_plans_that_serve_again, .timeout = 900) {
     stop_plan(&s, ctx, "conjugate gradients", execute_solver, cg, in, out);
     stop_plan(&s, ctx, "BiCGStab", execute_solver, bicgstab, in, out);
     stop_plan(&s, ctx, "a matrix times a vector", execute_vector, vector, in, out);
-    for (long at = 0;; at++) { /* the first use of a plan, which counts the rows, is stopped */
+    for (long at = 0;; at = next(at)) { /* the first use of a plan, which counts the rows, is stopped */
         lsp_csr C = {0}, right = {0};
         lsp_csr_difference difference;
         must(ctx, lsp_spgemm_plan_create(ctx, &in->A, &in->A, NULL, &fresh));
@@ -227,10 +230,10 @@ static void on_signal(int number) {
  * from the stop to the end of the call. */
 static double stop_later(lsp_ctx *ctx, int number, const job_input *in, bool by_signal, job_output *out,
                          uint64_t right) {
-    enum { MOST = 30 };
+    enum { MOST = 12 };
     double longest = 0;
     for (int i = 0; i < MOST; i++) {
-        alarm_clock clock = {.ctx = ctx, .delay_ns = 1 + (int64_t)i * 200000};
+        alarm_clock clock = {.ctx = ctx, .delay_ns = 1 + (int64_t)i * i * 100000};
         pthread_t thread;
         uint64_t bits = right;
         of_signal = &clock;
@@ -271,6 +274,34 @@ Test(cancel, stops_a_call_from_another_thread_and_from_a_signal_handler, .timeou
     free(out);
     job_free_input(ctx, in);
     lsp_ctx_destroy(ctx);
+}
+
+static lsp_ctx *of_pipe;
+static void on_interrupt(int number) {
+    (void)number;
+    lsp_ctx_cancel(of_pipe, true);
+}
+
+/* A signal ends a wait for a pipe, if its handler does not ask the system to go on. */
+Test(cancel, ends_the_wait_for_a_pipe, .timeout = 60) {
+    static const char begin[] = "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n";
+    const struct itimerval often = {.it_value.tv_usec = 20000, .it_interval.tv_usec = 20000};
+    const struct sigaction action = {.sa_handler = on_interrupt};
+    lsp_csr A, untouched;
+    int ends[2];
+    char path[32];
+    memset(&A, 0xA5, sizeof A);
+    untouched = A;
+    of_pipe = test_ctx(2);
+    cr_assert(pipe(ends) == 0 && write(ends[1], begin, sizeof begin - 1) == (ssize_t)sizeof begin - 1);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    cr_assert(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+    must_fail(of_pipe, LSP_ERR_CANCELLED, "lsp_ctx_cancel", lsp_mtx_read(of_pipe, path, NULL, &A, NULL));
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+    cr_assert(memcmp(&A, &untouched, sizeof A) == 0);
+    close(ends[0]);
+    close(ends[1]);
+    lsp_ctx_destroy(of_pipe);
 }
 
 Test(cancel, leaves_what_needs_no_work_alone) {

@@ -13,8 +13,8 @@ typedef struct job_input {
     lsp_points points;
     double x[3][6000];
     char text[70000];
-    char *file; /* A as a file */
-    size_t file_bytes;
+    char *file, *packed; /* A as a file, plain and compressed */
+    size_t file_bytes, packed_bytes;
 } job_input;
 
 typedef struct job_output {
@@ -56,10 +56,12 @@ static lsp_status transpose(lsp_ctx *ctx, const job_input *in, job_output *out) 
 static lsp_status read_file(lsp_ctx *ctx, const job_input *in, job_output *out) {
     return lsp_mtx_read_memory(ctx, in->file, in->file_bytes, "A", NULL, &out->C, NULL);
 }
-static lsp_status write_file(lsp_ctx *ctx, const job_input *in, job_output *out) {
-    char path[] = "/tmp/lsp_test_jobs_XXXXXX";
-    const int file = mkstemp(path);
-    cr_assert(file >= 0 && close(file) == 0 && unlink(path) == 0);
+static lsp_status read_packed(lsp_ctx *ctx, const job_input *in, job_output *out) {
+    return lsp_mtx_read_memory(ctx, in->packed, in->packed_bytes, "A.gz", NULL, &out->C, NULL);
+}
+static lsp_status write_as(lsp_ctx *ctx, const job_input *in, const char *end, job_output *out) {
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/lsp_test_jobs_%d%s", (int)getpid(), end);
     const lsp_status status = lsp_mtx_write(ctx, path, &in->A, NULL);
     cr_assert_eq(access(path, F_OK) == 0, status == LSP_OK, "%s: a file is there", lsp_status_name(status));
     if (status == LSP_OK) {
@@ -69,6 +71,12 @@ static lsp_status write_file(lsp_ctx *ctx, const job_input *in, job_output *out)
     }
     unlink(path);
     return status;
+}
+static lsp_status write_file(lsp_ctx *ctx, const job_input *in, job_output *out) {
+    return write_as(ctx, in, ".mtx", out);
+}
+static lsp_status write_packed(lsp_ctx *ctx, const job_input *in, job_output *out) {
+    return write_as(ctx, in, ".mtx.gz", out);
 }
 static lsp_status solve(lsp_ctx *ctx, const job_input *in, job_output *out) {
     const lsp_solve_options options = {.max_iterations = 60, .fixed = true};
@@ -146,7 +154,9 @@ static const struct {
             {"a plan, executed and refilled", multiply_planned},
             {"a transpose", transpose},
             {"a file read", read_file},
+            {"a compressed file read", read_packed},
             {"a file written", write_file},
+            {"a compressed file written", write_packed},
             {"conjugate gradients", solve},
             {"BiCGStab", solve_stabilized},
             {"all pairs", count_all},
@@ -162,6 +172,22 @@ static const struct {
             {"a matrix times a vector", move},
             {"a graph", generate}};
 enum { JOBS = sizeof jobs / sizeof *jobs };
+
+/* A as the bytes of a file. */
+static inline char *job_file(lsp_ctx *ctx, const lsp_csr *A, const char *end, size_t *bytes) {
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/lsp_test_input_%d%s", (int)getpid(), end);
+    must(ctx, lsp_mtx_write(ctx, path, A, NULL));
+    FILE *file = fopen(path, "r");
+    cr_assert(file != NULL && fseek(file, 0, SEEK_END) == 0);
+    *bytes = (size_t)ftell(file);
+    char *text = malloc(*bytes);
+    rewind(file);
+    cr_assert(text != NULL && fread(text, 1, *bytes, file) == *bytes);
+    fclose(file);
+    unlink(path);
+    return text;
+}
 
 /* What the jobs work on, in memory of `ctx`. */
 static inline job_input *job_make_input(lsp_ctx *ctx) {
@@ -180,24 +206,15 @@ static inline job_input *job_make_input(lsp_ctx *ctx) {
     for (int64_t i = 0; i < (int64_t)sizeof in->text; i++) {
         in->text[i] = (char)(i % 7000 < 3500 ? 'a' + i % 7 : 'a' + test_below(&state, 4));
     }
-    char path[] = "/tmp/lsp_test_jobs_XXXXXX";
-    const int file = mkstemp(path);
-    cr_assert(file >= 0 && close(file) == 0);
-    must(ctx, lsp_mtx_write(ctx, path, &in->A, NULL));
-    FILE *text = fopen(path, "r");
-    cr_assert(text != NULL && fseek(text, 0, SEEK_END) == 0);
-    in->file_bytes = (size_t)ftell(text);
-    in->file = malloc(in->file_bytes);
-    rewind(text);
-    cr_assert(in->file != NULL && fread(in->file, 1, in->file_bytes, text) == in->file_bytes);
-    fclose(text);
-    unlink(path);
+    in->file = job_file(ctx, &in->A, ".mtx", &in->file_bytes);
+    in->packed = job_file(ctx, &in->A, ".mtx.gz", &in->packed_bytes);
     return in;
 }
 static inline void job_free_input(lsp_ctx *ctx, job_input *in) {
     lsp_csr_free(ctx, &in->A);
     lsp_csr_free(ctx, &in->M);
     free(in->file);
+    free(in->packed);
     free(in);
 }
 

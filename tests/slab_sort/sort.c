@@ -1,5 +1,6 @@
 /* The sort of a whole array beside the reference: all types, values, inputs and methods, lengths around every limit. */
 #include "cases.h"
+#include "segsort/cpu/cpu.h"
 
 /* Case `number` of this length; neighbours differ in everything. */
 static void check_number(lsp_ctx *ctx, int64_t n, int number) {
@@ -68,5 +69,14 @@ TEST_ON_BOTH(slab_sort, every_input_is_sorted) {
                                             .in_place = (fill + t) % 2});
             }
         }
+    }
+}
+
+/* A scatter of so many keys writes whole cache lines. */
+Test(slab_sort, keys_alone_that_outgrow_the_caches_are_sorted) {
+    for (int threads = 1; threads <= 2; threads++) {
+        lsp_ctx *ctx = test_ctx(threads);
+        check_sort(ctx, (sort_case){.n = (SORT_SPREAD >> 3) + 100003, .key_type = LSP_U64, .in_place = threads == 2});
+        lsp_ctx_destroy(ctx);
     }
 }
