@@ -1,5 +1,5 @@
-"""Times beside other libraries, those that are installed: peers.py [cpu|cuda] [ROUNDS]. Prints the table of README.md:
-least milliseconds of alternating runs. Products with sorted rows; on a CPU all libraries use all threads that they can.
+"""Times beside other libraries, those that are installed: peers.py [cpu|cuda] [ROUNDS] [FILE.mtx ...]. Prints the table
+of README.md, with a row for the square of each file: least milliseconds of alternating runs. Products with sorted rows; on a CPU all libraries use all threads that they can.
 """
 
 import importlib
@@ -61,7 +61,7 @@ def sorted_rows(C):
     return C
 
 
-def cpu_cases():
+def cpu_cases(files):
     mkl, topn, gb = module("sparse_dot_mkl"), module("sparse_dot_topn"), module("graphblas")
 
     def product(A):
@@ -76,6 +76,8 @@ def cpu_cases():
 
     for spec in ("er:262144:8", "poisson2d:700", "rmat:14:8"):
         yield f"A·A, `{spec}`", product(segsparse.generate(spec))
+    for file in files:
+        yield f"A·A, {os.path.basename(file).partition('.')[0]}", product(segsparse.read_mtx(file, dtype=np.float64))
 
     A = segsparse.generate("er:20000:60")
     peers = {"segsparse": lambda: segsparse.multiply(A, A, keep=10), "scipy": None}
@@ -102,11 +104,14 @@ def cpu_cases():
     def thousand(function):
         return lambda: [function() for _ in range(1000)][0]
 
+    t = np.ones(3)
     yield "1,000 products of 3 x 3", {"segsparse": thousand(lambda: segsparse.multiply(T, T)),
                                       "scipy": thousand(lambda: T @ T)}
+    yield "1,000 times A·x, 3 x 3", {"segsparse": thousand(lambda: segsparse.spmv(T, t)),
+                                     "scipy": thousand(lambda: T @ t)}
 
 
-def gpu_cases():
+def gpu_cases(files):
     cupy, torch = module("cupy"), module("torch")
     import cupyx.scipy.sparse as csp
 
@@ -161,7 +166,7 @@ def main():
     print(f"{name}; {date.today()}; least of {rounds}, in ms; segsparse {segsparse.__version__}, {versions}\n")
     print("| | segsparse | " + " | ".join(peers) + " |")
     print("|---|" + "---:|" * (1 + len(peers)))
-    for what, functions in cpu_cases() if device == "cpu" else gpu_cases():
+    for what, functions in (cpu_cases if device == "cpu" else gpu_cases)(sys.argv[3:]):
         times = least({name: function for name, function in functions.items() if function}, rounds)
         cells = [times.get(name) for name in ("segsparse", *peers)]
         text = ["" if cell is None else cell if isinstance(cell, str) else f"{1000 * cell:.3g}" for cell in cells]

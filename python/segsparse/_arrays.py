@@ -7,21 +7,23 @@ import ctypes
 import math
 import sys
 from ctypes import byref
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
 from . import _header as h
-from ._library import ArgumentError, Context, UnsupportedError, current, lib, pool_of
+from ._library import Arrays, ArgumentError, Context, UnsupportedError, current, lib, pool_of, quick
 
 TYPES = {"<i4": h.LSP_I32, "<i8": h.LSP_I64, "<u4": h.LSP_U32, "<u8": h.LSP_U64, "<f4": h.LSP_F32, "<f8": h.LSP_F64,
          "<c16": h.LSP_C64, "|b1": h.LSP_BOOL}
 TYPESTR = {value: key for key, value in TYPES.items()}
 DTYPES = {key: np.dtype(key) for key in TYPES}
+_TYPESTR_OF = {value: key for key, value in DTYPES.items()}
 MATRIX_TYPES = {DTYPES[key]: value for key, value in TYPES.items() if key[1] != "u"}
 INDEX_TYPES = {DTYPES[key]: TYPES[key] for key in ("<i4", "<i8")}
 # Types of other widths become these, with a copy. "|u1" of a matrix or key, not of what is only moved.
 _WIDER = {"|i1": "<i4", "|u1": "<i4", "<i2": "<i4", "<u2": "<i4", "<u4": "<i8", "<f2": "<f4", "<c8": "<c16"}
+_TO_F64 = frozenset(("<i4", "<i8", "<u4", "<u8", "|b1", "<f4"))  # where float64 alone is taken, as of vectors
 MATRIX = frozenset(("<f8", "<f4", "<i8", "<i4", "<c16", "|b1"))
 INDEX = frozenset(("<i4", "<i8"))
 KEY = frozenset(("<i4", "<i8", "<u4", "<u8", "<f4", "<f8"))
@@ -33,28 +35,38 @@ copied_bytes = 0  # by all conversions of inputs so far
 # ---- arrays that C made --------------------------------------------------------------------------------------------
 
 
-def _free(self: Any, free: Any = lib.lsp_array_free, byref: Any = byref, kind: Any = h.lsp_array) -> None:
-    """The end of an array in memory that `owner` kept: an lsp_array is freed, any other object ends by itself."""
-    if type(self.owner) is kind:
-        free(byref(self.owner))
+def _free(self: Any, free: Any = lib.lsp_array_free, free_small: Any = quick.lsp_array_free, byref: Any = byref,
+          addressof: Any = ctypes.addressof, one: Any = h.lsp_array, three: Any = Arrays,
+          size: int = ctypes.sizeof(h.lsp_array)) -> None:
+    """The end of memory that `owner` kept: an lsp_array or three are freed, any other object ends by itself."""
+    owner = self.owner
+    if type(owner) is one:
+        free(byref(owner))
+    elif type(owner) is three:
+        at = addressof(owner)
+        free_small(at)
+        free_small(at + size)
+        free_small(at + 2 * size)
 
 
-# Arrays of C in NumPy's hands have one of these as their base: a ctypes array is what NumPy takes fastest. Its type
-# covers the next power of two of bytes, because a type for each size would take longer to make than a small product.
-_memory: dict[int, type] = {}
+class HostMemory(ctypes.c_char * (sys.maxsize // 2)):
+    """The base of NumPy's arrays in memory of C, a ctypes array because NumPy takes nothing faster. It begins at address
+    1 and covers all others, because a type for each size would take longer to make than a small product."""
+
+    __slots__ = ("owner",)
+    __del__ = _free
 
 
-def host_array(owner: Any, pointer: int, dtype: np.dtype, shape: tuple) -> np.ndarray:
-    """An array in memory of the host that `owner` keeps: an lsp_array that C has given away, or any other object."""
-    count = shape[0] if len(shape) == 1 else math.prod(shape)
-    bits = (count * dtype.itemsize).bit_length()
-    kind = _memory.get(bits)
-    if kind is None:
-        members = {"__del__": _free, "__slots__": ("owner",)}
-        kind = _memory[bits] = type("HostMemory", (ctypes.c_char * (1 << bits),), members)
-    memory = kind.from_address(pointer)
+def host_memory(owner: Any, begin: Callable = HostMemory.from_address) -> HostMemory:
+    """Memory of the host that `owner` keeps: what C has given away, or any other object."""
+    memory = begin(1)
     memory.owner = owner
-    return np.ndarray(shape, dtype, memory)
+    return memory
+
+
+def host_array(memory: HostMemory, pointer: int, dtype: np.dtype, shape: tuple) -> np.ndarray:
+    """An array in this memory."""
+    return np.ndarray(shape, dtype, memory, pointer - 1)
 
 
 def _address(array: np.ndarray) -> int:
@@ -120,14 +132,14 @@ class Family:
     keep: Any = None  # the object that owns the stream
     pool: Any = None  # whose memory results get
 
-    def context(self, watch: bool = False) -> Context:
-        return current(self.ordinal, self.stream, self.keep, watch, self.pool)
+    def context(self) -> Context:
+        return current(self.ordinal, self.stream, self.keep, self.pool)
 
     def wrap(self, owner: Any, pointer: int | None, typestr: str, shape: tuple) -> Any:
         """An array in memory that `owner` keeps: an lsp_array that C has given away, or any other object."""
         if not pointer:
             return np.empty(shape, typestr)
-        return host_array(owner, pointer, DTYPES[typestr], shape)
+        return host_array(host_memory(owner), pointer, DTYPES[typestr], shape)
 
     def empty(self, shape: tuple, typestr: str) -> Any:
         return np.empty(shape, typestr)
@@ -306,6 +318,10 @@ def interface_of(x: Any) -> dict:
 def view(x: Any, types: frozenset | None = MATRIX, what: str = "the array", write: bool = False) -> View:
     """The view of an array with one of these types (None: any). A list, an array of another type or with gaps is
     copied, unless it is to be written or lies on a GPU: then it is refused."""
+    if type(x) is np.ndarray and x.flags.c_contiguous and (x.flags.writeable or not write):
+        typestr = _TYPESTR_OF.get(x.dtype)
+        if typestr is not None and (types is None or typestr in types):  # the same as below, faster
+            return View(x, address(x), typestr, x.shape)
     if type(x).__module__.startswith("torch"):
         x = x.detach()
     elif not (hasattr(x, "__cuda_array_interface__") or hasattr(x, "__array_interface__")):
@@ -342,7 +358,7 @@ def _converted(x: Any, interface: dict, types: frozenset | None, what: str, writ
     if types is not None and typestr not in types:
         native = "<" + typestr[1:] if typestr[0] == ">" else typestr
         wanted = native if native in types else _WIDER.get(native, native)
-        if wanted not in types and wanted == "<i4" and types <= REAL:
+        if wanted not in types and wanted in _TO_F64 and types <= REAL and "<f8" in types:
             wanted = "<f8"
     if types is not None and wanted not in types:
         raise UnsupportedError(f"{what} has elements of type {np.dtype(typestr)}; these are taken: "

@@ -17,17 +17,27 @@ from typing import Any, Callable
 
 from . import _header as h
 
-lib = ctypes.CDLL(str(Path(__file__).with_name("libsparse.so")))
+_path = str(Path(__file__).with_name("libsparse.so"))
+lib = ctypes.CDLL(_path)
+quick = ctypes.PyDLL(_path)  # keeps the interpreter's lock: for calls that take less time than giving it away
 for _name, (_result, _arguments) in h.SIGNATURES.items():
-    _function = getattr(lib, _name)
-    _function.restype, _function.argtypes = _result, _arguments
+    for _function in getattr(lib, _name), getattr(quick, _name):
+        _function.restype, _function.argtypes = _result, _arguments
 
 
 # ---- errors --------------------------------------------------------------------------------------------------------
 
 
 class Error(Exception):
-    """A call failed. Its text is the sentence of the library; `status` is the name of the status in C."""
+    """A call failed. Its text is the sentence of the library; `status` is the name of the status in C.
+
+    >>> import segsparse
+    >>> try:
+    ...     segsparse.generate("none:3")
+    ... except segsparse.Error as error:
+    ...     print(error.status)
+    LSP_ERR_ARGUMENT
+    """
 
     status = "LSP_ERR"
 
@@ -66,10 +76,14 @@ class ConvergenceError(Error, ArithmeticError):
     solution: Any = None
 
 
+class CancelledError(Error):
+    """The call was stopped by Context.cancel()."""
+
+
 _ERRORS = {
     h.LSP_ERR_ARGUMENT: ArgumentError, h.LSP_ERR_FORMAT: FormatError, h.LSP_ERR_IO: FileError,
     h.LSP_ERR_MEMORY: OutOfMemoryError, h.LSP_ERR_DEVICE: DeviceError, h.LSP_ERR_UNSUPPORTED: UnsupportedError,
-    h.LSP_ERR_OVERFLOW: RangeError, h.LSP_ERR_CONVERGENCE: ConvergenceError,
+    h.LSP_ERR_OVERFLOW: RangeError, h.LSP_ERR_CONVERGENCE: ConvergenceError, h.LSP_ERR_CANCELLED: CancelledError,
 }
 
 
@@ -81,8 +95,10 @@ def failure(status: int, sentence: bytes) -> Error:
 
 
 # rows, cols, nnz, rowptr, col, val, rowptr_type, col_type, val_type, where: faster than one by one.
-members_of = struct.Struct("3q3P4i").unpack
-assert struct.calcsize("3q3P4i") == ctypes.sizeof(h.lsp_csr)
+_csr = struct.Struct("3q3P4i")
+members_of, set_members = _csr.unpack, _csr.pack_into
+assert _csr.size == ctypes.sizeof(h.lsp_csr)
+Arrays = h.lsp_array * 3  # of a matrix, given away by a context
 
 
 # ---- contexts ------------------------------------------------------------------------------------------------------
@@ -100,14 +116,13 @@ class Context:
 
     device: "cpu", "cuda" or "cuda:1". threads: 0 is as many as OpenMP would use. max_bytes: 0 is no limit.
     log(sentence) receives each important decision, progress(phase, fraction) the progress of long calls.
-    stream: the number of a cudaStream_t; keep: the object that owns it. watch: can Ctrl-C stop a product? That costs a
-    call of Python for each step of it. pool: an lsp_allocator that never ends. The memory of a context ends when
-    nothing uses it any more.
+    stream: the number of a cudaStream_t; keep: the object that owns it. pool: an lsp_allocator that never ends. The
+    memory of a context ends when nothing uses it any more.
     """
 
     def __init__(self, device: str = "cpu", *, threads: int = 0, max_bytes: int = 0,
                  log: Callable[[str], Any] | None = None, progress: Callable[[str, float], Any] | None = None,
-                 stream: int | None = None, keep: Any = None, watch: bool = True, pool: Any = None):
+                 stream: int | None = None, keep: Any = None, pool: Any = None):
         name, _, ordinal = device.partition(":")
         if name not in ("cpu", "cuda") or (ordinal and not ordinal.isdigit()):
             raise ArgumentError(f'device is {device!r}: it must be "cpu", "cuda" or "cuda:N"')
@@ -117,10 +132,10 @@ class Context:
         self._lock, self._thread = threading.Lock(), 0
         self._dead: collections.deque = collections.deque()
         self._raised: BaseException | None = None
+        self._cancelled = False
         self._hooks = (h.lsp_log_fn(self.guarded(lambda user, text: log(text.decode()))) if log else h.lsp_log_fn(),
-                       h.lsp_progress_fn(self.guarded(lambda user, phase, share: progress(phase.decode(), share)
-                                                      if progress else None)) if progress or watch
-                       else h.lsp_progress_fn())
+                       h.lsp_progress_fn(self.guarded(lambda user, phase, share: progress(phase.decode(), share)))
+                       if progress else h.lsp_progress_fn())
         options = h.lsp_ctx_options(device=int(self.cuda), ordinal=self.ordinal, threads=threads, max_bytes=max_bytes,
                                     log=self._hooks[0], progress=self._hooks[1], stream=stream)
         if pool is not None:
@@ -153,20 +168,19 @@ class Context:
         the matrix."""
         self._begin()
         try:
-            return self.make_within(csr, arrays, function, *arguments)
+            return self.taken(function(*arguments), csr, arrays)
         finally:
             self._thread = 0
             self._lock.release()
 
-    def make_within(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> tuple:
-        """make() in a function that a call of this context runs, where C allows it."""
-        status = function(*arguments)
+    def taken(self, status: int, csr: Any, arrays: Any) -> tuple:
+        """The members of the matrix that a function with this status has made; its arrays leave the context."""
         if status or self._raised is not None:
             if not status:  # interrupted too late
                 lib.lsp_csr_free(self.pointer, byref(csr))
             self._fail(status)
         members = members_of(csr)
-        status = lib.lsp_csr_detach(self.pointer, byref(csr), arrays)
+        status = quick.lsp_csr_detach(self.pointer, byref(csr), arrays)
         if status:
             self._fail(status)
         return members
@@ -187,7 +201,7 @@ class Context:
     def _fail(self, status: int) -> None:
         if self._raised is not None:
             raised, self._raised = self._raised, None
-            lib.lsp_ctx_set_max_bytes(self.pointer, self._settings[2])
+            lib.lsp_ctx_cancel(self.pointer, self._cancelled)
             raise raised
         raise failure(status, lib.lsp_last_error(self.pointer))
 
@@ -200,37 +214,40 @@ class Context:
                     return function(*arguments)
                 except BaseException as raised:
                     self._raised = raised
-            if failed is None:  # C has no way to stop here: the next allocation fails
-                lib.lsp_ctx_set_max_bytes(self.pointer, 1)
+            if failed is None:
+                lib.lsp_ctx_cancel(self.pointer, True)
             return failed
 
         return guarded
 
     @contextlib.contextmanager
     def interruptible(self) -> Any:
-        """Around a call with functions of the caller: Ctrl-C makes them fail, and is raised when the call returns."""
-        if threading.current_thread() is not threading.main_thread():
+        """Around a call that may be long, or that has functions of the caller: Ctrl-C stops it, and is raised when it
+        returns."""
+        before, hit = signal.getsignal(signal.SIGINT), []
+        if threading.current_thread() is not threading.main_thread() or not callable(before):
             yield
             return
-        before, hit = signal.getsignal(signal.SIGINT), []
 
         def note(number, frame):
             hit.append(number)
             if self._raised is None:
                 self._raised = KeyboardInterrupt()
+            lib.lsp_ctx_cancel(self.pointer, True)
 
+        outer = _listener.begin(self)
         try:
-            if callable(before):
-                signal.signal(signal.SIGINT, note)
+            signal.signal(signal.SIGINT, note)
             yield
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, CancelledError):
             if not hit:
                 raise
         finally:
-            if callable(before):
-                signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, before)
+            _listener.end(outer)
             self._raised = None
         if hit:
+            lib.lsp_ctx_cancel(self.pointer, self._cancelled)
             before(hit[0], None)
 
     def bury(self, destroy: Any, handle: Any) -> None:
@@ -262,6 +279,12 @@ class Context:
         self.call(lib.lsp_ctx_get_info, byref(info))
         return as_dict(info)
 
+    def cancel(self, cancelled: bool = True) -> None:
+        """From any thread: the call that runs and all others raise CancelledError, until cancel(False)."""
+        self._cancelled = cancelled
+        if self.pointer is not None:
+            lib.lsp_ctx_cancel(self.pointer, cancelled)
+
     def trim(self) -> None:
         """Gives back the memory that is kept for the next calls."""
         self.call(lib.lsp_ctx_trim)
@@ -282,6 +305,40 @@ class Context:
             destroy(self.pointer)
 
 
+class _Listener:
+    """A thread that hears of Ctrl-C while the main thread is in C, where no handler of Python runs."""
+
+    def __init__(self) -> None:
+        self.lock, self.context, self.write, self.others = threading.Lock(), None, None, -1
+
+    def begin(self, context: Context) -> Context | None:
+        """From now on Ctrl-C cancels this context. Returns the one before, for end()."""
+        if self.write is None:
+            read, self.write = os.pipe()
+            os.set_blocking(self.write, False)
+            threading.Thread(target=self._listen, args=(read,), name="segsparse Ctrl-C", daemon=True).start()
+        with self.lock:
+            outer, self.context = self.context, context
+            if outer is None:
+                self.others = signal.set_wakeup_fd(self.write, warn_on_full_buffer=False)
+        return outer
+
+    def end(self, outer: Context | None) -> None:
+        with self.lock:
+            self.context = outer
+            if outer is None:
+                signal.set_wakeup_fd(self.others)
+
+    def _listen(self, read: int) -> None:
+        while True:
+            signals = os.read(read, 64)
+            with self.lock:
+                if signal.SIGINT in signals and self.context is not None:
+                    lib.lsp_ctx_cancel(self.context.pointer, True)
+                if self.others != -1:  # asyncio's, for example
+                    os.write(self.others, signals)
+
+
 class Handle:
     """Something that a context holds until this object ends."""
 
@@ -297,32 +354,39 @@ class _Mine(threading.local):
 
     def __init__(self) -> None:
         self.stack: list[Context] = []
+        self.host: Context | None = None  # the one of small calls
         self.made: dict[tuple, Context] = {}
 
 
 _contexts: weakref.WeakSet = weakref.WeakSet()
 _local = _Mine()
+_listener = _Listener()
 
 
-def current(ordinal: int | None = None, stream: int | None = None, keep: Any = None, watch: bool = False,
-            pool: Any = None) -> Context:
-    """The context for arrays on GPU `ordinal`, or for arrays of the host (None); `watch`: one that Ctrl-C can stop."""
-    for context in reversed(_local.stack):
+def current(ordinal: int | None = None, stream: int | None = None, keep: Any = None, pool: Any = None) -> Context:
+    """The context for arrays on GPU `ordinal`, or for arrays of the host (None)."""
+    local = _local
+    context = local.host
+    if context is not None and ordinal is None and not local.stack and not context._thread:
+        return context
+    for context in reversed(local.stack):
         if ordinal is None or (context.cuda and context.ordinal == ordinal):
             break
     else:
-        key = (ordinal, stream, watch, id(pool))
-        context = _local.made.get(key)
+        key = (ordinal, stream, id(pool))
+        context = local.made.get(key)
         if context is None:
             device = "cpu" if ordinal is None else f"cuda:{ordinal}"
-            context = _local.made[key] = Context(device, stream=stream, keep=keep, watch=watch, pool=pool)
+            context = local.made[key] = Context(device, stream=stream, keep=keep, pool=pool)
+            if ordinal is None:
+                local.host = context
     depth = 0
     while context._thread and context.busy:
         depth += 1
         key = (id(context), "inner", depth)
-        if key not in _local.made:
-            _local.made[key] = context.inner()
-        context = _local.made[key]
+        if key not in local.made:
+            local.made[key] = context.inner()
+        context = local.made[key]
     return context
 
 
@@ -339,8 +403,8 @@ def synchronize() -> None:
 
 def _forked() -> None:
     """In the child of a fork the threads of a context are gone: it is forgotten, and the next call makes another."""
-    global _local
-    _local = _Mine()
+    global _local, _listener
+    _local, _listener = _Mine(), _Listener()
     for context in list(_contexts):
         context.pointer = None
 

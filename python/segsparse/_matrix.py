@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _header as h
 from ._arrays import (HOST, INDEX, INDEX_TYPES, MATRIX, MATRIX_TYPES, TYPES, TYPESTR, DeviceArray, Family, OnDevice,
-                      address, family_of, host_array, host_copy, typestr_of, view)
-from ._library import ArgumentError, Context, UnsupportedError
+                      address, family_of, host_array, host_copy, host_memory, typestr_of, view)
+from ._library import Arrays, ArgumentError, Context, UnsupportedError, set_members
 
 
 class Matrix:
@@ -89,8 +89,9 @@ def operand(A: Any) -> Operand:
         nnz = len(indices)
         if (at and column and value and indptr.flags.c_contiguous and indices.flags.c_contiguous
                 and data.flags.c_contiguous and len(indptr) == shape[0] + 1 and len(data) == nnz):
-            result.csr = h.lsp_csr(shape[0], shape[1], nnz, address(indptr), address(indices), address(data), at,
-                                   column, value, 0)
+            csr = result.csr = h.lsp_csr()
+            set_members(csr, 0, shape[0], shape[1], nnz, address(indptr), address(indices), address(data), at, column,
+                        value, 0)
             result.family, result.form, result.shape = HOST, A, shape
             result.indptr, result.indices, result.data = indptr, indices, data
             return result
@@ -158,8 +159,16 @@ def _scipy(kind: type, shape: tuple, indptr: Any, indices: Any, data: Any) -> An
 def made(context: Context, csr: h.lsp_csr, like: Any, function: Any, *arguments: Any) -> Any:
     """The matrix that function(context, *arguments) makes in `csr`, in the form of the operand `like`, or of a Family's
     arrays. Its arrays leave the context."""
-    arrays = (h.lsp_array * 3)()
-    return wrapped(context, context.make(csr, arrays, function, context.pointer, *arguments), arrays, like)
+    arrays = Arrays()
+    if type(like) is Operand and like.csr.nnz < _SHORT:
+        return wrapped(context, context.make(csr, arrays, function, context.pointer, *arguments), arrays, like)
+    with context.interruptible():
+        members = context.make(csr, arrays, function, context.pointer, *arguments)
+    return wrapped(context, members, arrays, like)
+
+
+_SHORT = 50_000  # entries up to which no call takes long
+_SMALL = 2000  # rows and entries of a matrix whose arrays end together
 
 
 def wrapped(context: Context, members: tuple, owners: Any, like: Any) -> Any:
@@ -170,9 +179,10 @@ def wrapped(context: Context, members: tuple, owners: Any, like: Any) -> Any:
     if kind in _templates and not where and rowptr_type == col_type and val_type and val:
         # The way of all small products: the same as below.
         index = INDEX_DTYPES[rowptr_type]
-        return _scipy(kind, (rows, cols), host_array(owners[0], rowptr, index, (rows + 1,)),
-                      host_array(owners[1], col, index, (nnz,)),
-                      host_array(owners[2], val, MATRIX_DTYPES[val_type], (nnz,)))
+        memory = [host_memory(owners)] * 3 if rows + nnz < _SMALL else [host_memory(owner) for owner in owners]
+        return _scipy(kind, (rows, cols), host_array(memory[0], rowptr, index, (rows + 1,)),
+                      host_array(memory[1], col, index, (nnz,)),
+                      host_array(memory[2], val, MATRIX_DTYPES[val_type], (nnz,)))
     if (where == h.LSP_CUDA) != (family.ordinal is not None):
         family = OnDevice(context.ordinal) if where == h.LSP_CUDA else HOST
     at, column, value = TYPESTR[rowptr_type], TYPESTR[col_type], TYPESTR.get(val_type)
@@ -236,15 +246,15 @@ def csr_types(dtype: Any, place: int = h.LSP_PLACE_SOURCE) -> h.lsp_csr_types:
     return types
 
 
-def common(*operands: Operand, watch: bool = False) -> Context:
-    """The context for operands, which lie in one place; `watch`: one that Ctrl-C can stop."""
+def common(*operands: Operand) -> Context:
+    """The context for operands, which lie in one place."""
     first = operands[0].family
     if operands[-1].family is first and len(operands) < 3:
-        return first.context(watch)
+        return first.context()
     for other in operands[1:]:
         if other.family.ordinal != first.ordinal:
             raise ArgumentError(f"matrices lie in different places: {place(first)} and {place(other.family)}")
-    return first.context(watch)
+    return first.context()
 
 
 def place(family: Family) -> str:

@@ -6,13 +6,10 @@ from ctypes import addressof, byref, c_void_p
 from typing import Any, Callable, Sequence
 
 from . import _header as h
-from ._library import ArgumentError, Context, Handle, as_dict, lib, members_of
+from ._library import Arrays, ArgumentError, Context, Handle, as_dict, lib, members_of
 from ._matrix import Operand, common, csr_types, made, operand, with_values, wrapped
 
 SEMIRINGS = {lib.lsp_semiring_name(i).decode(): i for i in range(h.LSP_SEMIRINGS)}
-
-
-_LONG = 100_000  # entries of the factors from which a product can be stopped by Ctrl-C
 
 
 def semiring_number(name: str) -> int:
@@ -65,8 +62,7 @@ def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semi
     """
     a = operand(A)
     b = a if B is A else operand(B)
-    long = a.csr.nnz + b.csr.nnz > _LONG
-    context = common(a, b, watch=long)
+    context = common(a, b)
     options = None
     plain = mask is None and drop is None and keep is None and not complement
     if not (plain and dtype is None and semiring == "plus-times" and not transpose_a and not transpose_b
@@ -76,15 +72,11 @@ def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semi
                                  h.LSP_PLACE_CUDA if on_gpu else h.LSP_PLACE_SOURCE))
     if out_of_core is None:
         C = h.lsp_csr()
-        arguments = context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None
-        if not long:
-            return made(*arguments)
-        with context.interruptible():
-            return made(*arguments)
+        return made(context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None)
 
     def sink(user, first_row, rows):
-        block, arrays = h.lsp_csr(), (h.lsp_array * 3)()
-        copy = context.make_within(block, arrays, lib.lsp_csr_copy, context.pointer, rows, None, byref(block))
+        block, arrays = h.lsp_csr(), Arrays()
+        copy = context.taken(lib.lsp_csr_copy(context.pointer, rows, None, byref(block)), block, arrays)
         out_of_core(first_row, wrapped(context, copy, arrays, a))
         return h.LSP_OK
 
@@ -213,7 +205,7 @@ class _Plan:
     def execute(self) -> Any:
         """The result, in new arrays."""
         C = h.lsp_csr()
-        arrays = (h.lsp_array * 3)()
+        arrays = Arrays()
         csr = self._context.make(C, arrays, getattr(lib, f"lsp_{self._name}_execute"), self._handle.value,
                                  *self._arguments(), byref(C))
         self._result = wrapped(self._context, csr, arrays, self._form)

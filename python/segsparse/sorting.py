@@ -151,7 +151,12 @@ def segargsort(keys: Any, offsets: Any = None, *, descending: bool = False, equa
 
 class Top(NamedTuple):
     """The first items of each segment: those of segment s are offsets[s] .. offsets[s+1]-1 of keys and of positions,
-    which count from the start of the array."""
+    which count from the start of the array.
+
+    >>> import segsparse
+    >>> segsparse.top_k([3.0, 5.0, 4.0], [0, 3], k=2).keys.tolist()
+    [5.0, 4.0]
+    """
 
     keys: Any
     positions: Any
@@ -189,7 +194,12 @@ def _flat(x: Any) -> Any:
 
 
 class Groups(NamedTuple):
-    """Group g has the items starts[g] .. starts[g+1]-1 of keys and positions; all its keys are equal."""
+    """Group g has the items starts[g] .. starts[g+1]-1 of keys and positions; all its keys are equal.
+
+    >>> import segsparse
+    >>> segsparse.groups([2, 1, 2]).starts.tolist()
+    [0, 1, 3]
+    """
 
     keys: Any
     positions: Any

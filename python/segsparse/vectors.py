@@ -154,7 +154,12 @@ class SpmvPlan(_Product):
 
 
 class Solution(NamedTuple):
-    """What a solver ends with: x, and how it ended (iterations, residual, reason in words ...)."""
+    """What a solver ends with: x, and how it ended (iterations, residual, reason in words ...).
+
+    >>> import numpy, segsparse
+    >>> segsparse.cg(segsparse.generate("poisson2d:5"), numpy.ones(25)).info["iterations"] < 25
+    True
+    """
 
     x: Any
     info: dict
@@ -175,13 +180,13 @@ class _Solver:
         self.context = self.family.context()
         self.options = h.lsp_solve_options(type=TYPES[self.typestr], rtol=rtol, atol=atol, max_iterations=maxiter,
                                            use_x0=use_x0, method=_method(method))
-        if M == "jacobi":
-            self.options.precondition = h.LSP_PRECONDITION_JACOBI
+        if isinstance(M, str) and M in ("jacobi", "multigrid"):
+            self.options.precondition = getattr(h, f"LSP_PRECONDITION_{M.upper()}")
         elif callable(M):
             self.options.precondition = h.LSP_PRECONDITION_USER
             self.options.precondition_apply = self._applied(M)
         elif M is not None:
-            raise ArgumentError(f'M is {M!r}: it must be None, "jacobi" or a function')
+            raise ArgumentError(f'M is {M!r}: it must be None, "jacobi", "multigrid" or a function')
         if self.operator:
             self.options.operator_apply = self._applied(A)
             self.options.n = self.n
@@ -239,12 +244,13 @@ def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 0, atol: float = 0, maxi
 
     >>> import numpy, segsparse
     >>> A = segsparse.generate("poisson2d:20")
-    >>> x, info = segsparse.cg(A, numpy.ones(400), M="jacobi")
-    >>> bool(abs(A @ x - 1).max() < 1e-6), info["iterations"] > 10
+    >>> x, info = segsparse.cg(A, numpy.ones(400), M="multigrid")
+    >>> bool(abs(A @ x - 1).max() < 1e-6), info["iterations"] < 20
     (True, True)
 
     rtol: of the residual |b - A x| / |b|; 0 is 1e-8, with float32 1e-4. maxiter: 0 is 10 n, at most 100,000.
-    M: the preconditioner: "jacobi" or a function of the residual. callback(iteration, residual): True ends the solver.
+    M: the preconditioner: "jacobi", "multigrid" or a function of the residual. callback(iteration, residual): True ends
+    the solver.
     Raises ConvergenceError, whose `solution` holds the last iterate, if the tolerance is not reached.
     """
     return _solve("lsp_cg", A, b, x0, rtol, atol, maxiter, M, callback, dtype, method)

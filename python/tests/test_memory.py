@@ -201,6 +201,11 @@ try:
         with segsparse.Context(threads=1):
             threading.Timer(0.05, hit).start()
             segsparse.multiply(B, B)
+    elif sys.argv[1] == "largest":
+        B = segsparse.generate("er:20000:60")
+        with segsparse.Context(threads=1):
+            threading.Timer(0.1, hit).start()
+            segsparse.multiply(B, B, keep=10)
     elif sys.argv[1] == "blocks":
         segsparse.multiply(A, A, out_of_core=block, block_bytes=100000)
     else:
@@ -210,7 +215,7 @@ except KeyboardInterrupt:
     print("stopped", len(calls) < 10)
 print(segsparse.multiply(A, A).nnz > 0)
 """
-    for what in ("product", "blocks", "solver"):
+    for what in ("product", "largest", "blocks", "solver"):
         assert python(program, what) == "stopped True\nTrue\n"
 
 

@@ -59,11 +59,11 @@ static double *residual_of(const level *l, const double *b, const double *x) {
 /* Sweeps of Jacobi, or Chebyshev by the polynomials themselves: the error after degree k is T_k((middle - t) / half) /
  * T_k(middle / half) times the first, for each eigenvalue t of D^-1 A; here by roots, one weighted Jacobi a root. */
 static void smooth(const hierarchy *h, const level *l, const double *b, double *x) {
-    const int degree = h->options.sweeps;
-    const double high = 1.1 * l->radius, low = high / 4;
+    const int degree = h->options.sweeps + (l > h->level);
+    const double high = 1.1 * l->radius, low = 0.15 * high;
     for (int k = 0; k < degree; k++) {
         const double root = (high + low) / 2 + (high - low) / 2 * cos(3.14159265358979323846 * (k + 0.5) / degree);
-        const double weight = h->options.smoother == LSP_SMOOTHER_JACOBI ? 4.0 / 3 / l->radius : 1 / root;
+        const double weight = h->options.smoother == LSP_SMOOTHER_JACOBI ? 1.6 / l->radius : 1 / root;
         double *r = residual_of(l, b, x);
         for (int64_t i = 0; i < l->A.rows; i++) {
             for (int64_t e = lsp_csr_rowptr(&l->A, i); e < lsp_csr_rowptr(&l->A, i + 1); e++) {

@@ -1,0 +1,160 @@
+/* pc.c: the preconditioner lsp: one cycle of the library's multigrid for a matrix of one rank. The block size of the
+ * matrix says how many unknowns a node has, and MatSetNearNullSpace which vectors coarse levels must hold. */
+#include "plugin.h"
+
+typedef struct Hierarchy {
+    lsp_multigrid *multigrid;
+    lsp_multigrid_options options;
+    PluginState state; /* of the matrix */
+    PetscScalar *near_null;
+} Hierarchy;
+
+static PetscErrorCode reset(PC pc) {
+    Hierarchy *h = pc->data;
+
+    PetscFunctionBegin;
+    lsp_multigrid_destroy(h->multigrid);
+    h->multigrid = NULL;
+    PetscCall(PetscFree(h->near_null));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode destroy(PC pc) {
+    PetscFunctionBegin;
+    PetscCall(reset(pc));
+    PetscCall(PetscFree(pc->data));
+    PetscFunctionReturn(0);
+}
+
+/* Brings the near-null vectors to the order of the library: those of an unknown beside each other. */
+static PetscErrorCode get_near_null(Mat A, Hierarchy *h) {
+    const PetscInt n = A->rmap->n;
+    const Vec *vectors;
+    const PetscScalar *value;
+    MatNullSpace space;
+    PetscBool constant;
+    PetscInt count;
+
+    PetscFunctionBegin;
+    h->options.near_null = NULL, h->options.near_null_vectors = 0;
+    PetscCall(MatGetNearNullSpace(A, &space));
+    if (!space)
+        PetscFunctionReturn(0);
+    PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
+    const PetscInt all = count + (constant ? 1 : 0);
+    PetscCall(PetscMalloc1((size_t)n * (size_t)all, &h->near_null));
+    for (PetscInt k = 0; k < count; k++) {
+        PetscCall(VecGetArrayRead(vectors[k], &value));
+        for (PetscInt i = 0; i < n; i++)
+            h->near_null[(size_t)i * (size_t)all + (size_t)k] = value[i];
+        PetscCall(VecRestoreArrayRead(vectors[k], &value));
+    }
+    for (PetscInt i = 0; constant && i < n; i++)
+        h->near_null[(size_t)i * (size_t)all + (size_t)count] = 1;
+    h->options.near_null = all ? h->near_null : NULL;
+    h->options.near_null_vectors = all;
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode set_up(PC pc) {
+    Hierarchy *h = pc->data;
+    PetscBool kin;
+    PluginState state;
+    lsp_csr view;
+
+    PetscFunctionBegin;
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATSEQAIJ, &kin));
+    PetscCheck(kin, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "-pc_type lsp takes a matrix of one rank, seqaij or its kin, not %s. On several ranks it serves their "
+               "blocks: -pc_type bjacobi -sub_pc_type lsp, or asm",
+               ((PetscObject)pc->pmat)->type_name);
+    PetscCall(plugin_view(pc->pmat, &view, &state));
+    PetscCall(PetscLogEventBegin(plugin_events.setup, pc, 0, 0, 0));
+    if (h->multigrid && plugin_same_structure(&h->state, &state)) {
+        LSP_CALL(lsp_multigrid_update(h->multigrid, &view));
+    } else {
+        PetscInt block;
+        PetscCall(reset(pc));
+        PetscCall(MatGetBlockSize(pc->pmat, &block));
+        h->options.block = block;
+        PetscCall(get_near_null(pc->pmat, h));
+        LSP_CALL(lsp_multigrid_create(plugin_ctx, &view, &h->options, &h->multigrid));
+    }
+    h->state = state;
+    PetscCall(PetscLogEventEnd(plugin_events.setup, pc, 0, 0, 0));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode apply(PC pc, Vec b, Vec x) {
+    Hierarchy *h = pc->data;
+    const PetscScalar *input;
+    PetscScalar *output;
+    PluginState now;
+    lsp_csr view;
+
+    PetscFunctionBegin;
+    PetscCall(plugin_view(pc->pmat, &view, &now)); /* the finest level reads its arrays */
+    PetscCheck(plugin_same_structure(&h->state, &now) && h->state.a == now.a, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+               "The structure of the matrix has changed since PCSetUp");
+    PetscCall(PetscLogEventBegin(plugin_events.apply, pc, b, x, 0));
+    PetscCall(VecGetArrayRead(b, &input));
+    PetscCall(VecGetArrayWrite(x, &output));
+    LSP_CALL(lsp_multigrid_apply(h->multigrid, input, output));
+    PetscCall(VecRestoreArrayWrite(x, &output));
+    PetscCall(VecRestoreArrayRead(b, &input));
+    PetscCall(PetscLogEventEnd(plugin_events.apply, pc, b, x, 0));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode set_from_options(PC pc, PetscOptionItems *PetscOptionsObject) {
+    static const char *const smoothers[] = {"jacobi", "chebyshev"}, *const cycles[] = {"v", "w"};
+    lsp_multigrid_options *options = &((Hierarchy *)pc->data)->options;
+    PetscInt smoother = (PetscInt)options->smoother, cycle = (PetscInt)options->cycle, sweeps = options->sweeps;
+    PetscInt coarsest = (PetscInt)options->coarsest;
+    PetscReal threshold = options->threshold;
+    PetscBool single = options->level_values == LSP_F32 ? PETSC_TRUE : PETSC_FALSE;
+
+    PetscFunctionBegin;
+    PetscOptionsHeadBegin(PetscOptionsObject, "libsparse multigrid");
+    PetscCall(PetscOptionsReal("-pc_lsp_threshold", "Smaller entries are weak", NULL, threshold, &threshold, NULL));
+    PetscCall(
+        PetscOptionsEList("-pc_lsp_smoother", "Smoother", NULL, smoothers, 2, smoothers[smoother], &smoother, NULL));
+    PetscCall(PetscOptionsInt("-pc_lsp_sweeps", "Sweeps, or degree; 0: usual", NULL, sweeps, &sweeps, NULL));
+    PetscCall(PetscOptionsEList("-pc_lsp_cycle", "Cycle", NULL, cycles, 2, cycles[cycle], &cycle, NULL));
+    PetscCall(PetscOptionsInt("-pc_lsp_coarsest", "Unknowns solved directly", NULL, coarsest, &coarsest, NULL));
+    PetscCall(PetscOptionsBool("-pc_lsp_single", "Coarse levels in single precision", NULL, single, &single, NULL));
+    PetscOptionsHeadEnd();
+    options->threshold = threshold;
+    options->smoother = (lsp_smoother)smoother;
+    options->sweeps = (int)sweeps;
+    options->cycle = (lsp_cycle)cycle;
+    options->coarsest = coarsest;
+    options->level_values = single ? LSP_F32 : LSP_NONE;
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode view_pc(PC pc, PetscViewer viewer) {
+    const Hierarchy *h = pc->data;
+    lsp_multigrid_info info;
+    PetscBool ascii;
+
+    PetscFunctionBegin;
+    PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+    if (!ascii || !h->multigrid)
+        PetscFunctionReturn(0);
+    LSP_CALL(lsp_multigrid_get_info(h->multigrid, &info));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  libsparse multigrid: %d levels, operator complexity %.3g, %lld bytes\n",
+                                     info.levels, info.operator_complexity, (long long)info.bytes));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode plugin_create_pc(PC pc) {
+    Hierarchy *h;
+
+    PetscFunctionBegin;
+    PetscCall(PetscNew(&h));
+    pc->data = h;
+    pc->ops->setup = set_up, pc->ops->apply = apply, pc->ops->setfromoptions = set_from_options;
+    pc->ops->view = view_pc, pc->ops->reset = reset, pc->ops->destroy = destroy;
+    PetscFunctionReturn(0);
+}

@@ -1,0 +1,81 @@
+/* plugin.c: what PETSc calls when it loads the plug-in. It registers the types, makes the context and reads the
+ * options. */
+#include "plugin.h"
+
+lsp_ctx *plugin_ctx;
+PluginEvents plugin_events;
+
+PetscErrorCode plugin_error(lsp_status status) {
+    switch (status) {
+    case LSP_ERR_MEMORY:
+        return PETSC_ERR_MEM;
+    case LSP_ERR_ARGUMENT:
+    case LSP_ERR_FORMAT:
+        return PETSC_ERR_ARG_WRONG;
+    case LSP_ERR_UNSUPPORTED:
+        return PETSC_ERR_SUP;
+    case LSP_ERR_OVERFLOW:
+        return PETSC_ERR_ARG_OUTOFRANGE;
+    default:
+        return PETSC_ERR_LIB;
+    }
+}
+
+static PetscErrorCode finish(void) {
+    lsp_ctx_destroy(plugin_ctx);
+    plugin_ctx = NULL;
+    return 0;
+}
+
+static PetscErrorCode check_petsc(void) {
+    PetscInt major, minor;
+
+    PetscFunctionBegin;
+    PetscCheck(!PetscDefined(USE_COMPLEX) && PetscDefined(USE_REAL_DOUBLE), PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The libsparse plug-in needs a PETSc whose PetscScalar is double: its vectors are not complex");
+    PetscCall(PetscGetVersionNumber(&major, &minor, NULL, NULL));
+    PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The libsparse plug-in was built for PETSc %d.%d, and this is %" PetscInt_FMT ".%" PetscInt_FMT,
+               PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode make_context(void) {
+    PetscInt threads = 1;
+    char device[64] = "cpu", error[256] = "";
+    PetscBool known;
+
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsGetInt(NULL, NULL, "-lsp_threads", &threads, NULL));
+    PetscCheck(threads >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-lsp_threads %" PetscInt_FMT ": needs 0 (all) or more", threads);
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-lsp_device", device, sizeof device, NULL));
+    PetscCall(PetscStrcmp(device, "cpu", &known));
+    PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "-lsp_device %s: the plug-in computes on the CPU alone (libsparse finds %d GPUs here)", device,
+               lsp_cuda_device_count());
+    const lsp_ctx_options options = {.threads = (int)threads};
+    PetscCheck(lsp_ctx_create(&plugin_ctx, &options, error, sizeof error) == LSP_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
+               "libsparse: %s", error);
+    PetscCall(PetscRegisterFinalize(finish));
+    PetscFunctionReturn(0);
+}
+
+/* PETSc finds it by the name of the file, liblsp_petsc.so. */
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_lsp_petsc(void) {
+    PetscFunctionBegin;
+    if (plugin_ctx) /* loaded twice */
+        PetscFunctionReturn(0);
+    PetscCall(check_petsc());
+    PetscCall(make_context());
+    PetscCall(plugin_register_mat());
+    PetscCall(PCRegister(PCLSP, plugin_create_pc));
+    PetscCall(PetscLogEventRegister("LSP PCSetUp", PC_CLASSID, &plugin_events.setup));
+    PetscCall(PetscLogEventRegister("LSP PCApply", PC_CLASSID, &plugin_events.apply));
+    PetscCall(PetscLogEventRegister("LSP Plan", MAT_CLASSID, &plugin_events.plan));
+    PetscCall(PetscLogEventRegister("LSP MatMult", MAT_CLASSID, &plugin_events.mult));
+    PetscCall(PetscLogEventRegister("LSP MatMultTr", MAT_CLASSID, &plugin_events.transposed));
+    PetscCall(PetscLogEventRegister("LSP Symbolic", MAT_CLASSID, &plugin_events.symbolic));
+    PetscCall(PetscLogEventRegister("LSP Numeric", MAT_CLASSID, &plugin_events.numeric));
+    PetscFunctionReturn(0);
+}
