@@ -249,8 +249,8 @@ static inline void lsp_share(int64_t n, int part, int parts, int64_t *begin, int
 void lsp_for_parts(const lsp_ctx *ctx, int64_t parts, int threads,
                    void (*do_part)(void *data, int64_t part, int thread), void *data);
 
-/* The same for work whose results can be thrown away: parts that nobody has taken are left out after lsp_ctx_cancel,
- * and then it returns LSP_ERR_CANCELLED. */
+/* The same for work whose results can be thrown away: after lsp_ctx_cancel no part is begun, a part that asks
+ * lsp_stopped may return early, and the call returns LSP_ERR_CANCELLED. */
 lsp_status lsp_try_parts(lsp_ctx *ctx, int64_t parts, int threads,
                          void (*do_part)(void *data, int64_t part, int thread), void *data);
 

@@ -207,7 +207,6 @@ static void do_by_pool(lsp_pool *pool, const region *r, int wanted) {
     finish(pool);
 }
 
-/* Does a region; *r tells afterwards which parts were taken. */
 static void do_region(const lsp_ctx *ctx, region *r, int threads) {
     lsp_pool *pool = ctx->pool;
     const int wanted = (int)lsp_min(r->parts, lsp_min(threads, ctx->options.threads)) - 1;
@@ -219,7 +218,6 @@ static void do_region(const lsp_ctx *ctx, region *r, int threads) {
         do_parts(r, 0);
     } else {
         do_by_pool(pool, r, wanted);
-        r->next = pool->region.next;
     }
 }
 
@@ -235,7 +233,7 @@ lsp_status lsp_try_parts(lsp_ctx *ctx, int64_t parts, int threads,
     lsp_status status = lsp_go_on(ctx);
     if (status == LSP_OK) {
         do_region(ctx, &r, threads);
-        status = r.next < parts ? lsp_fail(ctx, LSP_ERR_CANCELLED, "the call was stopped by lsp_ctx_cancel") : LSP_OK;
+        status = lsp_go_on(ctx);
     }
     return status;
 }

@@ -220,7 +220,7 @@ static PetscErrorCode test_product(MatProductType type, const PetscInt size[6], 
             PetscCall(ours(plain[k], &fast[k]));
     }
     PetscCall(start(type, fast, &C));
-    for (int round = 0; round < 4; round++) { /* 0: nothing is new; a plan is made, then used */
+    for (int round = 0; round < 6; round++) { /* 0: nothing is new; 3: a plan is made */
         PetscCall(compare_product(type, plain, C));
         PetscCall(MatScale(plain[round & 1], 1.25));
         PetscCall(MatScale(fast[round & 1], 1.25));
@@ -256,9 +256,9 @@ static PetscErrorCode test_product(MatProductType type, const PetscInt size[6], 
     PetscFunctionReturn(0);
 }
 
-/* The calls that come with values, and a dense factor. */
+/* The calls that come with values, and factors of other types. */
 static PetscErrorCode test_calls(void) {
-    Mat A, P, a, p, C, c, D, E, e;
+    Mat A, P, a, p, C, c, D, E, e, M, F, f, G, g;
 
     PetscFunctionBegin;
     PetscCall(make(60, 60, 4, &A));
@@ -266,7 +266,7 @@ static PetscErrorCode test_calls(void) {
     PetscCall(ours(A, &a));
     PetscCall(ours(P, &p));
     PetscCall(MatSetBlockSizes(P, 2, 2));
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 6; k++) {
         const MatReuse reuse = k ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX;
         PetscCall(MatPtAP(A, P, reuse, 2, &C));
         PetscCall(MatPtAP(a, p, reuse, 2, &c));
@@ -282,8 +282,14 @@ static PetscErrorCode test_calls(void) {
     PetscReal off;
     PetscCall(MatNorm(E, NORM_FROBENIUS, &off));
     MUST(off < 1e-8, "a product with a dense matrix is off by %g", (double)off);
-    for (Mat *each[] = {&A, &P, &a, &p, &C, &c, &D, &E, &e, NULL}, **M = each; *M; M++)
-        PetscCall(MatDestroy(*M));
+    PetscCall(MatCreateMAIJ(P, 2, &M));
+    PetscCall(make(120, 120, 4, &F));
+    PetscCall(ours(F, &f));
+    PetscCall(MatPtAP(F, M, MAT_INITIAL_MATRIX, 2, &G));
+    PetscCall(MatPtAP(f, M, MAT_INITIAL_MATRIX, 2, &g));
+    PetscCall(must_be_equal(G, g, "MatPtAP with maij"));
+    for (Mat *each[] = {&A, &P, &a, &p, &C, &c, &D, &E, &e, &M, &F, &f, &G, &g, NULL}, **one = each; *one; one++)
+        PetscCall(MatDestroy(*one));
     PetscFunctionReturn(0);
 }
 

@@ -151,13 +151,13 @@ LSP_API lsp_status lsp_ctx_set_max_bytes(lsp_ctx *ctx, int64_t max_bytes);
 /* Gives back the memory that the context keeps for reuse between calls. */
 LSP_API lsp_status lsp_ctx_trim(lsp_ctx *ctx);
 
-/* Stops the context: from now on calls with it return LSP_ERR_CANCELLED, the call that runs now too, until
- * lsp_ctx_cancel(ctx, false). From any thread, hook or signal handler, while the context exists; it sets one atomic
- * flag. A call looks at the flag when it asks for memory, between the pieces of its work on the host (products: blocks
- * of rows; statistics of points; readers and writers: batches of lines) and between iterations of a solver: usually a
- * few milliseconds pass. It leaves its outputs untouched, as after any other failure. Not stopped are a call that has
- * begun to write arrays of the caller (a sort, vectors, new values in C), which ends as if nothing had happened, a call
- * that needs no memory, a kernel on a GPU, and a function of the caller. */
+/* Stops the context: from now on its calls return LSP_ERR_CANCELLED, the one that runs now too, until
+ * lsp_ctx_cancel(ctx, false), which is for the time between two calls. From any thread, hook or signal handler, while
+ * the context exists; it sets one atomic flag. A call looks at the flag when it asks for memory, between pieces of its
+ * work on the host (products: blocks of rows; points: tiles of pairs; files: batches of lines) and between iterations
+ * of a solver: usually a few milliseconds pass. Its outputs are as after any other failure. Not stopped are a call that
+ * has begun to write arrays of the caller (a sort, a product with a vector), which ends as if nothing had happened, a
+ * call that needs no memory, a kernel on a GPU, and a function of the caller. */
 LSP_API void lsp_ctx_cancel(lsp_ctx *ctx, bool cancelled);
 
 /* Waits until all work on the context's stream is done. Returns LSP_ERR_ARGUMENT if a sort since the last call met

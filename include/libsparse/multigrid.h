@@ -19,15 +19,16 @@ typedef struct lsp_multigrid_options {
     lsp_type type;         /* of vectors: LSP_F32 or LSP_F64. LSP_NONE: as the values, LSP_F64 for a pattern */
     lsp_type level_values; /* LSP_F32: the matrices below the finest level hold LSP_F32, which saves memory and time;
                               LSP_NONE: `type` */
-    double threshold;      /* an entry is strong if |a_ij| > threshold * sqrt(|a_ii * a_jj|). 0: all but zeros are */
+    double threshold;      /* an entry is strong if |a_ij| > threshold * sqrt(|a_ii * a_jj|). 0: all but zeros are.
+                              Below the finest level it is at least 0.02 */
     int64_t block;         /* unknowns of a node, numbered one after the other; 0: one */
     const void *near_null; /* vectors that A turns to almost 0, of `type`, where A lies: element i of vector k is
                               near_null[i * near_null_vectors + k]. NULL: `block` vectors, each constant in one
                               unknown of the nodes. Rotations of an elastic body belong here */
     int64_t near_null_vectors;
     lsp_smoother smoother;
-    int sweeps; /* before and after the coarse level: of Jacobi, or the degree of Chebyshev. 0: one of Jacobi, degree 2
-                 */
+    int sweeps; /* before and after the coarse level: of Jacobi, or the degree of Chebyshev; on the finest level, one
+                   more below. 0: one of Jacobi, degree 2 */
     lsp_cycle cycle;
     int64_t coarsest; /* most unknowns of the last level, which is solved directly; 0: as many as pay */
     int64_t reserved[LSP_RESERVED];

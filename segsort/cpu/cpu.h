@@ -76,10 +76,12 @@ static inline int64_t lsp_sort_choice_shares(int threads, int64_t n, int64_t fir
     return lsp_min(threads, lsp_max(n / (first * SORT_CHOICE_SHARE), 1));
 }
 
-/* A digit of numbers: `bits` bits of number - min, from bit `shift` up. */
+/* A digit of numbers: `bits` bits of number - min, from bit `shift` up. With by_key instead: 0 for numbers below min, 1
+ * for min itself, 2 above; then bits = 2, and shift is not 0, because numbers of a digit may differ. */
 typedef struct lsp_sort_digit {
     uint64_t min;
     int shift, bits;
+    bool by_key;
 } lsp_sort_digit;
 
 /* The digit by which n items are split: the whole number if it is short, otherwise enough leading bits for buckets of
@@ -113,6 +115,8 @@ typedef struct lsp_sort_kernels {
     void (*segment)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place, int64_t n);
     /* The smallest and the largest number of n keys. */
     lsp_key_range (*range)(const lsp_task *sort, const char *keys, int64_t n);
+    /* Does a sample tell that most of n keys have the same number? Then *digit splits by it. */
+    bool (*most)(const lsp_task *sort, const char *keys, int64_t n, lsp_sort_digit *digit);
     /* Adds to count[d] the number of items with digit d. */
     void (*count)(const lsp_task *sort, const char *keys, int64_t n, lsp_sort_digit digit, int64_t *count);
     /* Moves items begin .. end-1 of `place` to the target. */

@@ -8,9 +8,32 @@ static void KEY_NAME(digits)(const lsp_task *sort, const KEY *keys, int64_t n, l
     const KEY min = (KEY)digit.min;
     const int shift = digit.shift;
     const KEY mask = ((KEY)1 << digit.bits) - 1;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; digit.by_key && i < n; i++) {
+        const KEY number = KEY_NAME(number)(keys[i], &order);
+        digits[i] = (uint16_t)((number > min) + (number >= min));
+    }
+    for (int64_t i = 0; !digit.by_key && i < n; i++) {
         digits[i] = (uint16_t)((KEY)(KEY_NAME(number)(keys[i], &order) - min) >> shift & mask);
     }
+}
+
+/* Contract: lsp_sort_kernels (cpu.h). */
+static bool KEY_NAME(most)(const lsp_task *sort, const char *keys_, int64_t n, lsp_sort_digit *digit) {
+    enum { SAMPLES = 32 };
+    const KEY *keys = (const KEY *)(const void *)keys_;
+    const lsp_key_order order = sort->order;
+    KEY number[SAMPLES], most = 0;
+    int lead = 0, count = 0;
+    for (int i = 0; i < SAMPLES; i++) { /* a number that more than half have is left in the lead */
+        number[i] = KEY_NAME(number)(keys[n / SAMPLES * i + (n / SAMPLES * i * 7 >> 4) % (n / SAMPLES)], &order);
+        most = lead == 0 ? number[i] : most;
+        lead += number[i] == most ? 1 : -1;
+    }
+    for (int i = 0; i < SAMPLES; i++) {
+        count += number[i] == most;
+    }
+    *digit = (lsp_sort_digit){.min = most, .shift = 1, .bits = 2, .by_key = true};
+    return count > SAMPLES / 2;
 }
 
 /* Adds to count[d] the number of keys with digit d. */
@@ -207,8 +230,7 @@ static inline void KEY_NAME(sort_items)(const lsp_task *sort, const lsp_sort_wor
 
 /* Sorts n items by a split and by sorting its buckets. */
 static void KEY_NAME(split)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
-                            int64_t n, lsp_key_range range) {
-    lsp_sort_digit digit = lsp_sort_first_digit(range, n);
+                            int64_t n, lsp_sort_digit digit) {
     const int bits = digit.bits;
     int64_t next[1 << SORT_LAST_DIGIT], begin = 0;
     memset(next, 0, sizeof *next << bits);
@@ -243,7 +265,12 @@ static void KEY_NAME(split)(const lsp_task *sort, const lsp_sort_workspace *work
     int64_t fetched = 0;
     for (int64_t d = 0; d < (int64_t)1 << bits; d++) {
         KEY_NAME(fetch)(sort, &split, &fetched, next[d] + FETCH_AHEAD);
-        KEY_NAME(sort_items)(sort, workspace, &split, &queue, begin, next[d] - begin);
+        if (digit.by_key && d == 1) {
+            const lsp_sort_place equal = lsp_sort_place_at(sort, &split, begin);
+            lsp_sort_copy(sort, &equal, next[d] - begin);
+        } else {
+            KEY_NAME(sort_items)(sort, workspace, &split, &queue, begin, next[d] - begin);
+        }
         begin = next[d];
     }
     KEY_NAME(flush_all)(sort, workspace, &split, &queue);
@@ -272,7 +299,11 @@ static void KEY_NAME(sort_segment)(const lsp_task *sort, const lsp_sort_workspac
     } else if (KEY_NAME(is_sorted)(sort, (const KEY *)(const void *)place->keys, n)) {
         lsp_sort_copy(sort, place, n);
     } else {
-        KEY_NAME(split)(sort, workspace, place, n, KEY_NAME(range)(sort, place->keys, n));
+        lsp_sort_digit digit;
+        if (!KEY_NAME(most)(sort, place->keys, n, &digit)) {
+            digit = lsp_sort_first_digit(KEY_NAME(range)(sort, place->keys, n), n);
+        }
+        KEY_NAME(split)(sort, workspace, place, n, digit);
     }
 }
 

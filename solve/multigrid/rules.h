@@ -190,7 +190,7 @@ LSP_DEFINE_RULE(DECIDE) {
     for (int64_t k = LSP_BEGIN(i), end = LSP_END(i); k < end && !out; k++) {
         const uint64_t low = s->low[LSP_COL(k)];
         out = low == LSP_KEY_OUT;
-        in = in && (low == key || low == LSP_KEY_SKIP);
+        in = in && low >= key; /* a neighbour that does not see the node, if A is unsymmetric, has a larger one */
     }
     s->key[i] = out ? LSP_KEY_OUT : in ? LSP_KEY_IN : lsp_rule_key(s, i);
     return (lsp_two){out || in ? 0.0 : 1.0, 0};
@@ -360,7 +360,8 @@ LSP_DEFINE_RULE(CONSTANT) {
     X(SEED)                                                                                                            \
     X(KRYLOV)                                                                                                          \
     X(SMOOTH)                                                                                                          \
-    X(CONDENSE) X(STRONG) X(ENTER) X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) X(MEASURE) X(JOIN) X(COUNT) X(PLACE) \
+    X(CONDENSE)                                                                                                        \
+    X(STRONG) X(ENTER) X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) X(MEASURE) X(JOIN) X(COUNT) X(PLACE)             \
         X(ORTHOGONAL) X(CONSTANT)
 
 #ifdef __cplusplus

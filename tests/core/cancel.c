@@ -41,7 +41,7 @@ static void progress_counted(void *user, const char *phase, double fraction) {
 }
 
 /* The first calls one by one, the others by steps that grow. */
-static long next(long at) { return at + 1 + at / (getenv("LSP_TEST_REDUCED") ? 2 : 6); }
+static long next(long at) { return at + 1 + at / (getenv("LSP_TEST_REDUCED") ? 1 : 4); }
 
 /* Returns false once the call ended before it was stopped. */
 static bool stop_at(int number, const job_input *in, long at, job_output *out, uint64_t right) {

@@ -80,3 +80,17 @@ Test(slab_sort, keys_alone_that_outgrow_the_caches_are_sorted) {
         lsp_ctx_destroy(ctx);
     }
 }
+
+/* Such a key splits the array, also where threads share it. */
+Test(slab_sort, arrays_most_of_whose_keys_are_equal_are_sorted) {
+    lsp_ctx *ctx = test_ctx(2);
+    for (int number = 0; number < 4 * KEY_TYPES; number += sort_pace(ctx)) {
+        check_sort(ctx, (sort_case){.n = 600000,
+                                    .key_type = key_types[number % KEY_TYPES],
+                                    .value_bytes = value_sizes[number / KEY_TYPES],
+                                    .flags = number % 5 == 0 ? LSP_SORT_DESCENDING : 0,
+                                    .fill = FILL_MOSTLY_EQUAL,
+                                    .in_place = number % 2});
+    }
+    lsp_ctx_destroy(ctx);
+}

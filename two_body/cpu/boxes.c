@@ -3,6 +3,7 @@
 #include "cpu.h"
 
 typedef struct walk {
+    const lsp_ctx *ctx;
     const lsp_pair_job *job;
     const lsp_pair_kernels *kernels;
     lsp_yard yard;
@@ -34,7 +35,7 @@ static void do_nodes(const walk *w, int thread, int64_t a, int64_t b, int64_t *t
     const int64_t na = lsp_node_end(ta, a) - lsp_node_begin(ta, a), nb = lsp_node_end(tb, b) - lsp_node_begin(tb, b);
     double low, high;
     w->kernels->apart(&w->yard, &ta->boxes[a], &tb->boxes[b], &low, &high);
-    if (w->settle(w->data, thread, na * nb, own, low, high)) {
+    if (lsp_stopped(w->ctx) || w->settle(w->data, thread, na * nb, own, low, high)) {
         return;
     }
     const bool leaf_a = a >= ta->leaves, leaf_b = b >= tb->leaves;
@@ -66,7 +67,8 @@ static void part(void *data, int64_t number, int thread) {
 lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud clouds[2], lsp_tile_fn do_tile,
                           lsp_settle_fn settle, void *data) {
     lsp_status status = LSP_OK;
-    walk w = {.job = job, .do_tile = do_tile, .settle = settle, .data = data, .bytes = lsp_type_bytes(job->type)};
+    walk w = {
+        .ctx = ctx, .job = job, .do_tile = do_tile, .settle = settle, .data = data, .bytes = lsp_type_bytes(job->type)};
     w.kernels = lsp_pair_kernels_of(ctx, job->type);
     w.yard = lsp_yard_of(job);
     LSP_TRY(lsp_tree_grow(ctx, job, &clouds[0], LSP_LEAF, &w.trees[0]));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 typedef struct summing {
+    const lsp_ctx *ctx;
     const lsp_pair_job *job;
     const lsp_density_work *work;
     const lsp_pair_kernels *kernels;
@@ -21,7 +22,7 @@ static void visit(const summing *s, lsp_pair_tile *tile, int64_t group, int64_t 
     const lsp_tree *tree = &s->trees[1];
     double low, high;
     s->kernels->apart(&s->yard, &s->trees[0].boxes[group], &tree->boxes[node], &low, &high);
-    if (low > s->work->limit) {
+    if (low > s->work->limit || lsp_stopped(s->ctx)) {
         return;
     }
     if (node < tree->leaves) {
@@ -102,7 +103,7 @@ lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_den
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const bool all = job->info.method == LSP_PAIR_ALL;
-    summing s = {.job = job, .work = work, .factor = work->factor};
+    summing s = {.ctx = ctx, .job = job, .work = work, .factor = work->factor};
     lsp_cloud clouds[2];
     s.kernels = lsp_pair_kernels_of(ctx, job->type);
     s.yard = lsp_yard_of(job);

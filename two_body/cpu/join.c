@@ -15,6 +15,7 @@ typedef struct desk {
 } desk;
 
 typedef struct joining {
+    const lsp_ctx *ctx;
     const lsp_pair_job *job;
     const lsp_join_options *options;
     const lsp_pair_kernels *kernels;
@@ -137,7 +138,7 @@ static void grid_part(void *data, int64_t part, int thread) {
         tile.query[k] = j->clouds[0].place[k];
         tile.candidate[k] = d->place[k];
     }
-    for (int64_t cell = part * j->part_cells; cell < end_cell; cell++) {
+    for (int64_t cell = part * j->part_cells; cell < end_cell && !lsp_stopped(j->ctx); cell++) {
         const int64_t begin = j->clouds[0].start[cell], end = j->clouds[0].start[cell + 1];
         if (begin < end) {
             gather_cell(j, d, cell);
@@ -158,7 +159,7 @@ static void all_part(void *data, int64_t part, int thread) {
     lsp_pair_tile tile = {.candidates = j->clouds[1].n};
     memcpy(tile.query, j->clouds[0].place, sizeof tile.query);
     memcpy(tile.candidate, j->clouds[1].place, sizeof tile.candidate);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end && !lsp_stopped(j->ctx); i++) {
         do_row(j, &j->desks[thread], &tile, j->desks[0].id, i, i);
     }
     __atomic_fetch_add(&j->tested, (end - begin) * j->clouds[1].n, __ATOMIC_RELAXED);
@@ -214,7 +215,8 @@ lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, co
     const bool grid = job->info.method == LSP_PAIR_GRID;
     const int threads = lsp_pair_threads(ctx);
     const int64_t rows = job->sets[0].n, cols = job->sets[1].n;
-    joining j = {.job = job, .options = options, .limit = limit, .bytes = lsp_type_bytes(job->type), .most = cols};
+    joining j = {
+        .ctx = ctx, .job = job, .options = options, .limit = limit, .bytes = lsp_type_bytes(job->type), .most = cols};
     j.kernels = lsp_pair_kernels_of(ctx, job->type);
     j.sorts = lsp_segsort_get_kernels(ctx);
     LSP_TRY(lsp_clouds_load(ctx, job, j.clouds));

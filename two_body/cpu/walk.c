@@ -3,6 +3,7 @@
 #include "cpu.h"
 
 typedef struct walk {
+    const lsp_ctx *ctx;
     const lsp_pair_job *job;
     lsp_cloud clouds[2]; /* the same for one set */
     const lsp_pair_kernels *kernels;
@@ -32,7 +33,7 @@ static void all_of_part(void *data, int64_t part, int thread) {
     const int64_t side = LSP_PAIR_QUERIES, i = part * side;
     int64_t tested = 0;
     lsp_pair_tile tile = {.queries = lsp_min(side, w->clouds[0].n - i)};
-    for (int64_t j = self ? i : 0; j < w->clouds[1].n; j += side) {
+    for (int64_t j = self ? i : 0; j < w->clouds[1].n && !lsp_stopped(w->ctx); j += side) {
         tile.candidates = lsp_min(side, w->clouds[1].n - j);
         tile.twice = self && i == j;
         for (int k = 0; k < w->job->metric.dimensions; k++) {
@@ -121,7 +122,7 @@ static void grid_of_part(void *data, int64_t part, int thread) {
         g.tile.candidate[k] = g.buffer[k];
     }
     const int64_t end_cell = lsp_min((part + 1) * w->part_cells, grid->total);
-    for (g.cell = part * w->part_cells; g.cell < end_cell; g.cell++) {
+    for (g.cell = part * w->part_cells; g.cell < end_cell && !lsp_stopped(w->ctx); g.cell++) {
         const int64_t begin = w->clouds[0].start[g.cell], end = w->clouds[0].start[g.cell + 1];
         if (w->job->self) {
             do_own_cell(&g, begin, end);
@@ -141,7 +142,7 @@ lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, ls
     lsp_status status = LSP_OK;
     const int threads = lsp_pair_threads(ctx);
     const size_t mark = lsp_scratch_mark(ctx);
-    walk w = {.job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .do_tile = do_one, .data = data};
+    walk w = {.ctx = ctx, .job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .do_tile = do_one, .data = data};
     w.bytes = lsp_type_bytes(job->type);
     LSP_TRY(lsp_clouds_load(ctx, job, w.clouds));
     if (job->info.method == LSP_PAIR_BOXES) {
