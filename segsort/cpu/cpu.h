@@ -16,6 +16,7 @@ enum {
     SORT_FAR = 1 << 18,       /* items; a scatter of at least this many collects SORT_LINE items before each write */
     SORT_LINE = 16,           /* items; of 4 bytes they fill a cache line */
     SORT_FAR_DIGIT = 8,       /* most bits of the digit of a scatter of SORT_FAR items or more */
+    SORT_TIED = 512,          /* items; with many ties among their words they are split, not refined */
     SORT_SPREAD = 24 << 20,   /* bytes of keys without values from which a scatter does so too */
     SORT_NEAR = 3 << 15,      /* items that fit the cache of a core */
     SORT_MAP_LEAST = 1 << 20, /* items from which a map pays */
