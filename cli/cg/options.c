@@ -26,9 +26,7 @@ static const cli_option table[] = {
      "default cg, for A symmetric positive definite\n"
      "--precondition none|jacobi|multigrid (default none)"},
     {"precondition", 0, CLI_CHOICE, preconditions, FIELD(precondition), 0, 0, NULL},
-    {"mg-smoother", 0, CLI_CHOICE, smoothers, FIELD(mg_smoother), 0, 0,
-     "of multigrid (default jacobi); also --mg-sweeps N\n"
-     "--mg-cycle v|w --mg-threshold X --mg-block N --mg-levels f64|f32"},
+    {"mg-smoother", 0, CLI_CHOICE, smoothers, FIELD(mg_smoother), 0, 0, NULL},
     {"mg-sweeps", 0, CLI_COUNT, "N", FIELD(mg_sweeps), 1, MOST_SWEEPS, NULL},
     {"mg-cycle", 0, CLI_CHOICE, "v|w", FIELD(mg_cycle), 0, 0, NULL},
     {"mg-threshold", 0, CLI_NUMBER, "X", FIELD(mg_threshold), 0, 0, NULL},

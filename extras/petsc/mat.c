@@ -202,15 +202,23 @@ static PetscErrorCode multtransposeadd(Mat A, Vec x, Vec y, Vec z) {
 
 /* ---- the type ---------------------------------------------------------------------------------------------------- */
 
-/* Products with a dense matrix are PETSc's own: the functions that it keeps for seqaij. */
-static PetscErrorCode set_dense_product(Mat C) {
+/* Products with matrices of other types (dense, maij) are PETSc's own: those that it has for seqaij. */
+static PetscErrorCode set_foreign_product(Mat C) {
+    const Mat_Product *product = C->product;
+    const Mat factor[] = {product->A, product->B, product->type == MATPRODUCT_ABC ? product->C : NULL};
     PetscErrorCode (*set)(Mat) = NULL;
+    char name[256] = "MatProductSetFromOptions_";
+    PetscBool ours;
 
     PetscFunctionBegin;
-    PetscCall(PetscObjectQueryFunction((PetscObject)C->product->B, "MatProductSetFromOptions_seqaij_seqdense_C", &set));
-    if (!set)
-        PetscCall(
-            PetscObjectQueryFunction((PetscObject)C->product->B, "MatProductSetFromOptions_seqdense_seqaij_C", &set));
+    for (int k = 0; k < 3 && factor[k]; k++) {
+        PetscCall(PetscObjectTypeCompare((PetscObject)factor[k], MATSEQAIJLSP, &ours));
+        PetscCall(PetscStrlcat(name, ours ? MATSEQAIJ : ((PetscObject)factor[k])->type_name, sizeof name));
+        PetscCall(PetscStrlcat(name, "_", sizeof name));
+    }
+    PetscCall(PetscStrlcat(name, "C", sizeof name));
+    for (int k = 0; k < 3 && factor[k] && !set; k++)
+        PetscCall(PetscObjectQueryFunction((PetscObject)factor[k], name, &set));
     if (set)
         PetscCall((*set)(C));
     PetscFunctionReturn(0);
@@ -228,8 +236,7 @@ static PetscErrorCode compose(Mat A, bool ours) {
         {"MatConvert_seqaijlsp_seqaij_C", (void (*)(void))convert_back},
         {"MatProductSetFromOptions_seqaij_seqaijlsp_C", (void (*)(void))plugin_set_product},
         {"MatProductSetFromOptions_seqaijlsp_seqaij_C", (void (*)(void))plugin_set_product},
-        {"MatProductSetFromOptions_seqaijlsp_seqdense_C", (void (*)(void))set_dense_product},
-        {"MatProductSetFromOptions_seqdense_seqaijlsp_C", (void (*)(void))set_dense_product},
+        {"MatProductSetFromOptions_anytype_C", (void (*)(void))set_foreign_product},
     };
 
     PetscFunctionBegin;

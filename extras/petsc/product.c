@@ -1,14 +1,17 @@
-/* product.c: MatProduct of our type: AB, AtB, ABt, PtAP, RARt and ABC. MatMatMult and its kin come with values, and
- * most of their products are made once: the symbolic phase makes the whole product in one call, so that the numeric
- * phase has nothing to do. Later numeric phases, and products whose values come after the symbolic phase, take a plan,
- * which fills the values alone. C takes the arrays of the library as its own. */
+/* product.c: MatProduct of our type: AB, AtB, ABt, PtAP, RARt and ABC. The symbolic phase makes the whole product in
+ * one call; if the values are still the same, the numeric phase has nothing to do. A plan fills the values alone and
+ * takes half as long, but its making takes as long as four calls: so it is made when values have changed a few times. C
+ * takes the arrays of the library as its own. */
 #include "plugin.h"
+
+enum { CALLS_BEFORE_PLAN = 3 }; /* with the first */
 
 typedef struct Product {
     lsp_spgemm_plan *pair; /* of two factors; of three: */
     lsp_spgemm_triple_plan *triple;
     lsp_csr turned; /* R^T, of RARt */
     PluginState factors[3], result;
+    int calls; /* without a plan, of factors of this structure */
     int64_t multiplications;
 } Product;
 
@@ -83,21 +86,15 @@ static PetscErrorCode make_at_once(Product *product, const Factors *f, lsp_csr *
 }
 
 static PetscErrorCode make_by_plan(Product *product, const Factors *f, lsp_csr *made) {
-    lsp_spgemm_info inner, info;
-
     PetscFunctionBegin;
     if (f->triple) {
         LSP_CALL(
             lsp_spgemm_triple_plan_create(plugin_ctx, f->at[0], f->at[1], f->at[2], &f->options, &product->triple));
         LSP_CALL(lsp_spgemm_triple_execute(product->triple, f->at[0], f->at[1], f->at[2], made));
-        LSP_CALL(lsp_spgemm_triple_plan_get_info(product->triple, &inner, &info));
-        info.products += inner.products;
     } else {
         LSP_CALL(lsp_spgemm_plan_create(plugin_ctx, f->at[0], f->at[1], &f->options, &product->pair));
         LSP_CALL(lsp_spgemm_execute(product->pair, f->at[0], f->at[1], made));
-        LSP_CALL(lsp_spgemm_plan_get_info(product->pair, &info));
     }
-    product->multiplications = info.products;
     PetscFunctionReturn(0);
 }
 
@@ -205,10 +202,11 @@ static PetscErrorCode remake(Mat C, Product *product, const Factors *f) {
 
     PetscFunctionBegin;
     drop_plans(product);
-    PetscCall(C->product->api_user ? make_at_once(product, f, &made) : make_by_plan(product, f, &made));
+    PetscCall(make_at_once(product, f, &made));
     PetscCall(put(C, &made));
     for (int k = 0; k < 3; k++)
         product->factors[k] = f->state[k];
+    product->calls = 1;
     PetscCall(plugin_view(C, &view, &product->result));
     PetscFunctionReturn(0);
 }
@@ -224,7 +222,8 @@ static PetscErrorCode refill(Mat C, Product *product, const Factors *f, lsp_csr 
     } else if (product->pair) {
         status = lsp_spgemm_refill(product->pair, f->at[0], f->at[1], view);
     } else if (same(product, f, plugin_same_structure)) {
-        PetscCall(make_by_plan(product, f, &made));
+        PetscCall(product->calls++ < CALLS_BEFORE_PLAN ? make_at_once(product, f, &made)
+                                                       : make_by_plan(product, f, &made));
         PetscCall(copy_values(&made, view));
         LSP_CALL(lsp_csr_free(plugin_ctx, &made));
     } else {

@@ -27,8 +27,8 @@ typedef struct lsp_multigrid_options {
                               unknown of the nodes. Rotations of an elastic body belong here */
     int64_t near_null_vectors;
     lsp_smoother smoother;
-    int sweeps; /* before and after the coarse level: of Jacobi, or the degree of Chebyshev. 0: one of Jacobi, degree 2
-                 */
+    int sweeps; /* before and after the coarse level: of Jacobi, or the degree of Chebyshev; on the finest level, one
+                   more below. 0: one of Jacobi, degree 2 */
     lsp_cycle cycle;
     int64_t coarsest; /* most unknowns of the last level, which is solved directly; 0: as many as pay */
     int64_t reserved[LSP_RESERVED];

@@ -231,21 +231,25 @@ class Context:
 
         def note(number, frame):
             hit.append(number)
+            _listener.sent += frame is not None  # None: told by a call within this one
             if self._raised is None:
                 self._raised = KeyboardInterrupt()
             lib.lsp_ctx_cancel(self.pointer, True)
 
-        outer = _listener.begin(self)
+        outer = None
         try:
             signal.signal(signal.SIGINT, note)
+            outer = _listener.begin(self, before)
             yield
         except (KeyboardInterrupt, CancelledError):
             if not hit:
                 raise
         finally:
-            signal.signal(signal.SIGINT, before)
-            _listener.end(outer)
-            self._raised = None
+            try:
+                signal.signal(signal.SIGINT, before)  # runs note() first, if there is a signal
+            finally:
+                _listener.end(outer)
+                self._raised = None
         if hit:
             lib.lsp_ctx_cancel(self.pointer, self._cancelled)
             before(hit[0], None)
@@ -309,9 +313,11 @@ class _Listener:
     """A thread that hears of Ctrl-C while the main thread is in C, where no handler of Python runs."""
 
     def __init__(self) -> None:
-        self.lock, self.context, self.write, self.others = threading.Lock(), None, None, -1
+        self.lock, self.context, self.write = threading.Condition(), None, None
+        self.sent = self.heard = 0
+        self.others, self.handler = -1, None  # whoever heard of signals before
 
-    def begin(self, context: Context) -> Context | None:
+    def begin(self, context: Context, handler: Callable) -> Context | None:
         """From now on Ctrl-C cancels this context. Returns the one before, for end()."""
         if self.write is None:
             read, self.write = os.pipe()
@@ -320,12 +326,14 @@ class _Listener:
         with self.lock:
             outer, self.context = self.context, context
             if outer is None:
-                self.others = signal.set_wakeup_fd(self.write, warn_on_full_buffer=False)
+                self.others, self.handler = signal.set_wakeup_fd(self.write, warn_on_full_buffer=False), handler
         return outer
 
     def end(self, outer: Context | None) -> None:
         with self.lock:
-            self.context = outer
+            # What it has not heard yet, it must not take for a later call.
+            self.lock.wait_for(lambda: self.heard >= self.sent, timeout=1)
+            self.sent, self.context = self.heard, outer
             if outer is None:
                 signal.set_wakeup_fd(self.others)
 
@@ -333,10 +341,13 @@ class _Listener:
         while True:
             signals = os.read(read, 64)
             with self.lock:
+                self.heard += signals.count(signal.SIGINT)
+                self.lock.notify()
                 if signal.SIGINT in signals and self.context is not None:
                     lib.lsp_ctx_cancel(self.context.pointer, True)
                 if self.others != -1:  # asyncio's, for example
-                    os.write(self.others, signals)
+                    with contextlib.suppress(OSError):
+                        os.write(self.others, signals)
 
 
 class Handle:
@@ -404,6 +415,9 @@ def synchronize() -> None:
 def _forked() -> None:
     """In the child of a fork the threads of a context are gone: it is forgotten, and the next call makes another."""
     global _local, _listener
+    if _listener.context is not None:  # another thread of the parent was in a call: its signals are not ours
+        signal.set_wakeup_fd(_listener.others)
+        signal.signal(signal.SIGINT, _listener.handler)
     _local, _listener = _Mine(), _Listener()
     for context in list(_contexts):
         context.pointer = None

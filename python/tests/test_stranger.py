@@ -197,6 +197,33 @@ def test_pools_of_processes_by_fork():
         assert pool.map(products, range(6)) == [0] * 6
 
 
+def test_fork_by_a_thread_while_another_multiplies():
+    """The child has the handlers of signals that the parent had before its call."""
+    A, status = segsparse.generate("er:20000:40"), []
+
+    def fork():
+        time.sleep(0.05)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(5)
+            except KeyboardInterrupt:
+                code = 0 if segsparse.generate("er:10:3").shape == (10, 10) else 2
+            finally:
+                os._exit(code)
+        status.append(os.waitpid(child, 0)[1])
+
+    thread = threading.Thread(target=fork)
+    thread.start()
+    with segsparse.Context(threads=1):
+        while thread.is_alive():
+            segsparse.multiply(A, A, keep=1)
+    thread.join()
+    assert status == [0]
+
+
 def test_cancel_from_another_thread():
     A = segsparse.generate("er:20000:60")
     with segsparse.Context(threads=1) as context:

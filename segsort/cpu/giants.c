@@ -94,7 +94,13 @@ static void sort_bucket(void *data, int64_t d, int thread) {
 /* Sorts n items by one split and by sorting its buckets. */
 static void sort_giant(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n) {
     const lsp_task *sort = &job->sort;
-    lsp_sort_digit digit = lsp_sort_first_digit(range_of(job, place, n), n);
+    uint8_t map[1 << SORT_MAP_BITS];
+    lsp_sort_digit digit;
+    if (!job->kernels->most(sort, place->keys, n, &digit)) {
+        const lsp_key_range range = range_of(job, place, n);
+        digit = lsp_sort_first_digit(range, n);
+        (void)job->kernels->map(sort, place->keys, n, range, &digit, map);
+    }
     const int64_t buckets = (int64_t)1 << digit.bits;
     bool to_output = place->keys == place->keys_spare || (digit.shift == 0 && lsp_sort_apart(sort, place));
     lsp_sort_place split = *place;
@@ -121,8 +127,10 @@ static void sort_giant(const lsp_sort_job *job, const lsp_sort_place *place, int
     for (int64_t d = 0; d < buckets; d++) {
         int64_t begin, items;
         bucket_at(end, d, &begin, &items);
-        if (items > sort->giant) {
-            lsp_sort_place bucket = lsp_sort_place_at(sort, &split, begin);
+        lsp_sort_place bucket = lsp_sort_place_at(sort, &split, begin);
+        if (items > sort->giant && digit.by_key && d == 1) {
+            lsp_sort_copy_by_shares(job, &bucket, items);
+        } else if (items > sort->giant) {
             sort_giant(job, &bucket, items);
         }
     }

@@ -79,6 +79,52 @@ static void T(settle_share)(void *data, int64_t share, int thread) {
     s->count[share] = groups;
 }
 
+/* The same for all items, which are one group and lie in `order`: only survivors are moved. `key_bytes` is a constant.
+ */
+static inline void T(settle_first)(const T(settling) * s, int64_t share, int key_bytes) {
+    T(groups) *g = s->groups;
+    const T(settling) k = {.keys = s->keys, .key_bytes = key_bytes};
+    const int64_t n = g->items;
+    int64_t i, end, groups = 0;
+    lsp_share(n, (int)share, (int)s->shares, &i, &end);
+    while (i > 0 && i < end && T(key_at)(&k, i) == T(key_at)(&k, i - 1)) {
+        i++;
+    }
+    int64_t out = s->from[share] = i;
+    INDEX *next_begin = g->next_begin + out / 2 + share, *next_base = g->next_base + out / 2 + share;
+    while (i < end) {
+        const uint64_t key = T(key_at)(&k, i);
+        const int64_t first = i++;
+        if (g->head != NULL) {
+            g->head[first] = 1;
+        }
+        if (i == n || T(key_at)(&k, i) != key) {
+            continue;
+        }
+        while (i < n && T(key_at)(&k, i) == key) {
+            i++;
+        }
+        if ((key & s->mask) != s->stop) {
+            next_begin[groups] = (INDEX)out;
+            next_base[groups++] = (INDEX)first;
+            memcpy(&g->id[out], &g->order[first], (size_t)(i - first) * sizeof(INDEX));
+            out += i - first;
+        }
+    }
+    s->items[share] = out - s->from[share];
+    s->count[share] = groups;
+}
+
+static void T(settle_first_share)(void *data, int64_t share, int thread) {
+    const T(settling) *s = data;
+    (void)thread;
+    if (s->key_bytes == 8) {
+        T(settle_first)(s, share, 8);
+    } else {
+        T(settle_first)(s, share, 4);
+    }
+}
+
 enum { T(settle_least) = 1 << 15 };
 
 static inline int64_t T(settle_shares)(const lsp_ctx *ctx, int64_t items) {
@@ -98,7 +144,8 @@ static void T(settle)(lsp_ctx *ctx, T(groups) * g, const void *keys, int key_byt
          .items = items,
          .count = count,
          .shares = T(settle_shares)(ctx, g->items)};
-    lsp_for_parts(ctx, s.shares, (int)lsp_min(s.shares, ctx->options.threads), T(settle_share), &s);
+    lsp_for_parts(ctx, s.shares, (int)lsp_min(s.shares, ctx->options.threads),
+                  g->count == 0 ? T(settle_first_share) : T(settle_share), &s);
     for (int64_t share = 0; share < s.shares; share++) {
         const INDEX *begin = g->next_begin + from[share] / 2 + share, *base = g->next_base + from[share] / 2 + share;
         const int64_t moved = from[share] - all;
@@ -141,19 +188,16 @@ static void T(copy_order)(void *data, int64_t begin, int64_t end) {
     memcpy(g->id + begin, g->order + begin, (size_t)(end - begin) * sizeof(INDEX));
 }
 
-/* Scratch for n items (not 0), all in one group. `order` is given. */
+/* Scratch for n items (not 0), all in one group: count is 0 until they settle. `order` is given. */
 static lsp_status T(groups_make)(lsp_ctx *ctx, int64_t n, INDEX *order, T(groups) * g) {
     lsp_status status = LSP_OK;
     const int64_t most = n / 2 + 2 + T(settle_shares)(ctx, n);
-    *g = (T(groups)){.items = n, .count = 1, .order = order};
+    *g = (T(groups)){.items = n, .order = order};
     LSP_TRY(LSP_SCRATCH(ctx, n, &g->id));
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->begin));
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->base));
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->next_begin));
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->next_base));
-    lsp_for_shares(ctx, n, 1 << 16, T(copy_order), g);
-    g->begin[0] = g->base[0] = 0;
-    g->begin[1] = (INDEX)n;
 done:
     return status;
 }

@@ -403,7 +403,7 @@ static lsp_status T(induce)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t
     p.shares = lsp_threads_for(ctx, n, LSP_BLOCK);
     p.most = p.shares * LSP_BLOCK;
     p.stride = kinds + 32;
-    p.least = p.shares > 1 ? lsp_max(LSP_BLOCK_LEAST, 4 * kinds * p.shares) : n + 1;
+    p.least = p.shares > 1 ? lsp_max(LSP_BLOCK_LEAST, 2 * kinds * p.shares) : n + 1;
     for (int64_t s = 0; s < kinds; s++) {
         largest = lsp_max(largest, count[s]);
     }

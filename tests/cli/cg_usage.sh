@@ -29,7 +29,7 @@ cp "$out" help
 [ "$(wc -L <help)" -le 80 ] || wrong "the help does not fit 80 columns"
 options=$(grep -oE -- '--[a-z-]+' help | sort -u)
 is "$(wc -l <<<"$options")" 24
-for option in $options --lenient; do
+for option in $options --lenient --mg-{smoother,sweeps,cycle,threshold,block,levels}; do
     grep -qF -- "Fl Fl ${option#--}" "$manual" || wrong "$option is not in the manual"
     grep -qF -- "$option" "$completion" || wrong "$option is not in the completion"
 done
@@ -37,7 +37,7 @@ refused "--method: NAME is empty" -- --class S --method ''
 refused "--method takes auto|" -- --class S --method quux
 methods=$(sed 's/.*takes \([a-z|]*\), .*/\1/; s/|/ /g' "$err")
 [ "$(wc -w <<<"$methods")" -ge 9 ] || wrong "methods are missing: $methods"
-for name in $methods poisson2d stencil27 fem3 er rmat web perm nascg bicgstab jacobi; do
+for name in $methods poisson2d stencil27 fem3 er rmat web perm nascg bicgstab jacobi multigrid; do
     for where in help "$manual" "$completion"; do
         grep -qw "$name" "$where" || wrong "$name is not in $where"
     done

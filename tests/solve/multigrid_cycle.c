@@ -59,7 +59,7 @@ static double *residual_of(const level *l, const double *b, const double *x) {
 /* Sweeps of Jacobi, or Chebyshev by the polynomials themselves: the error after degree k is T_k((middle - t) / half) /
  * T_k(middle / half) times the first, for each eigenvalue t of D^-1 A; here by roots, one weighted Jacobi a root. */
 static void smooth(const hierarchy *h, const level *l, const double *b, double *x) {
-    const int degree = h->options.sweeps;
+    const int degree = h->options.sweeps + (l > h->level);
     const double high = 1.1 * l->radius, low = 0.15 * high;
     for (int k = 0; k < degree; k++) {
         const double root = (high + low) / 2 + (high - low) / 2 * cos(3.14159265358979323846 * (k + 0.5) / degree);
