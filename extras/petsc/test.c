@@ -459,16 +459,14 @@ static PetscErrorCode test_ranks(void) {
     PetscFunctionReturn(0);
 }
 
-int main(int argc, char **argv) {
+static PetscErrorCode test_one_rank(void) {
     /* of the factors: rows, columns, rows, ... */
     static const PetscInt sizes[][6] = {
         [MATPRODUCT_AB] = {50, 40, 40, 60, 3, 3},   [MATPRODUCT_AtB] = {50, 40, 50, 30, 3, 3},
         [MATPRODUCT_ABt] = {50, 40, 30, 40, 3, 3},  [MATPRODUCT_PtAP] = {50, 50, 50, 20, 3, 3},
         [MATPRODUCT_RARt] = {50, 50, 20, 50, 3, 3}, [MATPRODUCT_ABC] = {50, 40, 40, 30, 30, 20}};
 
-    PetscFunctionBeginUser;
-    PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-    PetscCall(PetscLogDefaultBegin());
+    PetscFunctionBegin;
     PetscCall(test_vectors(50, 50, 4));
     PetscCall(test_vectors(300, 120, 6));
     PetscCall(test_vectors(120, 300, 3));
@@ -481,6 +479,18 @@ int main(int argc, char **argv) {
     PetscCall(test_calls());
     PetscCall(test_multigrid());
     PetscCall(test_errors());
+    PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv) {
+    PetscMPIInt ranks;
+
+    PetscFunctionBeginUser;
+    PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+    PetscCall(PetscLogDefaultBegin());
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+    if (ranks == 1)
+        PetscCall(test_one_rank());
     PetscCall(test_ranks());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "all is equal\n"));
     PetscCall(PetscFinalize());
