@@ -11,19 +11,22 @@
  * others follow from the sizes of caches and cache lines. `sparse-bench segsort --device cpu` shows the effect of a
  * change. */
 enum {
-    SORT_NETWORK = 1 << 13,  /* items; a longer segment is split by its leading digit */
-    SORT_DIGIT = 9,          /* most bits of that digit */
-    SORT_FAR = 1 << 18,      /* items; a scatter of at least this many collects SORT_LINE items before each write */
-    SORT_LINE = 16,          /* items; of 4 bytes they fill a cache line */
-    SORT_FAR_DIGIT = 8,      /* most bits of the digit of a scatter of SORT_FAR items or more */
-    SORT_SPREAD = 24 << 20,  /* bytes of keys without values from which a scatter does so too */
-    SORT_NEAR = 3 << 15,     /* items that fit the cache of a core */
-    SORT_BUCKET = 128,       /* items wanted in a bucket */
-    SORT_LAST_DIGIT = 11,    /* numbers of at most this many bits are sorted by one split */
-    SORT_CHOICE_PART = 64,   /* items whose numbers are compared at a time with the limit of a choice */
-    SORT_CHOICE_ROOM = 1024, /* candidates, at most, beyond the first ones twice and a part */
-    SORT_CHOICE_LEAST = 512, /* items; shorter segments are sorted whole even if few first items are wanted */
-    SORT_CHOICE_SHARE = 16   /* so are segments of at most this many times those items */
+    SORT_NETWORK = 1 << 13,   /* items; a longer segment is split by its leading digit */
+    SORT_DIGIT = 9,           /* most bits of that digit */
+    SORT_FAR = 1 << 18,       /* items; a scatter of at least this many collects SORT_LINE items before each write */
+    SORT_LINE = 16,           /* items; of 4 bytes they fill a cache line */
+    SORT_FAR_DIGIT = 8,       /* most bits of the digit of a scatter of SORT_FAR items or more */
+    SORT_TIED = 512,          /* items; with many ties among their words they are split, not refined */
+    SORT_SPREAD = 24 << 20,   /* bytes of keys without values from which a scatter does so too */
+    SORT_NEAR = 3 << 15,      /* items that fit the cache of a core */
+    SORT_MAP_LEAST = 1 << 20, /* items from which a map pays */
+    SORT_MAP_BITS = 16,       /* leading bits that a map of uneven digits tells apart */
+    SORT_BUCKET = 128,        /* items wanted in a bucket */
+    SORT_LAST_DIGIT = 11,     /* numbers of at most this many bits are sorted by one split */
+    SORT_CHOICE_PART = 64,    /* items whose numbers are compared at a time with the limit of a choice */
+    SORT_CHOICE_ROOM = 1024,  /* candidates, at most, beyond the first ones twice and a part */
+    SORT_CHOICE_LEAST = 512,  /* items; shorter segments are sorted whole even if few first items are wanted */
+    SORT_CHOICE_SHARE = 16    /* so are segments of at most this many times those items */
 };
 
 /* The arguments of a sort in the form that kernels use. */
@@ -77,11 +80,13 @@ static inline int64_t lsp_sort_choice_shares(int threads, int64_t n, int64_t fir
 }
 
 /* A digit of numbers: `bits` bits of number - min, from bit `shift` up. With by_key instead: 0 for numbers below min, 1
- * for min itself, 2 above; then bits = 2, and shift is not 0, because numbers of a digit may differ. */
+ * for min itself, 2 above; then bits = 2, and shift is not 0, because numbers of a digit may differ. With `map`: what
+ * it has for the SORT_MAP_BITS bits of number - min from bit `shift` up; shift is not 0, and the map never falls. */
 typedef struct lsp_sort_digit {
     uint64_t min;
     int shift, bits;
     bool by_key;
+    const uint8_t *map;
 } lsp_sort_digit;
 
 /* The digit by which n items are split: the whole number if it is short, otherwise enough leading bits for buckets of
@@ -117,6 +122,10 @@ typedef struct lsp_sort_kernels {
     lsp_key_range (*range)(const lsp_task *sort, const char *keys, int64_t n);
     /* Does a sample tell that most of n keys have the same number? Then *digit splits by it. */
     bool (*most)(const lsp_task *sort, const char *keys, int64_t n, lsp_sort_digit *digit);
+    /* Does a sample tell that one value of *digit has many of n keys? Then *digit becomes one by `map`, which the
+     * sample cuts into even parts. The map has 1 << SORT_MAP_BITS bytes. */
+    bool (*map)(const lsp_task *sort, const char *keys, int64_t n, lsp_key_range range, lsp_sort_digit *digit,
+                uint8_t *map);
     /* Adds to count[d] the number of items with digit d. */
     void (*count)(const lsp_task *sort, const char *keys, int64_t n, lsp_sort_digit digit, int64_t *count);
     /* Moves items begin .. end-1 of `place` to the target. */

@@ -94,9 +94,12 @@ static void sort_bucket(void *data, int64_t d, int thread) {
 /* Sorts n items by one split and by sorting its buckets. */
 static void sort_giant(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n) {
     const lsp_task *sort = &job->sort;
+    uint8_t map[1 << SORT_MAP_BITS];
     lsp_sort_digit digit;
     if (!job->kernels->most(sort, place->keys, n, &digit)) {
-        digit = lsp_sort_first_digit(range_of(job, place, n), n);
+        const lsp_key_range range = range_of(job, place, n);
+        digit = lsp_sort_first_digit(range, n);
+        (void)job->kernels->map(sort, place->keys, n, range, &digit, map);
     }
     const int64_t buckets = (int64_t)1 << digit.bits;
     bool to_output = place->keys == place->keys_spare || (digit.shift == 0 && lsp_sort_apart(sort, place));

@@ -12,9 +12,18 @@ static void KEY_NAME(digits)(const lsp_task *sort, const KEY *keys, int64_t n, l
         const KEY number = KEY_NAME(number)(keys[i], &order);
         digits[i] = (uint16_t)((number > min) + (number >= min));
     }
-    for (int64_t i = 0; !digit.by_key && i < n; i++) {
+    for (int64_t i = 0; digit.map && i < n; i++) {
+        digits[i] = digit.map[(KEY)(KEY_NAME(number)(keys[i], &order) - min) >> shift];
+    }
+    for (int64_t i = 0; !digit.by_key && !digit.map && i < n; i++) {
         digits[i] = (uint16_t)((KEY)(KEY_NAME(number)(keys[i], &order) - min) >> shift & mask);
     }
+}
+
+/* Key i of `of` keys that are drawn from n. */
+static inline KEY KEY_NAME(drawn)(const KEY *keys, int64_t n, int64_t of, int64_t i) {
+    const int64_t part = n / of;
+    return keys[part * i + (part * i * 7 >> 4) % part];
 }
 
 /* Contract: lsp_sort_kernels (cpu.h). */
@@ -25,7 +34,7 @@ static bool KEY_NAME(most)(const lsp_task *sort, const char *keys_, int64_t n, l
     KEY number[SAMPLES], most = 0;
     int lead = 0, count = 0;
     for (int i = 0; i < SAMPLES; i++) { /* a number that more than half have is left in the lead */
-        number[i] = KEY_NAME(number)(keys[n / SAMPLES * i + (n / SAMPLES * i * 7 >> 4) % (n / SAMPLES)], &order);
+        number[i] = KEY_NAME(number)(KEY_NAME(drawn)(keys, n, SAMPLES, i), &order);
         most = lead == 0 ? number[i] : most;
         lead += number[i] == most ? 1 : -1;
     }
@@ -34,6 +43,44 @@ static bool KEY_NAME(most)(const lsp_task *sort, const char *keys_, int64_t n, l
     }
     *digit = (lsp_sort_digit){.min = most, .shift = 1, .bits = 2, .by_key = true};
     return count > SAMPLES / 2;
+}
+
+/* Contract: lsp_sort_kernels (cpu.h). Long floats need it: a digit tells ranges apart by their exponents, and most lie
+ * in a few. A map costs more than a digit, so it must save a split of the buckets. */
+static bool KEY_NAME(map)(const lsp_task *sort, const char *keys_, int64_t n, lsp_key_range range,
+                          lsp_sort_digit *digit, uint8_t *map) {
+    enum { SAMPLES = 1024, MANY = SAMPLES / 8, PREFIXES = 1 << SORT_MAP_BITS };
+    const KEY *keys = (const KEY *)(const void *)keys_;
+    const lsp_key_order order = sort->order;
+    const int shift = lsp_bits(range.max - range.min) - SORT_MAP_BITS;
+    uint16_t count[1 << SORT_LAST_DIGIT] = {0}, most = 0;
+    uint32_t sum = 0, before = 0;
+    if (KEY_BITS == 32 || n < SORT_MAP_LEAST || shift <= 0) {
+        return false;
+    }
+    memset(map, 0, PREFIXES);
+    for (int64_t i = 0; i < SAMPLES; i++) {
+        const KEY above = (KEY)(KEY_NAME(number)(KEY_NAME(drawn)(keys, n, SAMPLES, i), &order) - (KEY)range.min);
+        uint16_t *const same = &count[above >> digit->shift];
+        most = (uint16_t)lsp_max(most, ++*same);
+        map[above >> shift] = (uint8_t)(map[above >> shift] + (map[above >> shift] < UINT8_MAX));
+    }
+    if (most <= MANY) {
+        return false;
+    }
+    for (int p = 0; p < PREFIXES; p++) {
+        sum += map[p];
+    }
+    const uint32_t step =
+        sum / 128 + 1; /* worth a digit: the largest key, in the upper half, is apart from the least */
+    for (int p = 0; p < PREFIXES; p++) { /* counts become digits */
+        const uint32_t here = map[p];
+        before += p == PREFIXES / 2 ? step : 0;
+        map[p] = (uint8_t)((before << SORT_FAR_DIGIT) / (sum + step + 1));
+        before += here;
+    }
+    *digit = (lsp_sort_digit){.min = range.min, .shift = shift, .bits = SORT_FAR_DIGIT, .map = map};
+    return true;
 }
 
 /* Adds to count[d] the number of keys with digit d. */
@@ -276,6 +323,16 @@ static void KEY_NAME(split)(const lsp_task *sort, const lsp_sort_workspace *work
     KEY_NAME(flush_all)(sort, workspace, &split, &queue);
 }
 
+/* Sorts many items: a function of its own, because the map is large. */
+static __attribute__((noinline)) void KEY_NAME(split_far)(const lsp_task *sort, const lsp_sort_workspace *workspace,
+                                                          const lsp_sort_place *place, int64_t n) {
+    const lsp_key_range range = KEY_NAME(range)(sort, place->keys, n);
+    lsp_sort_digit digit = lsp_sort_first_digit(range, n);
+    uint8_t map[1 << SORT_MAP_BITS];
+    (void)KEY_NAME(map)(sort, place->keys, n, range, &digit, map);
+    KEY_NAME(split)(sort, workspace, place, n, digit);
+}
+
 static void KEY_NAME(sort_segment)(const lsp_task *sort, const lsp_sort_workspace *workspace,
                                    const lsp_sort_place *place, int64_t n) {
 #ifdef LANES
@@ -300,10 +357,14 @@ static void KEY_NAME(sort_segment)(const lsp_task *sort, const lsp_sort_workspac
         lsp_sort_copy(sort, place, n);
     } else {
         lsp_sort_digit digit;
-        if (!KEY_NAME(most)(sort, place->keys, n, &digit)) {
-            digit = lsp_sort_first_digit(KEY_NAME(range)(sort, place->keys, n), n);
+        if (KEY_NAME(most)(sort, place->keys, n, &digit)) {
+            KEY_NAME(split)(sort, workspace, place, n, digit);
+        } else if (KEY_BITS == 64 && n >= SORT_MAP_LEAST) {
+            KEY_NAME(split_far)(sort, workspace, place, n);
+        } else {
+            KEY_NAME(split)
+            (sort, workspace, place, n, lsp_sort_first_digit(KEY_NAME(range)(sort, place->keys, n), n));
         }
-        KEY_NAME(split)(sort, workspace, place, n, digit);
     }
 }
 

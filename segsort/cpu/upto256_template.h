@@ -54,8 +54,8 @@ ALWAYS void KEY_NAME(store_rows)(const lsp_task *sort, const lsp_sort_workspace 
     const unsigned tied = LANE_BITS(ties);
     transpose(x, rows);
     UNROLLED for (int r = 0; r < rows; r++) { STORE(words + r * LANES, x[r]); }
-    if (tied && !whole) {
-        words = KEY_NAME(settle)(sort, workspace, keys, words, n, position_bits);
+    if (tied && !whole && !KEY_NAME(repair)(sort, keys, words, n, position_bits, n / 3)) {
+        words = KEY_NAME(refine)(sort, workspace, keys, words, n, position_bits);
     }
     if (KEY_BITS == 32 && CAN_PICK_ROWS && (sort->value_bytes == 0 || pick_values)) {
         pick_rows((const uint32_t *)keys, words, n, rows, (uint32_t *)(void *)place->keys_out);

@@ -203,15 +203,6 @@ static uint32_t *KEY_NAME(refine)(const lsp_task *sort, const lsp_sort_workspace
     return words;
 }
 
-/* Orders sorted words that tie by their full numbers. The result is in one of the workspace's arrays of words. */
-static uint32_t *KEY_NAME(settle)(const lsp_task *sort, const lsp_sort_workspace *workspace, const KEY *keys,
-                                  uint32_t *words, int64_t n, int position_bits) {
-    if (KEY_NAME(repair)(sort, keys, words, n, position_bits, n / 3)) {
-        return words;
-    }
-    return KEY_NAME(refine)(sort, workspace, keys, words, n, position_bits);
-}
-
 #if KEY_BITS == 32
 #if defined(LANES) && LANES == 8
 ALWAYS __m128 load_two(const uint64_t *p, const uint64_t *q) {
@@ -303,6 +294,8 @@ static void KEY_NAME(sort_numbers)(const lsp_task *sort, const lsp_sort_workspac
 
 static void KEY_NAME(sort_segment)(const lsp_task *sort, const lsp_sort_workspace *workspace,
                                    const lsp_sort_place *place, int64_t n);
+static void KEY_NAME(split)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
+                            int64_t n, lsp_sort_digit digit);
 
 /* Sorts a segment of up to SORT_NETWORK items by words. */
 static void KEY_NAME(sort_words)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place,
@@ -330,8 +323,12 @@ static void KEY_NAME(sort_words)(const lsp_task *sort, const lsp_sort_workspace 
     prefetch(place->keys_out, 0, sizeof(KEY), n, true);
     prefetch(place->values_out, 0, sort->value_bytes, n, true);
     uint32_t *words = sort_w32(workspace->words, workspace->more_words, n, position_bits, position_bits + width - cut);
-    if (cut > 0) {
-        words = KEY_NAME(settle)(sort, workspace, keys, words, n, position_bits);
+    if (cut > 0 && !KEY_NAME(repair)(sort, keys, words, n, position_bits, n / 3)) {
+        if (n >= SORT_TIED && place->keys_spare != NULL) { /* in a bucket, words hold more bits of the keys */
+            KEY_NAME(split)(sort, workspace, place, n, lsp_sort_first_digit(range, n));
+            return;
+        }
+        words = KEY_NAME(refine)(sort, workspace, keys, words, n, position_bits);
     }
     KEY_NAME(move_words)(sort, workspace, place, n, words, position_bits);
 }

@@ -72,11 +72,18 @@ TEST_ON_BOTH(slab_sort, every_input_is_sorted) {
     }
 }
 
-/* A scatter of so many keys writes whole cache lines. */
-Test(slab_sort, keys_alone_that_outgrow_the_caches_are_sorted) {
+/* A scatter of so many keys alone writes whole cache lines; keys of uneven digits are split by a map. */
+Test(slab_sort, long_keys_that_outgrow_the_caches_are_sorted) {
     for (int threads = 1; threads <= 2; threads++) {
         lsp_ctx *ctx = test_ctx(threads);
         check_sort(ctx, (sort_case){.n = (SORT_SPREAD >> 3) + 100003, .key_type = LSP_U64, .in_place = threads == 2});
+        for (int t = 3; t < KEY_TYPES; t++) { /* these are split by a map */
+            check_sort(ctx, (sort_case){.n = SORT_MAP_LEAST + 7,
+                                        .key_type = key_types[t],
+                                        .value_bytes = t % 2 ? 4 : 0,
+                                        .fill = FILL_SKEWED,
+                                        .in_place = (t + threads) % 2});
+        }
         lsp_ctx_destroy(ctx);
     }
 }
