@@ -130,8 +130,6 @@ def test_wrong_types_and_options():
     for options in ({"keep": "3"}, {"keep": 1.5}, {"maks": A}):
         with pytest.raises(TypeError):
             segsparse.multiply(A, A, **options)
-    with pytest.raises(segsparse.ArgumentError, match="dimensions"):
-        segsparse.multiply(sp.coo_array(np.ones(5)), A)
 
 
 def test_indices_of_64_bits_address_beyond_32_bits():

@@ -20,11 +20,13 @@ typedef struct lsp_level {
     lsp_csr A, P, R, solution;
     void *inverse; /* 1 / diagonal of A, of the vectors' type; 0 for unknowns without an equation, below the finest */
     double radius; /* spectral radius of diag(A)^-1 A, as estimated from below */
-    /* For lsp_multigrid_update: T, the prolongation before smoothing; the plans of A*T, P^T, R*A*P. */
+    /* For lsp_multigrid_update: T, the prolongation before smoothing; the plans of A*T, P^T, R*A*P, NULL
+     * until the first one. */
     lsp_csr T;
     lsp_spgemm_plan *product;
     lsp_csr_transpose_plan *transpose;
     lsp_spgemm_triple_plan *triple;
+    bool planned; /* P, R and the next A were made by these plans */
     /* The cycle. Vectors of the level: right-hand side, solution (not of the finest level), and two for work. */
     lsp_spmv_plan *a, *p, *r, *direct;
     void *b, *x, *w, *d;

@@ -127,6 +127,9 @@ LSP_DEFINE_RULE(STRONG) {
         weak += !stays && j != i;
     }
     s->offsets[i + 1] = strong;
+    if (i == 0) {
+        s->offsets[0] = 0;
+    }
     return (lsp_two){(double)weak, 0};
 }
 
@@ -361,8 +364,9 @@ LSP_DEFINE_RULE(CONSTANT) {
     X(KRYLOV)                                                                                                          \
     X(SMOOTH)                                                                                                          \
     X(CONDENSE)                                                                                                        \
-    X(STRONG) X(ENTER) X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) X(MEASURE) X(JOIN) X(COUNT) X(PLACE)             \
-        X(ORTHOGONAL) X(CONSTANT)
+    X(STRONG)                                                                                                          \
+    X(ENTER)                                                                                                           \
+    X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) X(MEASURE) X(JOIN) X(COUNT) X(PLACE) X(ORTHOGONAL) X(CONSTANT)
 
 #ifdef __cplusplus
 }

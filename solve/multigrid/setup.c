@@ -67,13 +67,45 @@ static lsp_status make_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_spgemm_options o = {.types = {.val_type = m->values}};
-    LSP_TRY(lsp_spgemm_plan_create(ctx, &l->A, &l->T, &o, &l->product));
-    LSP_TRY(lsp_spgemm_execute(l->product, &l->A, &l->T, &l->P));
+    LSP_TRY(lsp_spgemm(ctx, &l->A, &l->T, &o, &l->P, NULL));
     LSP_TRY(smooth(m, l));
-    LSP_TRY(lsp_csr_transpose_plan_create(ctx, &l->P, &l->transpose));
-    LSP_TRY(lsp_csr_transpose_execute(l->transpose, &l->P, &l->R));
-    LSP_TRY(lsp_spgemm_triple_plan_create(ctx, &l->R, &l->A, &l->P, &o, &l->triple));
-    LSP_TRY(lsp_spgemm_triple_execute(l->triple, &l->R, &l->A, &l->P, next));
+    LSP_TRY(lsp_csr_transpose(ctx, &l->P, &l->R));
+    LSP_TRY(lsp_spgemm_triple(ctx, &l->R, &l->A, &l->P, &o, next, NULL));
+done:
+    return status;
+}
+
+/* Plans of the same three, for new values. Only the first update makes them: with them a set-up takes a third longer
+ * and keeps twice the memory. What they make then replaces what make_next made. */
+static lsp_status plan_level(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = m->ctx;
+    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
+    lsp_csr made;
+    LSP_TRY(l->product ? LSP_OK : lsp_spgemm_plan_create(ctx, &l->A, &l->T, &o, &l->product));
+    LSP_TRY(lsp_spgemm_execute(l->product, &l->A, &l->T, &made));
+    lsp_csr_put(ctx, &l->P, &made, true);
+    LSP_TRY(smooth(m, l));
+    LSP_TRY(l->transpose ? LSP_OK : lsp_csr_transpose_plan_create(ctx, &l->P, &l->transpose));
+    LSP_TRY(lsp_csr_transpose_execute(l->transpose, &l->P, &made));
+    lsp_csr_put(ctx, &l->R, &made, true);
+    LSP_TRY(l->triple ? LSP_OK : lsp_spgemm_triple_plan_create(ctx, &l->R, &l->A, &l->P, &o, &l->triple));
+    LSP_TRY(lsp_spgemm_triple_execute(l->triple, &l->R, &l->A, &l->P, &made));
+    lsp_csr_put(ctx, next, &made, true);
+    l->planned = true;
+done:
+    return status;
+}
+
+static lsp_status refill_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
+    lsp_status status = LSP_OK;
+    if (!l->planned) {
+        return plan_level(m, l, next);
+    }
+    LSP_TRY(lsp_spgemm_refill(l->product, &l->A, &l->T, &l->P));
+    LSP_TRY(smooth(m, l));
+    LSP_TRY(lsp_csr_transpose_refill(l->transpose, &l->P, &l->R));
+    LSP_TRY(lsp_spgemm_triple_refill(l->triple, &l->R, &l->A, &l->P, next));
 done:
     return status;
 }
@@ -174,19 +206,14 @@ lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A) {
         m->negligible = negligible; /* a refused diagonal leaves the hierarchy as it was */
         goto done;
     }
-    m->broken = true;
     m->level[0].A = *A;
+    m->broken = true;
     LSP_TRY(lsp_array_copy(ctx, m->level[0].inverse, m->where, inverse, m->where, bytes));
     for (int at = 0; at < m->levels; at++) {
         lsp_level *l = &m->level[at];
         LSP_TRY(at > 0 ? invert_diagonal(m, at, &l->A, l->inverse) : LSP_OK);
         LSP_TRY(l->radius > 0 ? lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius) : LSP_OK);
-        if (at + 1 < m->levels) {
-            LSP_TRY(lsp_spgemm_refill(l->product, &l->A, &l->T, &l->P));
-            LSP_TRY(smooth(m, l));
-            LSP_TRY(lsp_csr_transpose_refill(l->transpose, &l->P, &l->R));
-            LSP_TRY(lsp_spgemm_triple_refill(l->triple, &l->R, &l->A, &l->P, &m->level[at + 1].A));
-        }
+        LSP_TRY(at + 1 < m->levels ? refill_next(m, l, &m->level[at + 1].A) : LSP_OK);
     }
     LSP_TRY(end_last(m));
 done:

@@ -69,6 +69,9 @@ static const setup_case setup_cases[] = {
     {"diagonal:0", {0}},
     {"poisson2d:5", {0}},
 };
+/* Fewer of the cases where they take long. */
+static int pace(int all, int reduced) { return getenv("LSP_TEST_REDUCED") != NULL ? reduced : all; }
+
 enum { SETUP_CASES = sizeof setup_cases / sizeof *setup_cases };
 
 /* ---- a hierarchy on the host ---- */
@@ -151,7 +154,7 @@ TEST_ON_BOTH(multigrid_setup, hierarchies_have_the_bits_of_one_thread_on_the_hos
                                           {.val_type = LSP_F64, .rowptr_type = LSP_I64, .col_type = LSP_I64},
                                           {.val_type = LSP_F32, .rowptr_type = LSP_I64, .col_type = LSP_I32}};
     lsp_ctx *one = test_ctx(1), *five = test_ctx(5);
-    for (int c = 0; c < 4 * SETUP_CASES; c++) {
+    for (int c = 0; c < 4 * SETUP_CASES; c += pace(1, 9)) {
         const setup_case *test = &setup_cases[c / 4];
         lsp_csr A = setup_matrix(one, test->name, kinds[c % 4]);
         taken expected = take_new(one, &A, &test->options);
@@ -237,7 +240,7 @@ static void check_level(const char *name, const taken *t, int k, double toleranc
 }
 
 TEST_ON_BOTH(multigrid_setup, each_level_is_what_its_formula_says) {
-    for (int c = 0; c < SETUP_CASES; c++) {
+    for (int c = 0; c < SETUP_CASES; c += pace(1, 4)) {
         const setup_case *test = &setup_cases[c];
         lsp_csr A = setup_matrix(ctx, test->name, (lsp_csr_types){0});
         if (A.rows > 1100 && A.nnz > A.rows) { /* dense matrices would take long */
@@ -304,7 +307,7 @@ TEST_ON_BOTH(multigrid_setup, near_null_vectors_of_the_caller_are_taken) {
 /* ---- new values ---- */
 
 TEST_ON_BOTH(multigrid_setup, new_values_give_the_bits_of_a_new_hierarchy) {
-    for (int c = 0; c < SETUP_CASES; c++) {
+    for (int c = 0; c < SETUP_CASES; c += pace(1, 4)) {
         const setup_case *test = &setup_cases[c];
         problem s = make_system(ctx, setup_matrix(ctx, test->name, (lsp_csr_types){0}), LSP_F64, 5);
         lsp_multigrid *m;
