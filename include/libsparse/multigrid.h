@@ -61,9 +61,9 @@ LSP_API lsp_status lsp_multigrid_get_info(const lsp_multigrid *m, lsp_multigrid_
  * Either may be NULL. They are valid until the next lsp_multigrid_update or the end of *m. */
 LSP_API lsp_status lsp_multigrid_get_level(const lsp_multigrid *m, int level, lsp_csr *A, lsp_csr *P);
 
-/* New values in the same structure. Aggregates stay, also where an entry becomes strong or weak; everything else is
- * computed anew. After a failure other than a wrong argument *m can only be updated again or destroyed. Waits for a
- * GPU. */
+/* New values in the same structure. Aggregates stay, also where an entry becomes strong or weak; all else is computed
+ * anew. The first call makes plans and takes longer. After a failure other than a wrong argument *m can only be updated
+ * again or destroyed. Waits for a GPU. */
 LSP_API lsp_status lsp_multigrid_update(lsp_multigrid *m, const lsp_csr *A);
 
 /* x = about A^-1 * b by one cycle from 0. b and x do not overlap. On a GPU it allocates nothing, waits for nothing and
