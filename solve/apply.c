@@ -1,5 +1,5 @@
-/* What an iteration calls: the product with A and the preconditioner, by a plan, by
- * multigrid, or by functions of the caller. */
+/* What an iteration calls: the product with A and the preconditioner, by a plan, by multigrid, or by functions of the
+ * caller. */
 #include "multigrid/job.h"
 #include "solve.h"
 

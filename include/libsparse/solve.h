@@ -112,11 +112,11 @@ LSP_API lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *
  * the caller's stays as it is. */
 LSP_API lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A);
 
-/* ---- multigrid by itself ------------------------------------------------------------------------------------------
- */
+/* ---- multigrid by itself ----------------------------------------------------------------------------------------- */
 
 /* Solves A x = b for the matrix A of *m by cycles alone: x += cycle(b - A x), until the residual is small. One cycle is
- * an iteration. `options`: no preconditioner and no operator. All else is as for lsp_cg, and both may be NULL. */
+ * an iteration. `options`: no preconditioner and no operator; all else is as for lsp_cg.
+ * `options` and `info` may be NULL. */
 LSP_API lsp_status lsp_multigrid_solve(lsp_multigrid *m, const void *b, const lsp_solve_options *options, void *x,
                                        lsp_solve_info *info);
 
