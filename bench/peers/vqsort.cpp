@@ -4,6 +4,7 @@
 #include "peers.h"
 #include <algorithm>
 #include <hwy/contrib/sort/vqsort.h>
+#include <hwy/highway.h> // HWY_MAJOR
 
 namespace {
 
