@@ -135,7 +135,7 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool 
         }
         if (copied < 0) {
             products = 0;
-            for (int64_t e = begin; e < end && fits; e++) {
+            for (int64_t e = fits ? begin : end; e < end; e++) {
                 const int64_t k = COLUMN(a, e), start = ROWPTR(b, k), stop = ROWPTR(b, k + 1);
 #if HAS_VALUES
                 const VALUE factor = a_val != NULL ? a_val[e] : A_VALUE(run->A, e);
