@@ -133,20 +133,25 @@ done:
     return status;
 }
 
-lsp_status lsp_solve_check_same(const lsp_solve_plan *plan, const lsp_csr *A) {
+lsp_status lsp_solve_check_alike(lsp_ctx *ctx, const char *what, const lsp_csr *given, const lsp_csr *A) {
     lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    const lsp_csr *given = &plan->given;
-    LSP_REQUIRE(plan->spmv != NULL, LSP_ERR_ARGUMENT, "the plan was made for an operator: it has no values to change");
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_REQUIRE(A->where == given->where && A->rows == given->rows && A->cols == given->cols && A->nnz == given->nnz &&
                     A->rowptr_type == given->rowptr_type && A->col_type == given->col_type &&
                     A->val_type == given->val_type,
                 LSP_ERR_ARGUMENT,
-                "the plan was made for %lld x %lld with %lld entries, types and place included: A is %lld x %lld with "
-                "%lld",
-                (long long)given->rows, (long long)given->cols, (long long)given->nnz, (long long)A->rows,
+                "%s was made for %lld x %lld with %lld entries, types and place included: A is %lld x %lld with %lld",
+                what, (long long)given->rows, (long long)given->cols, (long long)given->nnz, (long long)A->rows,
                 (long long)A->cols, (long long)A->nnz);
+done:
+    return status;
+}
+
+lsp_status lsp_solve_check_same(const lsp_solve_plan *plan, const lsp_csr *A) {
+    lsp_status status = LSP_OK;
+    lsp_ctx *ctx = plan->ctx;
+    LSP_REQUIRE(plan->spmv != NULL, LSP_ERR_ARGUMENT, "the plan was made for an operator: it has no values to change");
+    LSP_TRY(lsp_solve_check_alike(ctx, "the plan", &plan->given, A));
 done:
     return status;
 }

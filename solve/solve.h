@@ -10,6 +10,8 @@ lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_optio
 /* b and x of n numbers: not NULL, aligned, apart. */
 lsp_status lsp_solve_check_pair(lsp_ctx *ctx, int64_t n, lsp_type type, const void *b, const void *x);
 lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, const void *x);
+/* A has the sizes, types and place of `given`, for which `what` was made. */
+lsp_status lsp_solve_check_alike(lsp_ctx *ctx, const char *what, const lsp_csr *given, const lsp_csr *A);
 lsp_status lsp_solve_check_same(const lsp_solve_plan *plan, const lsp_csr *A);
 
 /* plan.c: as lsp_cg_plan_create. once: the plan is for one solve. */

@@ -2,9 +2,9 @@
  * hangs on the matrix as a container: so MatDuplicate, MatDestroy and MatHeaderMerge of seqaij serve it as they are. */
 #include "plugin.h"
 
-/* The first products of a structure, and of new values, are PETSc's own: a plan has paid after so many products
- * (poisson2d:1000, stencil27:40, fem3:20 on one thread: 25, 13, 22; transposed 30 and more; new values 2 to 10). Half
- * of that is waited for, and then as many again are expected that CSR as it is does not suffice. */
+/* PETSc makes the first products of a structure, and the first with new values. A plan saves its cost after 25, 13 and
+ * 22 products of poisson2d:1000, stencil27:40 and fem3:20 on one thread; a transposed one after 30 and more; an update
+ * after 2 to 10. The plan is made after about half of these, and told to expect many. */
 enum { CALLS_BEFORE_PLAN = 10, CALLS_BEFORE_TRANSPOSED_PLAN = 40, CALLS_BEFORE_UPDATE = 4, EXPECTED_CALLS = 200 };
 
 typedef struct Planned {

@@ -1,6 +1,7 @@
 /* Refuses wrong arguments of multigrid, with a sentence that names the first fault. */
 #include "matrices/matrices.h"
 #include "multigrid.h"
+#include "solve/solve.h"
 
 enum { MOST_BLOCK = 64, MOST_SWEEPS = 64, COARSEST = 256, MOST_COARSEST = 4096 };
 
@@ -77,19 +78,8 @@ done:
 
 lsp_status lsp_multigrid_check_same(lsp_multigrid *m, const lsp_csr *A) {
     lsp_status status = LSP_OK;
-    lsp_ctx *ctx = m->ctx;
-    const lsp_csr *given = &m->given;
-    LSP_REQUIRE(A != NULL, LSP_ERR_ARGUMENT, "A is NULL");
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_REQUIRE(A->where == given->where && A->rows == given->rows && A->cols == given->cols && A->nnz == given->nnz &&
-                    A->rowptr_type == given->rowptr_type && A->col_type == given->col_type &&
-                    A->val_type == given->val_type,
-                LSP_ERR_ARGUMENT,
-                "the hierarchy was made for %lld x %lld with %lld entries, types and place included: A is %lld x %lld "
-                "with %lld",
-                (long long)given->rows, (long long)given->cols, (long long)given->nnz, (long long)A->rows,
-                (long long)A->cols, (long long)A->nnz);
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_solve_check_alike(m->ctx, "the hierarchy", &m->given, A));
+    LSP_TRY(lsp_csr_check_there(m->ctx, "A", A));
 done:
     return status;
 }
