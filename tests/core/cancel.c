@@ -83,7 +83,7 @@ Test(cancel, stops_a_call_at_any_hook, .timeout = 900) {
     job_input *in = job_make_input(ctx);
     job_output *out = malloc(sizeof *out);
     for (int number = 0; number < JOBS; number++) {
-        uint64_t right;
+        uint64_t right = 0;
         must(ctx, job_run(ctx, number, in, out, &right));
         for (long at = 0; stop_at(number, in, at, out, right); at = next(at)) {
         }
@@ -264,7 +264,7 @@ Test(cancel, stops_a_call_from_another_thread_and_from_a_signal_handler, .timeou
     job_output *out = malloc(sizeof *out);
     signal(SIGALRM, on_signal);
     for (int number = 0; number < JOBS; number++) {
-        uint64_t right;
+        uint64_t right = 0;
         must(ctx, job_run(ctx, number, in, out, &right));
         const double by_thread = stop_later(ctx, number, in, false, out, right);
         const double by_signal = stop_later(ctx, number, in, true, out, right);
