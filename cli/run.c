@@ -59,6 +59,10 @@ int cli_run_end(cli_run *run, int code) {
 int cli_failed(cli_run *run, lsp_status status) { return cli_failed_in(run, run->ctx, status); }
 
 int cli_failed_in(cli_run *run, const lsp_ctx *ctx, lsp_status status) {
+    return cli_failed_on(run, NULL, lsp_last_error(ctx), status);
+}
+
+int cli_failed_on(cli_run *run, const char *device, const char *sentence, lsp_status status) {
     static const int codes[] = {
         [LSP_OK] = CLI_DONE,
         [LSP_ERR_ARGUMENT] = CLI_USAGE,
@@ -69,7 +73,7 @@ int cli_failed_in(cli_run *run, const lsp_ctx *ctx, lsp_status status) {
         [LSP_ERR_UNSUPPORTED] = CLI_INPUT,
         [LSP_ERR_OVERFLOW] = CLI_MEMORY,
         [LSP_ERR_CONVERGENCE] = CLI_CHECK,
-        [LSP_ERR_CANCELLED] = CLI_CHECK, /* no tool cancels */
+        [LSP_ERR_CANCELLED] = CLI_CHECK, /* only what another device stopped */
     };
     cli_progress_end(&run->progress);
     if (status == LSP_ERR_IO && run->to_pipe && reader_left(run)) {
@@ -78,12 +82,14 @@ int cli_failed_in(cli_run *run, const lsp_ctx *ctx, lsp_status status) {
     if (run->verbose && !run->progress.verbose && run->progress.logged[0]) {
         (void)cli_fail(CLI_DONE, "%s", run->progress.logged); /* the report, which has this line, will not be printed */
     }
-    const char *sentence = lsp_last_error(ctx), *verb = run->progress.verb, *object = run->progress.object;
+    const char *verb = run->progress.verb, *object = run->progress.object, *colon = device ? ": " : "";
+    device = device ? device : "";
     const bool named = !verb || strncmp(sentence, object, strlen(object)) == 0;
     if (codes[status] != CLI_MEMORY || named) {
-        return cli_fail(codes[status], "%s", sentence);
+        return cli_fail(codes[status], "%s%s%s", device, colon, sentence);
     }
-    return cli_fail(CLI_MEMORY, "%s %s: %s%s", verb, object, sentence, run->remedy ? run->remedy : "");
+    return cli_fail(CLI_MEMORY, "%s%s%s %s: %s%s", device, colon, verb, object, sentence,
+                    run->remedy ? run->remedy : "");
 }
 
 /* ---- the devices ---- */

@@ -50,6 +50,9 @@ int cli_run_end(cli_run *run, int code);
 int cli_failed(cli_run *run, lsp_status status);
 int cli_failed_in(cli_run *run, const lsp_ctx *ctx, lsp_status status);
 
+/* The same with the sentence and the device (NULL: there is one) that it is about. */
+int cli_failed_on(cli_run *run, const char *device, const char *sentence, lsp_status status);
+
 /* ---- the devices ---- */
 
 /* Reads "auto", "cpu", "cuda" or "cuda:N"; NULL is "auto". Returns CLI_DONE or CLI_USAGE. */
