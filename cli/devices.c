@@ -29,7 +29,8 @@ int cli_devices_read(const char *list, cli_devices *devices) {
             return cli_usage("--devices takes numbers of GPUs such as 0,1, or cpu,cpu, not '%s'", list);
         }
         cli_worker *worker = &devices->at[devices->count++];
-        worker->wanted = (lsp_ctx_options){.device = ordinal < 0 ? LSP_HOST : LSP_CUDA, .ordinal = ordinal};
+        worker->wanted = (lsp_ctx_options){.device = ordinal < 0 ? LSP_HOST : LSP_CUDA};
+        worker->wanted.ordinal = ordinal < 0 ? 0 : ordinal;
         worker->all = devices;
         snprintf(worker->name, sizeof worker->name, ordinal < 0 ? "CPU" : "GPU %d", ordinal);
         if (worker->wanted.device != devices->at[0].wanted.device) {
