@@ -1,5 +1,5 @@
 /* C = op(A)*op(B) in blocks of rows. Each block is multiplied, filtered and handed over before the next one is made, so
- * C need not fit the memory. */
+ * C need not fit the memory. And the rows of C cut into blocks of about equal work. */
 #include "blocks.h"
 #include "core/cuda.h"
 #include "spgemm.h"
@@ -169,6 +169,9 @@ static lsp_status take_operands(streaming *s, const lsp_csr *A, const lsp_csr *B
                          s->given_cuda ? &s->made_a_cuda : &s->made_a));
     LSP_TRY(take_operand(ctx, "B", B, options->transpose_b, &s->B, &s->made_b, b,
                          s->given_cuda ? &s->made_b_cuda : &s->made_b));
+    LSP_REQUIRE(s->A.cols == s->B.rows, LSP_ERR_ARGUMENT,
+                "a matrix of %lld x %lld cannot be multiplied by one of %lld x %lld", (long long)s->A.rows,
+                (long long)s->A.cols, (long long)s->B.rows, (long long)s->B.cols);
     if (s->on_gpu && !s->given_cuda) {
         LSP_TRY(lsp_csr_copy(ctx, &s->B, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &s->B_cuda));
         s->made_b_cuda = true;
@@ -219,9 +222,6 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     s.stays_cuda = s.on_gpu && (s.given_cuda || to->stays_cuda);
     const lsp_where where = s.on_gpu ? LSP_CUDA : LSP_HOST;
     LSP_TRY(take_operands(&s, A, B, options));
-    LSP_REQUIRE(s.A.cols == s.B.rows, LSP_ERR_ARGUMENT,
-                "a matrix of %lld x %lld cannot be multiplied by one of %lld x %lld", (long long)s.A.rows,
-                (long long)s.A.cols, (long long)s.B.rows, (long long)s.B.cols);
     LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
     LSP_TRY(take_mask(&s, where));
     if (to->block_bytes == 0) {
@@ -252,4 +252,52 @@ lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, c
     const lsp_spgemm_receiver to = {.sink = sink, .user = user, .block_bytes = block_bytes};
     return ctx == NULL ? LSP_ERR_ARGUMENT
                        : lsp_spgemm_stream_to(ctx, A, B, options != NULL ? options : &defaults, &to, info);
+}
+
+/* ---- a cut for several devices ---- */
+
+typedef struct cutting {
+    const streaming *s;
+    int64_t *work; /* work[i + 1]: of row i, then of all rows up to it */
+} cutting;
+
+static void weigh_rows(void *data, int64_t begin, int64_t end) {
+    const cutting *c = data;
+    const lsp_csr *A = &c->s->A;
+    for (int64_t i = begin; i < end; i++) {
+        c->work[i + 1] = 1 + lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i) + row_products(c->s, i);
+    }
+}
+
+lsp_status lsp_spgemm_cut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                          int parts, int64_t *first_row) {
+    enum { LEAST_ROWS = 1 << 10 };
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options defaults = {0};
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    options = options != NULL ? options : &defaults;
+    streaming s = {.ctx = ctx};
+    cutting c = {.s = &s};
+    size_t mark = lsp_scratch_mark(ctx);
+    LSP_REQUIRE(parts > 0 && first_row != NULL, LSP_ERR_ARGUMENT, "the rows of a product cannot be cut into %d parts%s",
+                parts, first_row == NULL ? ": the place for their first rows is NULL" : ", but into 1 or more");
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, 0));
+    const lsp_csr a = lsp_spgemm_view(A, LSP_NONE), b = lsp_spgemm_view(B, LSP_NONE);
+    s.given_cuda = s.on_gpu = A->where == LSP_CUDA;
+    LSP_TRY(take_operands(&s, &a, &b, options));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, s.A.rows + 1, &c.work));
+    lsp_for_shares(ctx, s.A.rows, LEAST_ROWS, weigh_rows, &c);
+    lsp_prefix_sum(ctx, c.work, s.A.rows);
+    first_row[0] = 0;
+    for (int p = 1; p <= parts; p++) { /* a row belongs to the part in which the middle of its work lies */
+        const int64_t all = c.work[s.A.rows], to = all / parts * p + all % parts * p / parts;
+        first_row[p] =
+            p == parts ? s.A.rows : LSP_FIRST(first_row[p - 1], s.A.rows, i, c.work[i + 1] - to >= to - c.work[i]);
+    }
+done:
+    drop_operands(&s);
+    lsp_scratch_release(ctx, mark);
+    return status;
 }

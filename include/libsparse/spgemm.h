@@ -201,6 +201,18 @@ LSP_API lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_cs
                                     const lsp_spgemm_options *options, int64_t block_bytes,
                                     const lsp_mtx_write_options *file, lsp_spgemm_info *info);
 
+/* ---- products on several devices or in several processes --------------------------------------------------------- */
+
+/* Cuts the rows of C = op(A)*op(B) into `parts` blocks of about equal work: part p has the rows first_row[p] ..
+ * first_row[p + 1]-1, perhaps none. first_row has parts + 1 elements, on the host. The work of a row is 1, and 1 for
+ * each entry of op(A) and each product; no filter is looked at. The rows of a part times op(B) are its rows of C, with
+ * the same bits. `options` may be NULL. Waits for a GPU.
+ *     lsp_spgemm_cut(ctx, &A, &B, NULL, 2, first);
+ *     lsp_csr_block(ctx, &A, first[1], first[2] - first[1], 0, A.cols, &lower);
+ *     lsp_spgemm(ctx, &lower, &B, NULL, &lower_part_of_C, NULL); */
+LSP_API lsp_status lsp_spgemm_cut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                  int parts, int64_t *first_row);
+
 #ifdef __cplusplus
 }
 #endif
