@@ -2,7 +2,7 @@
 _spgemm_cli() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i
     local options="--output --transpose-a --transpose-b --semiring --mask --complement --drop --keep --generate --seed
-        --precision --device --threads --max-memory --info --dry-run --check --compare --repeat --spy --lenient --json
+        --precision --device --devices --threads --max-memory --info --dry-run --check --compare --repeat --spy --lenient --json
         --quiet --verbose --version --help"
     local semirings="plus-times min-plus max-times or-and plus-pair"
     local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: amg: amg27: amgfem3: nascg:"
@@ -18,6 +18,7 @@ _spgemm_cli() {
     [[ $word == ":" ]] && return
     case $before in
     --device) mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:" -- "$word") ;;
+    --devices) mapfile -t COMPREPLY < <(compgen -W "0,1 cpu,cpu" -- "$word") ;;
     --precision) mapfile -t COMPREPLY < <(compgen -W "f64 f32 i64 i32 bool" -- "$word") ;;
     --compare) mapfile -t COMPREPLY < <(compgen -W "cusparse" -- "$word") ;;
     --semiring) mapfile -t COMPREPLY < <(compgen -W "$semirings" -- "$word") ;;

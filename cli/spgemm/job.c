@@ -27,6 +27,24 @@ const char *cli_instead(const cli_job *job) {
     return job->options.transpose_a ? ", but A^T*A is (--transpose-a alone)" : ", but A*A^T is (--transpose-b)";
 }
 
+lsp_spgemm_options cli_how_to_multiply(const cli_job *job, lsp_spgemm_method method) {
+    const cli_options *o = &job->options;
+    return (lsp_spgemm_options){.method = method,
+                                .semiring = (lsp_semiring)o->semiring,
+                                .transpose_a = o->transpose_a,
+                                .transpose_b = o->transpose_b,
+                                .types = {.val_type = cli_product_type(job)}};
+}
+
+lsp_filter cli_filter_of(const cli_job *job, const lsp_csr *mask) {
+    const cli_options *o = &job->options;
+    return (lsp_filter){.mask = o->mask ? mask : NULL,
+                        .complement = o->complement,
+                        .drop = o->drop >= 0,
+                        .tolerance = o->drop >= 0 ? o->drop : 0,
+                        .largest = o->keep};
+}
+
 double cli_gflops(const cli_job *job) {
     const double operations = cli_product_type(job) == LSP_C64 ? 8 : 2; /* a product */
     return job->multiplied && job->multiply_ms > 0 ? operations * (double)job->plan.products / (job->multiply_ms * 1e6)
@@ -34,6 +52,8 @@ double cli_gflops(const cli_job *job) {
 }
 
 /* ---- the GPU ---- */
+
+bool cli_on_gpus(const cli_job *job) { return job->devices.count > 0 && job->devices.at[0].wanted.device == LSP_CUDA; }
 
 void cli_gpu_give(cli_job *job, const cli_matrix *matrix) {
     if (job->run.loader.begun && !job->options.info) {

@@ -32,7 +32,12 @@ static int open_contexts(cli_job *job) {
     if (o->compare >= 0 && !(job->cusparse = peer_cusparse_open(o->ordinal, error, sizeof error))) {
         return cli_fail(CLI_DEVICE, "%s", error);
     }
-    return cli_cpu_open(&job->run);
+    CLI_STEP(cli_cpu_open(&job->run));
+    if (job->devices.count > 0) {
+        cli_progress_start(&job->run.progress);
+        CLI_STEP(cli_devices_begin(&job->run, &job->devices));
+    }
+    return CLI_DONE;
 }
 
 static int spy(cli_job *job) {
@@ -55,6 +60,7 @@ static int spy(cli_job *job) {
 
 static int run(cli_job *job) {
     const cli_options *o = &job->options;
+    CLI_STEP(cli_devices_read(o->devices, &job->devices));
     CLI_STEP(check_places(o));
     CLI_STEP(open_contexts(job));
     CLI_STEP(cli_read(job));
@@ -89,5 +95,6 @@ int main(int argc, char **argv) {
         code = run(&job);
     }
     peer_cusparse_close(job.cusparse);
+    cli_devices_end(&job.devices);
     return cli_run_end(&job.run, code);
 }

@@ -6,7 +6,7 @@
 
 typedef struct cli_options {
     const char *a, *b; /* files; a is NULL with --generate, b is NULL if A is also the second operand */
-    const char *output, *generate, *spy, *device_name, *semiring_name, *mask;
+    const char *output, *generate, *spy, *device_name, *devices, *semiring_name, *mask;
     int64_t seed, threads, max_bytes, repeat, keep; /* if not given: seed < 0, the others 0 */
     double drop;                                    /* < 0: not given */
     cli_device device;

@@ -44,26 +44,6 @@ static int check_mask(const cli_job *job) {
                     (long long)sizes.cols);
 }
 
-/* Options of the unfiltered product; filter_of returns the filter. */
-static lsp_spgemm_options how_to_multiply(const cli_job *job, lsp_spgemm_method method) {
-    const cli_options *o = &job->options;
-    return (lsp_spgemm_options){.method = method,
-                                .semiring = (lsp_semiring)o->semiring,
-                                .transpose_a = o->transpose_a,
-                                .transpose_b = o->transpose_b,
-                                .types = {.val_type = cli_product_type(job)}};
-}
-
-/* The mask must be on the same device as the operands. */
-static lsp_filter filter_of(const cli_job *job, const lsp_csr *mask) {
-    const cli_options *o = &job->options;
-    return (lsp_filter){.mask = o->mask ? mask : NULL,
-                        .complement = o->complement,
-                        .drop = o->drop >= 0,
-                        .tolerance = o->drop >= 0 ? o->drop : 0,
-                        .largest = o->keep};
-}
-
 /* ---- the device ---- */
 
 /* Products from which --device auto starts a GPU. Starting one takes a third of a second; the CPU computes this number
@@ -128,14 +108,14 @@ static lsp_status fetch_product(cli_job *job, lsp_csr *C) {
 
 /* With --dry-run it only says how, and leaves the filter away. */
 static lsp_status multiply_once(cli_job *job, const operands *in, lsp_csr *C, double *ms) {
-    lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
+    lsp_spgemm_options how = cli_how_to_multiply(job, LSP_SPGEMM_AUTO);
     lsp_status status;
     lsp_csr_free(in->ctx, C);
     cli_progress_begin(&job->run.progress, job->options.dry_run ? "planning" : "multiplying", cli_formula(job));
     if (job->options.dry_run) {
         status = lsp_spgemm_explain(in->ctx, &in->A, &in->B, &how, &job->plan);
     } else {
-        how.filter = filter_of(job, &in->mask);
+        how.filter = cli_filter_of(job, &in->mask);
         status = lsp_spgemm(in->ctx, &in->A, &in->B, &how, C, &job->plan);
     }
     if (status == LSP_OK && job->run.gpu) {
@@ -154,13 +134,13 @@ static int by_size(const void *a, const void *b) {
 static bool can_stream(const cli_job *job) {
     const cli_options *options = &job->options;
     return options->output && !options->check && !options->dry_run && !options->spy && options->repeat <= 1 &&
-           !job->cusparse;
+           !job->cusparse && job->devices.count == 0;
 }
 
 static lsp_status stream(cli_job *job, lsp_ctx *ctx) {
     const char *path = job->options.output;
-    lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_AUTO);
-    how.filter = filter_of(job, &job->mask.csr);
+    lsp_spgemm_options how = cli_how_to_multiply(job, LSP_SPGEMM_AUTO);
+    how.filter = cli_filter_of(job, &job->mask.csr);
     how.types.place = job->run.gpu ? LSP_PLACE_CUDA : LSP_PLACE_HOST;
     cli_progress_begin(&job->run.progress, "multiplying and writing", path);
     cli_guard_output(path);
@@ -176,7 +156,7 @@ static lsp_status stream(cli_job *job, lsp_ctx *ctx) {
 /* The end of the message that C does not fit into memory: the option without which it would be written in blocks. */
 static const char *remedy_of(const cli_job *job) {
     const cli_options *o = &job->options;
-    return o->dry_run || can_stream(job) ? NULL
+    return o->dry_run || can_stream(job) || job->devices.count > 0 ? NULL
            : !o->output ? "; with -o FILE alone it is multiplied and written in blocks of rows, which need less memory"
            : o->check   ? "; without --check it is multiplied and written in blocks of rows, which need less memory"
            : o->spy     ? "; without --spy it is multiplied and written in blocks of rows, which need less memory"
@@ -185,13 +165,8 @@ static const char *remedy_of(const cli_job *job) {
                : "; without --compare it is multiplied and written in blocks of rows, which need less memory";
 }
 
-static int multiply(cli_job *job) {
-    job->run.remedy = remedy_of(job);
-    job->repeats = job->options.repeat > 0 ? job->options.repeat : 1;
-    double *ms = calloc((size_t)job->repeats, sizeof *ms);
-    if (!ms) {
-        return cli_fail(CLI_MEMORY, "no memory for the times of %lld runs", (long long)job->repeats);
-    }
+/* On one device. C stays there if only the output file needs it. */
+static int multiply_here(cli_job *job, double *ms) {
     operands in;
     lsp_csr C = {0};
     lsp_status status = find_operands(job, &in);
@@ -211,17 +186,28 @@ static int multiply(cli_job *job) {
     if (status == LSP_ERR_MEMORY && can_stream(job)) {
         status = stream(job, in.ctx);
     }
+    const int code = status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, in.ctx, status);
+    /* an integer that does not fit is no lack of memory */
+    return status == LSP_ERR_OVERFLOW && cli_integers(&job->options) ? CLI_INPUT : code;
+}
+
+static int multiply(cli_job *job) {
+    job->run.remedy = remedy_of(job);
+    job->repeats = job->options.repeat > 0 ? job->options.repeat : 1;
+    double *ms = calloc((size_t)job->repeats, sizeof *ms);
+    if (!ms) {
+        return cli_fail(CLI_MEMORY, "no memory for the times of %lld runs", (long long)job->repeats);
+    }
+    job->timed = !job->options.dry_run;
+    const int code = job->devices.count > 0 ? cli_multiply_parts(job, ms) : multiply_here(job, ms);
     qsort(ms, (size_t)job->repeats, sizeof *ms, by_size);
-    job->multiplied = status == LSP_OK && !job->options.dry_run;
-    if (job->multiplied && !job->streamed) {
+    job->multiplied = code == CLI_DONE && !job->options.dry_run;
+    job->timed = job->timed && job->multiplied && !job->streamed;
+    if (job->timed) {
         job->multiply_ms = ms[0];
         job->median_ms = (ms[(job->repeats - 1) / 2] + ms[job->repeats / 2]) / 2;
     }
     free(ms);
-    int code = status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, in.ctx, status);
-    if (status == LSP_ERR_OVERFLOW && cli_integers(&job->options)) { /* a sum that does not fit, not a size */
-        code = CLI_INPUT;
-    }
     job->run.remedy = NULL;
     return code;
 }
@@ -229,8 +215,8 @@ static int multiply(cli_job *job) {
 /* Every method adds in the same order with the same rounding, so C must equal the reference exactly. */
 static int check(cli_job *job) {
     lsp_csr expected = {0};
-    lsp_spgemm_options how = how_to_multiply(job, LSP_SPGEMM_REFERENCE);
-    how.filter = filter_of(job, &job->mask.csr);
+    lsp_spgemm_options how = cli_how_to_multiply(job, LSP_SPGEMM_REFERENCE);
+    how.filter = cli_filter_of(job, &job->mask.csr);
     cli_progress_begin(&job->run.progress, "checking", cli_formula(job));
     lsp_status status = lsp_spgemm(job->run.ctx, &job->A.csr, &job->second->csr, &how, &expected, NULL);
     if (status == LSP_OK) {
@@ -247,11 +233,19 @@ static int check(cli_job *job) {
     return CLI_DONE;
 }
 
-/* Records the peak memory of the device that multiplied. */
+/* Records the peak memory of the device that multiplied: of several GPUs, of one. */
 static void note_peak(cli_job *job) {
     lsp_ctx_info now;
-    if (lsp_ctx_get_info(job->run.gpu ? job->run.gpu : job->run.ctx, &now) == LSP_OK) {
-        int64_t peak = job->run.gpu ? now.cuda_peak_bytes : now.host_peak_bytes;
+    int64_t shares = 0;
+    for (int i = 0; i < job->devices.count; i++) {
+        const lsp_ctx_info *device = &job->devices.at[i].about;
+        shares += device->host_peak_bytes;
+        job->peak_bytes = device->cuda_peak_bytes > job->peak_bytes ? device->cuda_peak_bytes : job->peak_bytes;
+    }
+    if (cli_on_gpus(job)) {
+        (void)lsp_ctx_get_info(job->run.ctx, &job->run.machine);
+    } else if (lsp_ctx_get_info(job->run.gpu ? job->run.gpu : job->run.ctx, &now) == LSP_OK) {
+        int64_t peak = job->run.gpu ? now.cuda_peak_bytes : now.host_peak_bytes + shares;
         job->peak_bytes = peak > job->peak_bytes ? peak : job->peak_bytes;
         job->run.machine = now;
     }
@@ -278,7 +272,9 @@ static int write_product(cli_job *job) {
 int cli_product(cli_job *job) {
     CLI_STEP(check_operands(job));
     CLI_STEP(check_mask(job));
-    choose_device(job);
+    if (job->devices.count == 0) {
+        choose_device(job);
+    }
     CLI_STEP(multiply(job));
     note_peak(job);
     if (job->options.check) {

@@ -99,11 +99,34 @@ static void plan_rows(const cli_job *job) {
         cli_table_row(to, "C at most", cli_bytes(plan->bound_bytes).text, "for %s entries%s",
                       cli_count(plan->nnz_bound).text, filtered ? ", before the filter" : "");
     }
+    if (job->devices.count > 0) {
+        return; /* part_rows lists them */
+    }
     if (job->run.gpu) {
         cli_table_row(to, "device", "cuda", "%s", job->run.machine.device_name);
     } else {
         cli_table_row(to, "device", "cpu", "%s, %s, %d thread%s", job->run.machine.device_name, job->run.machine.isa,
                       job->run.machine.threads, cli_plural(job->run.machine.threads));
+    }
+}
+
+/* A row for each of --devices. */
+static void part_rows(const cli_job *job) {
+    for (int i = 0; i < job->devices.count; i++) {
+        const cli_part *part = &job->parts[i];
+        const cli_worker *device = &job->devices.at[i];
+        char entries[64] = "", time[64] = "";
+        if (job->multiplied) {
+            snprintf(entries, sizeof entries, ", %s entries", cli_count(part->nnz).text);
+            snprintf(time, sizeof time, ", %s",
+                     part->streamed ? "in blocks, which it multiplied twice" : cli_time(part->ms).text);
+        }
+        cli_table_row(job->run.report, "device", device->name, "%s: %s row%s, %s products%s%s",
+                      device->about.device_name, cli_count(part->rows).text, cli_plural(part->rows),
+                      cli_count(part->plan.products).text, entries, time);
+        if (job->options.verbose || job->options.dry_run) {
+            cli_table_row(job->run.report, "", part->plan.method_name, "%s", part->plan.reason);
+        }
     }
 }
 
@@ -123,8 +146,11 @@ static void time_rows(const cli_job *job) {
         snprintf(repeats, sizeof repeats, ", the fastest of %s; median %s; a first run of %s is not counted",
                  cli_count(job->repeats).text, cli_time(job->median_ms).text, cli_time(job->cold_ms).text);
     }
-    if (!job->streamed) {
+    if (job->timed) {
         cli_table_row(to, "multiply", cli_time(job->multiply_ms).text, "%s%s", cli_rate(cli_gflops(job)).text, repeats);
+    }
+    if (job->devices.count > 0) {
+        cli_table_row(to, "copy", cli_time(job->run.copy_ms).text, "to the devices and back, and cutting");
     }
     if (job->run.gpu) {
         cli_table_row(to, "copy", cli_time(job->run.copy_ms).text, "to the GPU%s",
@@ -171,10 +197,13 @@ static void report_text(const cli_job *job) {
     if (job->options.verbose || job->options.dry_run) {
         plan_rows(job);
     }
+    part_rows(job);
     time_rows(job);
     if (job->multiplied) {
         cli_table_row(to, "memory", cli_bytes(job->peak_bytes).text,
-                      job->run.gpu ? "most in use at a time, on the GPU" : "most in use at a time");
+                      job->run.gpu       ? "most in use at a time, on the GPU"
+                      : cli_on_gpus(job) ? "most in use at a time, on one of the GPUs"
+                                         : "most in use at a time");
     } else {
         cli_table_row(to, "memory", cli_bytes(needed_bytes(job)).text, "needed at most, in total");
     }
@@ -238,14 +267,14 @@ static void sum_json(cli_json *json, const cli_job *job) {
 }
 
 static void times_json(cli_json *json, const cli_job *job) {
-    const bool timed = job->multiplied && !job->streamed;
+    const bool timed = job->timed;
     cli_json_open(json, "ms", '{');
     cli_json_measured(json, "read", true, job->run.read_ms);
     cli_json_measured(json, "multiply", timed, job->multiply_ms);
     cli_json_measured(json, "write", job->written, job->write_ms);
     cli_json_measured(json, "multiply_median", timed, job->median_ms);
     cli_json_measured(json, "multiply_cold", timed && job->options.repeat > 0, job->cold_ms);
-    if (job->run.gpu) {
+    if (job->run.gpu || job->devices.count > 0) {
         cli_json_measured(json, "copy", job->multiplied, job->run.copy_ms);
     }
     cli_json_close(json, '}');
@@ -278,6 +307,28 @@ static void plan_json(cli_json *json, const cli_job *job) {
     cli_json_close(json, '}');
 }
 
+static void devices_json(cli_json *json, const cli_job *job) {
+    if (job->devices.count == 0) {
+        cli_json_null(json, "devices");
+        return;
+    }
+    cli_json_open(json, "devices", '[');
+    for (int i = 0; i < job->devices.count; i++) {
+        const cli_part *part = &job->parts[i];
+        cli_json_open(json, NULL, '{');
+        cli_json_string(json, "device", job->devices.at[i].name);
+        cli_json_string(json, "name", job->devices.at[i].about.device_name);
+        cli_json_integer(json, "first_row", part->first_row);
+        cli_json_integer(json, "rows", part->rows);
+        cli_json_integer(json, "products", part->plan.products);
+        cli_json_integer(json, "nnz", part->nnz);
+        cli_json_measured(json, "ms", job->multiplied && !part->streamed, part->ms);
+        cli_json_string(json, "reason", part->plan.reason);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
 static void report_json(const cli_job *job) {
     const lsp_spgemm_info *plan = &job->plan;
     const cli_sizes sizes = cli_sizes_of(job);
@@ -295,7 +346,8 @@ static void report_json(const cli_job *job) {
     }
     cli_json_integer(&json, "products", plan->products);
     cli_json_measured(&json, "compression", done && job->C.nnz > 0, (double)plan->products / (double)job->C.nnz);
-    cli_json_string(&json, "device", job->run.gpu ? "cuda" : "cpu");
+    cli_json_string(&json, "device", job->run.gpu || cli_on_gpus(job) ? "cuda" : "cpu");
+    devices_json(&json, job);
     cli_json_string(&json, "method", plan->method_name);
     times_json(&json, job);
     cli_json_integer(&json, "peak_bytes", job->peak_bytes);

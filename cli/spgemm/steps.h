@@ -14,6 +14,10 @@ int cli_info(cli_job *job);
 /* Multiplies, checks, compares and writes, as the options say. With --dry-run it plans only. */
 int cli_product(cli_job *job);
 
+/* --devices: makes C with a block of rows on each device, and gathers it on the host. ms[k]: of run k. With --dry-run
+ * it plans only. */
+int cli_multiply_parts(cli_job *job, double *ms);
+
 /* The field of C's file: integer if A and B are files of integers and no sum can be rounded. Cost: O(nnz). */
 lsp_mtx_field cli_product_field(const cli_job *job);
 

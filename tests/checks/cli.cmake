@@ -15,7 +15,7 @@ target_compile_definitions(cli_fake PRIVATE _GNU_SOURCE)
 target_include_directories(cli_fake PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(cli_fake PRIVATE ${CMAKE_DL_LIBS})
 
-set(parts usage product filter files report real completion cg_usage cg_benchmark cg_solve cg_files two_body
+set(parts usage product filter devices files report real completion cg_usage cg_benchmark cg_solve cg_files two_body
     two_body_usage two_body_files suffix_array)
 if(TARGET sparse-bench)
   list(APPEND parts bench)

@@ -15,6 +15,7 @@ offers "bool f32 f64 i32 i64" spgemm-cli --precision ""
 offers "f64" spgemm-cli --precision = f6
 offers "bool f32 f64 i32 i64" spgemm-cli --precision =
 offers "cpu cuda cuda:" spgemm-cli --device c
+offers "0,1 cpu,cpu" spgemm-cli --devices ""
 offers "max-times min-plus" spgemm-cli --semiring m
 offers "or-and" spgemm-cli --semiring = o
 offers "" spgemm-cli --drop ""

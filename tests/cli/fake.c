@@ -1,5 +1,6 @@
 /* Preloaded before the library, it changes the first product as LSP_FAKE says; later products are right.
- * "wrong" changes one value, "pattern" one column index; "slow" takes 1.3 seconds and reports progress. Of cg-bench,
+ * "wrong" changes one value, "pattern" one column index; "slow" takes 1.3 seconds and reports progress; "gone" fails
+ * as a GPU does that is gone. Of cg-bench,
  * "wrong" changes zeta, and "slow" takes 1.3 seconds for a solve or a benchmark without reporting anything.
  * Of suffix-array, "wrong" puts one suffix at two places.
  * "linger" delays the rename of every complete output file by ten seconds. */
@@ -50,6 +51,9 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
                        lsp_spgemm_info *) = NULL;
     *(void **)&real = dlsym(RTLD_NEXT, "lsp_spgemm");
     const char *what = begin(true);
+    if (strcmp(what, "gone") == 0) { /* a context without a GPU has the sentence */
+        return lsp_csr_copy(ctx, A, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, C);
+    }
     return end(what, real(ctx, A, B, options, C, info), C);
 }
 

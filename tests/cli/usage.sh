@@ -25,7 +25,7 @@ cp "$out" help
 [ "$(wc -l <help)" -le 24 ] || wrong "the help does not fit 24 lines"
 [ "$(wc -L <help)" -le 80 ] || wrong "the help does not fit 80 columns"
 options=$(grep -oE -- '--[a-z-]+' help | sort -u)
-is "$(wc -l <<<"$options")" 26
+is "$(wc -l <<<"$options")" 27
 for option in $options; do
     grep -qF -- "${option#--}" "$SOURCE/cli/spgemm-cli.1" || wrong "$option is not in the manual"
     grep -qF -- "$option" "$SOURCE/cli/spgemm-cli.bash" || wrong "$option is not in the completion"
@@ -76,8 +76,8 @@ for spec in poisson2d:0 poisson2d: er:10 poisson2d:3x nascg:X; do
 done
 
 # ---- missing and malformed values ----
-for option in --output --semiring --mask --drop --keep --generate --seed --precision --device --threads --max-memory \
-    --compare --repeat --spy; do
+for option in --output --semiring --mask --drop --keep --generate --seed --precision --device --devices --threads \
+    --max-memory --compare --repeat --spy; do
     refused "$option needs a value" -- A.mtx "$option"
     refused "$option needs a value" -- A.mtx "$option" --json
 done
