@@ -321,7 +321,11 @@ static void devices_json(cli_json *json, const cli_job *job) {
         cli_json_integer(json, "first_row", part->first_row);
         cli_json_integer(json, "rows", part->rows);
         cli_json_integer(json, "products", part->plan.products);
-        cli_json_integer(json, "nnz", part->nnz);
+        if (job->multiplied) {
+            cli_json_integer(json, "nnz", part->nnz);
+        } else {
+            cli_json_null(json, "nnz");
+        }
         cli_json_measured(json, "ms", job->multiplied && !part->streamed, part->ms);
         cli_json_string(json, "reason", part->plan.reason);
         cli_json_close(json, '}');

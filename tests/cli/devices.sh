@@ -62,6 +62,8 @@ expect 0 cli --generate rmat:10:8 --devices $two --dry-run
 said "products"
 is "$(grep -c '^device  *CPU .* rows, .* products' "$out")" 2
 not_said "entries,"
+expect 0 cli --generate rmat:10:8 --devices $two --dry-run --json
+is "$(json nnz_c) $(json devices | grep -o '"nnz": null' | wc -l)" "null 2"
 expect 0 cli --generate poisson2d:20 --devices $two -q --spy picture.svg
 "$HELPER" xml <picture.svg || wrong "no picture"
 
