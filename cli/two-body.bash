@@ -2,7 +2,7 @@
 _two_body() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i
     local options="--radius --range --bins --approximate --neighbours --bandwidth --kernel --squared --pattern --half --output
-        --format --element --name --box --no-box --generate --seed --method --precision --device --threads --max-memory --check
+        --format --element --name --box --no-box --generate --seed --method --precision --device --devices --threads --max-memory --check
         --svg --json --quiet --verbose --version --help"
     COMPREPLY=()
     # bash splits words at = and : (COMP_WORDBREAKS); the option is the last word before these
@@ -36,6 +36,7 @@ _two_body() {
     --method) mapfile -t COMPREPLY < <(compgen -W "auto all grid boxes" -- "$word") ;;
     --precision) mapfile -t COMPREPLY < <(compgen -W "f64 f32" -- "$word") ;;
     --device) mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:" -- "$word") ;;
+    --devices) mapfile -t COMPREPLY < <(compgen -W "0,1 0,1,2,3 cpu,cpu" -- "$word") ;;
     --generate)
         mapfile -t COMPREPLY < <(compgen -W "uniform: blobs: lattice:" -- "$word")
         compopt -o nospace 2>/dev/null

@@ -40,6 +40,9 @@ int64_t lsp_pair_block_points(lsp_ctx *ctx, const lsp_pair_job *job, int64_t res
     return lsp_min(lsp_max(fit, LEAST_BLOCK), MOST_BLOCK);
 }
 
+/* Powers of two, so that GPUs with a little more or less free memory cut alike. */
+static int64_t even_side(int64_t side) { return (int64_t)1 << (lsp_bits((uint64_t)side) - 1); }
+
 static lsp_status bring(lsp_ctx *ctx, procession *p, int set, int64_t number, int place) {
     lsp_points block = p->job->sets[set];
     const int64_t first = number * p->side;
@@ -85,8 +88,32 @@ static void go_on(procession *p) {
     memcpy(p->pair, p->after, sizeof p->pair);
 }
 
-static lsp_status tally(lsp_ctx *ctx, lsp_pair_job *job, const lsp_pair_tally *t, uint64_t *counts) {
+/* A number made of all that the cut into shares depends on. side: points of a block. */
+static int64_t cut_of(lsp_ctx *ctx, const lsp_pair_job *job, int64_t side) {
+    const lsp_cuda_chip *chip = ctx->options.device == LSP_CUDA ? lsp_cuda_get_chip(ctx) : NULL;
+    const lsp_pair_grid *grid = &job->grid;
+    const int64_t facts[] = {chip ? (int64_t)chip->sms << 32 | chip->shared_sm_bytes : (int64_t)ctx->isa,
+                             job->info.method,
+                             job->parts,
+                             side,
+                             job->sets[0].n,
+                             job->sets[1].n,
+                             grid->reach[0],
+                             grid->cells[0],
+                             grid->cells[1],
+                             grid->cells[2]};
+    uint64_t cut = 1;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        cut = (cut ^ (uint64_t)facts[i]) * 0x9E3779B97F4A7C15u;
+        cut ^= cut >> 29;
+    }
+    return job->parts > 1 ? (int64_t)(cut >> 1 | 1) : 0;
+}
+
+/* Counts of a job without blocks, or of a pair of blocks. */
+static lsp_status tally(lsp_ctx *ctx, lsp_pair_job *job, const lsp_pair_tally *t, int64_t side, uint64_t *counts) {
     const lsp_pair_device *device = lsp_pair_device_of(ctx);
+    job->info.cut = cut_of(ctx, job, side);
     return t->limits != NULL ? device->count(ctx, job, t->limits, t->n, counts)
                              : device->histogram(ctx, job, t->scale, t->n, counts);
 }
@@ -129,7 +156,7 @@ static lsp_status do_blocks(lsp_ctx *ctx, procession *p, double radius, const ls
             LSP_TRY(lsp_pair_cpu.inspect(ctx, &all));
         }
         LSP_TRY(status);
-        LSP_TRY(tally(ctx, &part, t, one));
+        LSP_TRY(tally(ctx, &part, t, p->side, one));
         LSP_TRY(bring_next(ctx, p));
         for (int64_t i = 0; i < t->n; i++) {
             sums[i] += one[i];
@@ -154,14 +181,15 @@ lsp_status lsp_pair_tally_all(lsp_ctx *ctx, lsp_pair_job *job, double radius, co
     int64_t side = lsp_pair_block_points(ctx, job, t->n);
     if (side == INT32_MAX) {
         LSP_TRY(lsp_pair_prepare(ctx, job, radius));
-        return tally(ctx, job, t, counts);
+        return tally(ctx, job, t, side, counts);
     }
     LSP_TRY(LSP_SCRATCH(ctx, t->n, &one));
     LSP_TRY(LSP_SCRATCH(ctx, t->n, &sums));
     const int64_t most = lsp_max(job->sets[0].n, job->sets[1].n);
+    side = job->parts > 1 ? even_side(side) : side;
     do { /* less memory may be there than it seems */
         const size_t mark = lsp_scratch_mark(ctx);
-        procession p = {.job = job, .side = lsp_ceil_div(most, lsp_ceil_div(most, side))};
+        procession p = {.job = job, .side = job->parts > 1 ? side : lsp_ceil_div(most, lsp_ceil_div(most, side))};
         for (int s = 0; s < 2; s++) {
             p.count[s] = lsp_ceil_div(job->sets[s].n, p.side);
         }

@@ -94,9 +94,15 @@ lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
                           lsp_pair_job *job) {
     lsp_status status = LSP_OK;
     const lsp_pair_options none = {0};
+    int64_t reserved[LSP_RESERVED] = {0};
     options = options != NULL ? options : &none;
     LSP_REQUIRE(a != NULL, LSP_ERR_ARGUMENT, "the points are NULL");
-    LSP_TRY(lsp_check_reserved(ctx, "lsp_pair_options", options->reserved));
+    memcpy(reserved, options->reserved, sizeof options->reserved);
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_pair_options", reserved));
+    LSP_REQUIRE(options->parts >= 0 && options->parts <= INT32_MAX && options->part >= 0 &&
+                    options->part < lsp_max(options->parts, 1),
+                LSP_ERR_ARGUMENT, "part %lld of %lld: parts are 1 to 2147483647, or 0 for all, and counted from 0",
+                (long long)options->part, (long long)options->parts);
     LSP_REQUIRE((unsigned)options->method <= LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "%d is no method for pairs",
                 (int)options->method);
     LSP_TRY(check_points(ctx, a, "a"));
@@ -108,6 +114,7 @@ lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
         LSP_REQUIRE(a->where == b->where, LSP_ERR_ARGUMENT, "one set lies on the host, the other on a GPU");
     }
     *job = (lsp_pair_job){.sets = {*a, b != NULL ? *b : *a}, .self = b == NULL, .type = a->type};
+    job->part = options->part, job->parts = lsp_max(options->parts, 1);
     job->asked = options->method, job->where = a->where, job->approximate = options->approximate_root;
     for (int s = 0; s < 2; s++) {
         job->sets[s].stride = lsp_max(job->sets[s].stride, 1);
@@ -143,4 +150,30 @@ lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, boo
                 "%s is of pairs of one set, but two sets are given", join->half ? "half" : "self_pairs");
 done:
     return status;
+}
+
+lsp_points lsp_points_between(const lsp_points *p, int64_t first, int64_t end) {
+    lsp_points part = *p;
+    for (int k = 0; k < p->dimensions && p->n > 0; k++) {
+        part.at[k] = (const char *)p->at[k] + (size_t)(first * p->stride) * lsp_type_bytes(p->type);
+    }
+    part.n = end - first;
+    return part;
+}
+
+/* With `half` each row is tested with all columns and keeps those behind it: work is cut, a half of which is even. */
+int64_t lsp_pair_share_row(const lsp_pair_job *job, int64_t part, bool half) {
+    const int64_t n = job->sets[0].n;
+    const double share = (double)part / (double)job->parts;
+    return half && part < job->parts ? (int64_t)((double)n * (1.5 - sqrt(2.25 - 2 * share)))
+                                     : n / job->parts * part + lsp_min(n % job->parts, part);
+}
+
+void lsp_pair_narrow(lsp_pair_job *job, const int64_t rows[2], const int64_t cols[2]) {
+    const bool whole = rows[1] - rows[0] == job->sets[0].n && cols[1] - cols[0] == job->sets[1].n;
+    job->own = job->self, job->shift = rows[0] - cols[0];
+    job->self = job->self && whole;
+    job->sets[0] = lsp_points_between(&job->sets[0], rows[0], rows[1]);
+    job->sets[1] = lsp_points_between(&job->sets[1], cols[0], cols[1]);
+    job->part = 0, job->parts = 1;
 }

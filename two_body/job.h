@@ -20,6 +20,8 @@ typedef struct lsp_pair_grid {
 typedef struct lsp_pair_job {
     lsp_points sets[2]; /* the same, if `self` */
     bool self;          /* pairs of one set, each once */
+    bool own; /* rows of a matrix of one set: row i is point i + shift of set 1, if there is one. With `self` all */
+    int64_t shift;
     lsp_type type;
     lsp_metric metric;
     lsp_pair_method asked;
@@ -31,7 +33,8 @@ typedef struct lsp_pair_job {
                        (a density); 0: boxes do not serve */
     /* set by the device: the box around all points in open space */
     double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
-    lsp_pair_grid grid; /* of LSP_PAIR_GRID */
+    lsp_pair_grid grid;  /* of LSP_PAIR_GRID */
+    int64_t part, parts; /* the share: units of work whose number modulo `parts` is `part`. All: 0 of 1 */
     lsp_pair_info info;
     /* NULL, or work for the host while the GPU counts: a verb calls it, perhaps more than once, before it waits */
     lsp_status (*meanwhile)(lsp_ctx *ctx, void *data);
@@ -66,6 +69,13 @@ static inline LSP_BOTH_SIDES int64_t lsp_cell_beside(const lsp_pair_grid *grid, 
 /* All pairs. */
 static inline int64_t lsp_pair_total(const lsp_pair_job *job) {
     return job->self ? job->sets[0].n * (job->sets[0].n - 1) / 2 : job->sets[0].n * job->sets[1].n;
+}
+
+/* Does the share take a unit of work? _unit: units of equal work. _uneven: multiples of the golden ratio are spread
+ * evenly over every regular pattern of units with more work than others. */
+static inline bool lsp_pair_has_unit(const lsp_pair_job *job, int64_t unit) { return unit % job->parts == job->part; }
+static inline bool lsp_pair_has_uneven(const lsp_pair_job *job, int64_t unit) {
+    return (int64_t)((uint64_t)(uint32_t)((uint64_t)unit * 2654435769u) * (uint64_t)job->parts >> 32) == job->part;
 }
 
 /* The sentence about a coordinate that is not finite: dimension, point, set, coordinate. */

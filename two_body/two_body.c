@@ -72,30 +72,58 @@ done:
     return status;
 }
 
-lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
-                           double radius, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
-    const lsp_join_options none = {0};
-    lsp_pair_job job;
-    lsp_csr made = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
+static lsp_status prepare_piece(lsp_ctx *ctx, const lsp_pair_job *whole, lsp_pair_job *job, double radius) {
+    lsp_status status = lsp_pair_prepare(ctx, job, radius);
+    if (status == LSP_ERR_ARGUMENT) { /* a coordinate, whose number is that of the piece: look at all points */
+        lsp_pair_job all = *whole;
+        LSP_TRY((job->where == LSP_HOST ? &lsp_pair_cpu : &lsp_pair_cuda)->inspect(ctx, &all));
+        status = LSP_ERR_ARGUMENT;
     }
+done:
+    return status;
+}
+
+lsp_status lsp_join_between(lsp_ctx *ctx, const lsp_pair_job *whole, double radius, const lsp_join_options *join,
+                            const int64_t rows[2], const int64_t cols[2], lsp_csr *C, lsp_pair_info *info) {
+    lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
-    join = join != NULL ? join : &none;
-    LSP_TRY(check_matrix(ctx, a, b, options, join, C, &job));
-    LSP_REQUIRE(job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
-    LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radius));
-    LSP_TRY(lsp_pair_prepare(ctx, &job, radius));
+    lsp_pair_job job = *whole;
+    lsp_csr made = {0};
+    lsp_pair_narrow(&job, rows, cols);
+    LSP_TRY(prepare_piece(ctx, whole, &job, radius));
     const double limit = lsp_distance_limit(&job.metric, job.type, radius);
     LSP_TRY(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
     *C = made;
-    tell(&job, info);
+    job.info.first_row = rows[0];
+    *info = job.info;
 done:
     if (status != LSP_OK) {
         lsp_csr_free(ctx, &made);
     }
     lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
+                           double radius, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info) {
+    lsp_status status = LSP_OK;
+    const lsp_join_options none = {0};
+    lsp_pair_info about;
+    lsp_pair_job job;
+    if (ctx == NULL) {
+        return LSP_ERR_ARGUMENT;
+    }
+    join = join != NULL ? join : &none;
+    LSP_TRY(check_matrix(ctx, a, b, options, join, C, &job));
+    LSP_REQUIRE(job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
+    LSP_TRY(lsp_pair_check_radius(ctx, &job, "radius", radius));
+    const int64_t rows[] = {lsp_pair_share_row(&job, job.part, join->half),
+                            lsp_pair_share_row(&job, job.part + 1, join->half)};
+    LSP_TRY(lsp_join_between(ctx, &job, radius, join, rows, (int64_t[]){0, job.sets[1].n}, C, &about));
+    if (info != NULL) {
+        *info = about;
+    }
+done:
     return status;
 }
 
@@ -115,9 +143,13 @@ lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     LSP_REQUIRE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
     LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "the nearest points have no method grid: all or boxes");
     const int64_t partners = lsp_max(job.sets[1].n - (job.self && !join->self_pairs), 0);
-    LSP_TRY(lsp_pair_prepare(ctx, &job, INFINITY));
+    const int64_t rows[] = {lsp_pair_share_row(&job, job.part, false), lsp_pair_share_row(&job, job.part + 1, false)};
+    const lsp_pair_job whole = job;
+    lsp_pair_narrow(&job, rows, (int64_t[]){0, job.sets[1].n});
+    LSP_TRY(prepare_piece(ctx, &whole, &job, INFINITY));
     LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
     *C = made;
+    job.info.first_row = rows[0];
     tell(&job, info);
 done:
     if (status != LSP_OK) {
@@ -205,6 +237,7 @@ lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     }
     LSP_TRY(lsp_pair_check(ctx, a, b, options, &job));
     LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "a density has no method grid: all or boxes");
+    LSP_REQUIRE(job.parts == 1, LSP_ERR_ARGUMENT, "a density has no shares: give those points as a, with b");
     const bool gaussian = o->kernel == LSP_DENSITY_GAUSSIAN;
     const double h = bandwidth / job.metric.unit, least = job.type == LSP_F32 ? 1.2e-38 : 2.3e-308;
     const double reach = gaussian ? bandwidth * sqrt(-2 * log(fmax(o->tolerance, least))) : bandwidth;

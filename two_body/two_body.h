@@ -17,6 +17,17 @@ lsp_status lsp_pair_check_radius(lsp_ctx *ctx, const lsp_pair_job *job, const ch
 /* check.c: refuses options that make no sense; `self`: pairs of one set. */
 lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, bool self);
 
+/* check.c: points first .. end-1. */
+lsp_points lsp_points_between(const lsp_points *p, int64_t first, int64_t end);
+/* check.c: the first row of a share of a matrix; that of `part` = job->parts is the end. half: rows get shorter. */
+int64_t lsp_pair_share_row(const lsp_pair_job *job, int64_t part, bool half);
+/* check.c: leaves rows[0] .. rows[1] - 1 of a matrix's job, and columns cols[0] .. cols[1] - 1. */
+void lsp_pair_narrow(lsp_pair_job *job, const int64_t rows[2], const int64_t cols[2]);
+
+/* two_body.c: rows and columns of a join; `join` and `options` are there, and their shares are ignored. */
+lsp_status lsp_join_between(lsp_ctx *ctx, const lsp_pair_job *whole, double radius, const lsp_join_options *join,
+                            const int64_t rows[2], const int64_t cols[2], lsp_csr *C, lsp_pair_info *info);
+
 /* choose.c: sets job->info and job->grid. A radius of infinity: the nearest points are wanted. */
 void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs);
 /* choose.c: lets the device look at the points, and chooses. */

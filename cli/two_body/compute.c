@@ -11,7 +11,9 @@ double tb_at(const tb_set *set, int64_t point, int dimension) {
 }
 
 const tb_set *tb_second(const tb_job *job) { return &job->sets[job->two]; }
-lsp_ctx *tb_ctx(const tb_job *job) { return job->run.gpu ? job->run.gpu : job->run.ctx; }
+lsp_ctx *tb_ctx(const tb_job *job) {
+    return job->devices.count > 0 ? job->devices.at[0].ctx : job->run.gpu ? job->run.gpu : job->run.ctx;
+}
 
 int64_t tb_count_of(const tb_job *job) {
     const tb_options *o = &job->options;
@@ -45,29 +47,47 @@ static int make_room(tb_job *job) {
     return lacks ? cli_fail(CLI_MEMORY, "no memory for the result") : CLI_DONE;
 }
 
-static lsp_status call(tb_job *job, lsp_ctx *ctx) {
+/* Densities of a share are those of its points, from all. */
+static lsp_status density(tb_job *job, lsp_ctx *ctx, const lsp_pair_options *how, int part, int parts,
+                          tb_share *share) {
+    const tb_options *o = &job->options;
+    const lsp_density_options density = {.kernel = o->kernel == 1 ? LSP_DENSITY_EPANECHNIKOV : LSP_DENSITY_GAUSSIAN};
+    const lsp_points *from = &tb_second(job)->points;
+    lsp_points points = job->sets[0].points;
+    const int64_t first = parts > 0 ? points.n * part / parts : 0,
+                  last = parts > 0 ? points.n * (part + 1) / parts : points.n;
+    const size_t bytes = lsp_type_bytes(points.type);
+    for (int k = 0; k < points.dimensions && first > 0; k++) {
+        points.at[k] = (const char *)points.at[k] + (size_t)(first * points.stride) * bytes;
+    }
+    points.n = last - first;
+    return lsp_kernel_density(ctx, &points, job->two || parts > 0 ? from : NULL, how, o->bandwidth, &density,
+                              (char *)job->density + (size_t)first * bytes, &share->info);
+}
+
+lsp_status tb_call(tb_job *job, lsp_ctx *ctx, int part, int parts, tb_share *share) {
     const tb_options *o = &job->options;
     const lsp_points *a = &job->sets[0].points, *b = job->two ? &job->sets[1].points : NULL;
     const lsp_join_options join = {.values = tb_values(o), .half = o->half};
-    const lsp_density_options density = {.kernel = o->kernel == 1 ? LSP_DENSITY_EPANECHNIKOV : LSP_DENSITY_GAUSSIAN};
     lsp_pair_options how = {.method = o->method > 0 ? (lsp_pair_method)o->method : LSP_PAIR_AUTO,
                             .approximate_root = o->approximate};
     if (job->cell.periodic) {
         memcpy(how.box, job->cell.side, sizeof how.box);
         memcpy(how.tilt, job->cell.tilt, sizeof how.tilt);
     }
+    if (o->verb == TB_DENSITY) {
+        return density(job, ctx, &how, part, parts, share);
+    }
+    how.part = part, how.parts = parts;
     switch (o->verb) {
     case TB_COUNT:
-        return lsp_pair_count(ctx, a, b, &how, o->radius, o->radius_count, job->counts, &job->info);
-    case TB_HISTOGRAM:
-    case TB_GR:
-        return lsp_pair_histogram(ctx, a, b, &how, o->range, o->bins, job->counts, &job->info);
+        return lsp_pair_count(ctx, a, b, &how, o->radius, o->radius_count, share->counts, &share->info);
     case TB_JOIN:
-        return lsp_radius_join(ctx, a, b, &how, o->radius[0], &join, &job->C, &job->info);
+        return lsp_radius_join(ctx, a, b, &how, o->radius[0], &join, &share->C, &share->info);
     case TB_NEAREST:
-        return lsp_nearest(ctx, a, b, &how, o->neighbours, &join, &job->C, &job->info);
+        return lsp_nearest(ctx, a, b, &how, o->neighbours, &join, &share->C, &share->info);
     default:
-        return lsp_kernel_density(ctx, a, b, &how, o->bandwidth, &density, job->density, &job->info);
+        return lsp_pair_histogram(ctx, a, b, &how, o->range, o->bins, share->counts, &share->info);
     }
 }
 
@@ -87,6 +107,24 @@ static lsp_status fetch(tb_job *job, lsp_ctx *ctx) {
     return status;
 }
 
+/* The call on one device. */
+static int compute_all(tb_job *job) {
+    lsp_ctx *ctx = tb_ctx(job);
+    tb_share all = {.counts = job->counts};
+    lsp_status status = tb_call(job, ctx, 0, 0, &all);
+    job->info = all.info, job->C = all.C;
+    if (status == LSP_ERR_UNSUPPORTED) { /* the method, by the verb */
+        (void)cli_progress_end(&job->run.progress);
+        return cli_usage("%s", lsp_last_error(ctx));
+    }
+    status = status == LSP_OK ? fetch(job, ctx) : status;
+    lsp_ctx_info now;
+    if (lsp_ctx_get_info(ctx, &now) == LSP_OK) {
+        job->peak_bytes = job->run.gpu ? now.cuda_peak_bytes : now.host_peak_bytes;
+    }
+    return status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, ctx, status);
+}
+
 int tb_compute(tb_job *job) {
     static const char *const doing[] = {"counting", "counting", "counting", "joining", "searching", "summing"};
     const tb_options *o = &job->options;
@@ -100,19 +138,12 @@ int tb_compute(tb_job *job) {
     lsp_ctx *ctx = tb_ctx(job);
     (void)lsp_ctx_get_info(ctx, &job->run.machine);
     cli_progress_begin(&job->run.progress, doing[o->verb], job->sets[0].name);
-    lsp_status status = call(job, ctx);
+    CLI_STEP(job->devices.count > 0 ? tb_compute_shares(job) : compute_all(job));
     job->compute_ms = cli_progress_end(&job->run.progress);
-    if (status == LSP_ERR_UNSUPPORTED) { /* the method, by the verb */
-        return cli_usage("%s", lsp_last_error(ctx));
-    }
-    status = status == LSP_OK ? fetch(job, ctx) : status;
-    if (status == LSP_OK && o->verb == TB_GR && tb_pairs(job) > 0) {
+    lsp_status status = LSP_OK;
+    if (o->verb == TB_GR && tb_pairs(job) > 0) {
         status = lsp_radial_distribution(ctx, job->counts, o->bins, o->range, job->sets[0].points.dimensions,
                                          (double)tb_pairs(job), job->volume, job->g);
-    }
-    lsp_ctx_info now;
-    if (lsp_ctx_get_info(ctx, &now) == LSP_OK) {
-        job->peak_bytes = job->run.gpu ? now.cuda_peak_bytes : now.host_peak_bytes;
     }
     return status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, ctx, status);
 }

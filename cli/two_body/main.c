@@ -22,7 +22,8 @@ static int open_contexts(tb_job *job) {
     run->wanted = (lsp_ctx_options){.threads = (int)o->threads, .max_bytes = o->max_bytes};
     run->ordinal = o->ordinal;
     run->verbose = o->verbose;
-    return cli_devices_open(run, o->device, o->quiet);
+    CLI_STEP(cli_devices_open(run, o->device, o->quiet));
+    return cli_devices_begin(run, &job->devices);
 }
 
 static int run(tb_job *job) {
@@ -53,6 +54,7 @@ int main(int argc, char **argv) {
     }
     cli_run_begin(&job.run);
     int code = tb_options_read(argc, argv, &job.options);
+    code = code == CLI_DONE ? cli_devices_read(job.options.devices, &job.devices) : code;
     if (code != CLI_DONE) {
         return code;
     }
@@ -65,6 +67,10 @@ int main(int argc, char **argv) {
     } else {
         code = run(&job);
     }
+    for (int d = 0; d < job.devices.count; d++) {
+        free(job.shares[d].counts);
+    }
+    cli_devices_end(&job.devices);
     free(job.counts);
     free(job.g);
     free(job.density);

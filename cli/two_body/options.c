@@ -33,7 +33,8 @@ static const cli_option table[] = {
     {"seed", 0, CLI_COUNT, "N", FIELD(seed), 0, INT64_MAX, NULL},
     {"method", 0, CLI_CHOICE, "auto|all|grid|boxes", FIELD(method), 0, 0, NULL},
     {"precision", 0, CLI_CHOICE, "f64|f32", FIELD(precision), 0, 0, "of coordinates; --method auto|all|grid|boxes"},
-    {"device", 0, CLI_WORD, "DEVICE", FIELD(device_name), 0, 0, "auto, cpu, cuda or cuda:N; --threads N"},
+    {"device", 0, CLI_WORD, "DEVICE", FIELD(device_name), 0, 0, "auto, cpu, cuda, cuda:N; --devices 0,1; --threads N"},
+    {"devices", 0, CLI_WORD, "LIST", FIELD(devices), 0, 0, NULL},
     {"threads", 0, CLI_COUNT, "N", FIELD(threads), 1, 4096, NULL},
     {"max-memory", 0, CLI_SIZE, "SIZE", FIELD(max_bytes), 0, 0, "use at most SIZE or fail; K M G T: powers of 1024"},
     {"check", 0, CLI_FLAG, NULL, FIELD(check), 0, 0, "compare with a plain loop over all pairs"},
@@ -152,6 +153,7 @@ static int refuse_contradictions(const tb_options *o) {
         {o->box_text && o->no_box, "--box", "--no-box", "there is a box or none"},
         {o->squared && o->pattern, "--squared", "--pattern", "a pattern has no values"},
         {o->half && (o->file[1]), "--half", "a second file", "pairs of two sets are one direction already"},
+        {o->devices && o->device_name, "--devices", "--device", "one names several, the other one"},
         {o->quiet && o->verbose, "--quiet", "--verbose", "one asks for less, the other for more"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {

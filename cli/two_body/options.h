@@ -12,7 +12,7 @@ enum { TB_MOST_RADII = 256 };
 typedef struct tb_options {
     tb_verb verb;
     const char *file[2]; /* "-": standard input; NULL: not given */
-    const char *generate, *output, *svg, *element, *name, *box_text, *radius_text, *device_name;
+    const char *generate, *output, *svg, *element, *name, *box_text, *radius_text, *device_name, *devices;
     double box[TB_MOST_DIMENSIONS + 3]; /* sides, then tilts */
     int box_count;                      /* numbers of `box`; 0: not given */
     double radius[TB_MOST_RADII];

@@ -113,6 +113,22 @@ static void density_range(const tb_job *job, double range[3]) {
     }
 }
 
+static bool on_gpu(const tb_job *job) { return job->run.machine.device == LSP_CUDA; }
+
+static void device_rows(FILE *to, const tb_job *job) {
+    const lsp_ctx_info *one = &job->run.machine;
+    for (int d = 0; d < job->devices.count; d++) {
+        const cli_worker *w = &job->devices.at[d];
+        ROW("device", w->name, "%s, %d thread%s: share %d of %d, %s distances in %s", w->about.device_name,
+            w->about.threads, cli_plural(w->about.threads), d + 1, job->devices.count,
+            cli_count(job->shares[d].info.tested).text, cli_time(w->ms).text);
+    }
+    if (job->devices.count == 0) {
+        ROW("device", on_gpu(job) ? "cuda" : "cpu", "%s, %d thread%s", one->device_name, one->threads,
+            cli_plural(one->threads));
+    }
+}
+
 static void report_rows(FILE *to, const tb_job *job) {
     const cli_run *run = &job->run;
     for (int s = 0; s < 1 + job->two; s++) {
@@ -130,8 +146,7 @@ static void report_rows(FILE *to, const tb_job *job) {
     if (job->options.verbose) {
         ROW("method", lsp_pair_method_name(job->info.method), "%s; %s distances computed", job->info.reason,
             cli_count(job->info.tested).text);
-        ROW("device", run->gpu ? "cuda" : "cpu", "%s, %d thread%s", run->machine.device_name, run->machine.threads,
-            cli_plural(run->machine.threads));
+        device_rows(to, job);
         ROW("read", cli_time(run->read_ms).text, "%s", "");
         ROW("memory", cli_bytes(job->peak_bytes).text, "most in use at a time");
     }
@@ -208,6 +223,24 @@ static void points_json(cli_json *json, const tb_job *job) {
     cli_json_number(json, "volume", job->volume);
 }
 
+/* The devices of --devices; otherwise nothing. */
+static void devices_json(cli_json *json, const tb_job *job) {
+    if (job->devices.count > 0) {
+        cli_json_open(json, "devices", '[');
+        for (int d = 0; d < job->devices.count; d++) {
+            const cli_worker *w = &job->devices.at[d];
+            cli_json_open(json, NULL, '{');
+            cli_json_string(json, "name", w->name);
+            cli_json_string(json, "model", w->about.device_name);
+            cli_json_integer(json, "threads", w->about.threads);
+            cli_json_integer(json, "tested", job->shares[d].info.tested);
+            cli_json_measured(json, "ms", true, w->ms);
+            cli_json_close(json, '}');
+        }
+        cli_json_close(json, ']');
+    }
+}
+
 static void report_json(const tb_job *job) {
     cli_json json = {.to = job->run.report};
     cli_json_open(&json, NULL, '{');
@@ -215,7 +248,8 @@ static void report_json(const tb_job *job) {
     points_json(&json, job);
     result_json(&json, job);
     cli_json_string(&json, "output", job->written ? job->options.output : NULL);
-    cli_json_string(&json, "device", job->run.gpu ? "cuda" : "cpu");
+    cli_json_string(&json, "device", on_gpu(job) ? "cuda" : "cpu");
+    devices_json(&json, job);
     cli_json_string(&json, "method", lsp_pair_method_name(job->info.method));
     cli_json_string(&json, "reason", job->info.reason);
     cli_json_integer(&json, "cells", job->info.cells);

@@ -3,8 +3,8 @@
 #ifndef LSP_CLI_TWO_BODY_TWO_BODY_H
 #define LSP_CLI_TWO_BODY_TWO_BODY_H
 
+#include "devices.h"
 #include "options.h"
-#include "run.h"
 
 typedef struct tb_set {
     lsp_points points; /* by rows, on the host */
@@ -12,9 +12,18 @@ typedef struct tb_set {
     const char *name;  /* of the file, or the SPEC */
 } tb_set;
 
+/* The share of one device. */
+typedef struct tb_share {
+    uint64_t *counts;
+    lsp_pair_info info;
+    lsp_csr C;
+} tb_share;
+
 typedef struct tb_job {
     tb_options options;
     cli_run run;
+    cli_devices devices; /* of --devices */
+    tb_share shares[CLI_MOST_DEVICES];
     tb_set sets[2];
     bool two; /* pairs of two sets */
     tb_cell cell;
@@ -36,6 +45,12 @@ int tb_read(tb_job *job);
 /* Opens the GPU if it is asked for, and calls the library. */
 int tb_compute(tb_job *job);
 
+/* shares.c: the same by the devices of --devices, a share of the work each. */
+int tb_compute_shares(tb_job *job);
+
+/* compute.c: the call of the verb for part `part` of `parts` (0: all). */
+lsp_status tb_call(tb_job *job, lsp_ctx *ctx, int part, int parts, tb_share *share);
+
 /* --check: a plain loop over all pairs, in double precision. In open space counts must be equal, as the header defines
  * d2; in a box, pairs that lie nearer to a limit than rounding explains may be on either side of it. */
 int tb_check(tb_job *job);
@@ -55,7 +70,7 @@ double tb_at(const tb_set *set, int64_t point, int dimension);
 const tb_set *tb_second(const tb_job *job); /* the first, if there is one */
 int64_t tb_count_of(const tb_job *job);     /* of job->counts */
 uint64_t tb_pairs(const tb_job *job);       /* of all points */
-lsp_ctx *tb_ctx(const tb_job *job);         /* that computes */
+lsp_ctx *tb_ctx(const tb_job *job);         /* that computes, of --devices the first */
 double tb_density_at(const tb_job *job, int64_t point);
 lsp_join_values tb_values(const tb_options *options);
 

@@ -43,15 +43,19 @@ typedef struct lsp_pair_options {
     double tilt[3]; /* of a triclinic box in 2 or 3 dimensions: xy, xz, yz. Its edges are (x, 0, 0), (xy, y, 0) and
                        (xz, yz, z) with the sides x, y, z */
     bool approximate_root; /* lsp_pair_histogram may be less exact, see there */
-    int64_t reserved[LSP_RESERVED];
+    int64_t part, parts;   /* a share of the work, for several GPUs or ranks: part `part` (from 0) of `parts` (0: all).
+                              See lsp_pair_count, lsp_radius_join; a density has no shares: give it those of a */
+    int64_t reserved[LSP_RESERVED - 2];
 } lsp_pair_options;
 
 typedef struct lsp_pair_info {
     lsp_pair_method method;
-    char reason[160]; /* why */
-    int64_t cells;    /* of the grid, or boxes that are not cut any more; 0: none */
-    int64_t tested;   /* distances computed */
-    int64_t reserved[LSP_RESERVED];
+    char reason[160];  /* why */
+    int64_t cells;     /* of the grid, or boxes that are not cut any more; 0: none */
+    int64_t tested;    /* distances computed */
+    int64_t cut;       /* of a share: shares with the same number add up to the whole. 0: all was asked for */
+    int64_t first_row; /* of the whole matrix: what a share of a matrix begins with */
+    int64_t reserved[LSP_RESERVED - 2];
 } lsp_pair_info;
 
 /* Rules of this file:
@@ -72,7 +76,11 @@ typedef struct lsp_pair_info {
  *     double r = 0.1;
  *     uint64_t pairs;
  *     lsp_points p = {.n = n, .dimensions = 3, .type = LSP_F32, .at = {x, y, z}};
- *     lsp_pair_count(ctx, &p, NULL, NULL, &r, 1, &pairs, NULL); */
+ *     lsp_pair_count(ctx, &p, NULL, NULL, &r, 1, &pairs, NULL);
+ * With options->parts only the pairs of one share are counted, for lsp_pair_histogram too: the counts of all parts add
+ * up to the whole, to the bit. All get the same points and options, each its own context, in threads, processes or one
+ * after the other; shares take about equal time. Every call prepares the points anew. The cut depends on the kind of
+ * device, and on a GPU's memory where points do not fit it: add up only what has the same info.cut. */
 LSP_API lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                   const lsp_pair_options *options, const double *radii, int64_t radius_count,
                                   uint64_t *counts, lsp_pair_info *info);
@@ -110,7 +118,10 @@ typedef struct lsp_join_options {
 
 /* C = the matrix of the pairs with d2 <= radius^2: C[i][j] = their distance, i of a, j of b (of a, if b is NULL). Rows
  * are sorted by column. Indices are as narrow as fits. C lies where the points do; lsp_csr_free frees it.
- * Without memory for all pairs the call is refused after they were counted, before C is made. `join` may be NULL. */
+ * Without memory for all pairs the call is refused after they were counted, before C is made. `join` may be NULL.
+ * With options->parts C has the rows of one share, from row info->first_row of the whole on; the shares of all parts,
+ * one below the other, are the whole. Points in an order of places that crowd make unequal shares: take more of them.
+ */
 LSP_API lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                    const lsp_pair_options *options, double radius, const lsp_join_options *join,
                                    lsp_csr *C, lsp_pair_info *info);
@@ -124,7 +135,8 @@ typedef lsp_status (*lsp_join_sink)(void *user, int64_t first_row, const lsp_csr
  * budget), unless one row alone takes more; making it takes about as much again. To go on after an interruption, call
  * again with the first row that was not handed over. There is at least one block. Pairs of a block are counted before
  * it is made, and points are sorted for each block: few large blocks take least time. Points of the host may be more
- * than a GPU's memory, or the budget, holds: then columns are joined in pieces. */
+ * than a GPU's memory, or the budget, holds: then columns are joined in pieces. With options->parts the rows of one
+ * share are handed over. */
 LSP_API lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                           const lsp_pair_options *options, double radius, const lsp_join_options *join,
                                           int64_t first_row, int64_t block_bytes, lsp_join_sink sink, void *user,
@@ -134,7 +146,7 @@ LSP_API lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, con
  * then a point is none of its own nearest without join->self_pairs). Of points with equal d2 the one with the lower
  * number is nearer. Every row has k entries, or as many as there are points, sorted by column. Otherwise as
  * lsp_radius_join; join->half is refused. In a periodic box each point is as near as d2 says, that is its nearest
- * image; in a tilted box this holds up to half the box's least width. */
+ * image; in a tilted box this holds up to half the box's least width. With options->parts: see lsp_radius_join. */
 LSP_API lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                                int64_t k, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info);
 

@@ -110,4 +110,33 @@ else
     expect 4 cli count --generate uniform:100:2 -r 0.1 --device cuda
     silent
 fi
+
+# ---- several devices: what one gives; on a machine without a GPU shares of the CPU ----
+lists=cpu,cpu,cpu
+"$CLI" count --generate uniform:100:2 -r 0.1 --device cuda -q >/dev/null 2>&1 && lists="cpu,cpu 0,0"
+for list in $lists; do
+    for spec in blobs:3000:3:2 "uniform:2000:3 --no-box --precision f32" lattice:512:3 uniform:2:3; do
+        for verb in "count -r 0.1,0.4" "histogram --range 0.3" "gr --range 0.3" "join -r 0.1" "join -r 0.2 --half" "nearest -k 3"; do
+            expect 0 cli $verb --generate $spec --devices $list --check -q -o several.mtx
+            calm
+            expect 0 cli $verb --generate $spec -q -o one.mtx
+            same several.mtx one.mtx
+        done
+        expect 0 cli density --bandwidth 0.1 --generate $spec --devices $list --check -q
+    done
+done
+expect 0 cli count --generate blobs:20000:3:2 -r 0.05 --devices cpu,cpu --threads 4 -v
+is "$(grep -c '^# device  *CPU .*2 threads: share [12] of 2' "$out")" 2
+awk '/share . of 2/ { gsub(",", ""); for (i = 2; i <= NF; i++) if ($i == "distances") tested[++n] = $(i - 1) }
+    END { exit !(n == 2 && tested[1] > 0.9 * tested[2] && tested[2] > 0.9 * tested[1]) }' "$out" || wrong "unequal shares"
+expect 0 cli count --generate blobs:20000:3:2 -r 0.05 --devices cpu,cpu --json
+is "$(grep -o '"name": "CPU"' "$out" | wc -l)" 2
+is "$(json device)" '"cpu"'
+# a device that fails is named, and nothing is written
+expect 4 cli count --generate uniform:100:2 -r 0.1 --devices 1022,1023 -o none.txt
+told "two-body: GPU 1022: "
+silent
+expect 3 cli join --generate uniform:20000:3 -r 0.3 --devices cpu,cpu --max-memory 100M -o none.mtx
+told "two-body: CPU: "
+[ -e none.txt ] || [ -e none.mtx ] && wrong "something is written"
 finish

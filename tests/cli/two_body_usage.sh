@@ -28,7 +28,7 @@ cp "$out" help
 [ "$(wc -l <help)" -le 24 ] || wrong "the help does not fit 24 lines"
 [ "$(wc -L <help)" -le 80 ] || wrong "the help does not fit 80 columns"
 options=$(grep -oE -- '--[a-z-]+' help | sort -u)
-is "$(wc -l <<<"$options")" 29
+is "$(wc -l <<<"$options")" 30
 for option in $options --verbose; do
     grep -qF -- "Fl Fl ${option#--}" "$manual" || wrong "$option is not in the manual"
     grep -qF -- "$option" "$completion" || wrong "$option is not in the completion"
@@ -87,10 +87,16 @@ refused "unknown option '--radis'" "did you mean '--radius'?" -- count a.csv --r
 refused "did you mean 'f32'?" -- count a.csv -r 1 --precision float
 refused "did you mean 'grid'?" -- count a.csv -r 1 --method gird
 refused "did you mean 'cuda'?" -- count a.csv -r 1 --device gpu
+for list in , 0, ,0 gpu cuda -1 cpu:1 1024 0,00000000000000000000; do
+    refused "--devices takes numbers of GPUs" -- count a.csv -r 1 --devices "$list"
+done
+refused "at most 16 devices" -- count a.csv -r 1 --devices 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16
+refused "GPUs or shares of the CPU, not both" -- count a.csv -r 1 --devices cpu,0
+refused "--devices and --device do not go together" -- count a.csv -r 1 --devices 0,1 --device cuda
 
 # ---- missing and malformed values ----
 for option in --radius --range --bins --neighbours --bandwidth --kernel --output --format --element --name --box \
-    --generate --seed --method --precision --device --threads --max-memory --svg; do
+    --generate --seed --method --precision --device --devices --threads --max-memory --svg; do
     refused "$option needs a value" -- count a.csv "$option"
 done
 for list in x '1,' ',1' '1,,2' -1 nan inf 0x1 1e999; do refused "--radius takes" -- count a.csv -r "$list"; done

@@ -12,11 +12,14 @@ typedef struct walk {
     lsp_settle_fn settle;
     void *data;
     size_t bytes;
-    int64_t part_nodes; /* nodes of the level of the first tree whose nodes are the parts */
-    int64_t tested;
+    int64_t part_nodes;  /* nodes of the level of the first tree whose nodes are the parts */
+    int64_t share_nodes; /* the same of the level at which pairs of nodes are dealt out to shares */
+    lsp_met met;
 } walk;
 
-static void do_leaves(const walk *w, int thread, int64_t a, int64_t b, int64_t *tested) {
+enum { PART_NODES = 64, SHARE_NODES = 1024 };
+
+static void do_leaves(const walk *w, int thread, int64_t a, int64_t b, lsp_met *met) {
     lsp_pair_tile tile = {.twice = w->job->self && a == b};
     const int64_t i = lsp_node_begin(&w->trees[0], a), j = lsp_node_begin(&w->trees[1], b);
     tile.queries = lsp_node_end(&w->trees[0], a) - i, tile.candidates = lsp_node_end(&w->trees[1], b) - j;
@@ -25,27 +28,36 @@ static void do_leaves(const walk *w, int thread, int64_t a, int64_t b, int64_t *
         tile.candidate[k] = (const char *)w->trees[1].cloud.place[k] + (size_t)j * w->bytes;
     }
     w->do_tile(w->data, thread, &tile);
-    *tested += tile.twice ? tile.queries * (tile.queries - 1) / 2 : tile.queries * tile.candidates;
+    lsp_meet(met, &tile);
 }
 
-/* Pairs of nodes a and b, for one set of the same level and a <= b. */
-static void do_nodes(const walk *w, int thread, int64_t a, int64_t b, int64_t *tested) {
+/* Pairs of nodes a and b, for one set of the same level and a <= b. dealt: they are the share's. Above the level at
+ * which they are dealt out every share looks at them, and one counts those that are settled. */
+static void do_nodes(const walk *w, int thread, int64_t a, int64_t b, bool dealt, lsp_met *met) {
     const lsp_tree *ta = &w->trees[0], *tb = &w->trees[1];
     const bool own = w->job->self && a == b;
     const int64_t na = lsp_node_end(ta, a) - lsp_node_begin(ta, a), nb = lsp_node_end(tb, b) - lsp_node_begin(tb, b);
+    const bool mine = dealt || lsp_pair_has_uneven(w->job, a * 2 * w->share_nodes + b);
     double low, high;
+    if (!mine && a >= w->share_nodes) {
+        return;
+    }
     w->kernels->apart(&w->yard, &ta->boxes[a], &tb->boxes[b], &low, &high);
-    if (lsp_stopped(w->ctx) || w->settle(w->data, thread, na * nb, own, low, high)) {
+    if (lsp_stopped(w->ctx)) {
+        return;
+    }
+    if (w->settle(w->data, thread, mine ? na * nb : 0, own, low, high)) {
+        met->selves += own && mine ? na : 0;
         return;
     }
     const bool leaf_a = a >= ta->leaves, leaf_b = b >= tb->leaves;
     if (leaf_a && leaf_b) {
-        do_leaves(w, thread, a, b, tested);
+        do_leaves(w, thread, a, b, met);
         return;
     }
     for (int64_t x = leaf_a ? a : 2 * a; x <= (leaf_a ? a : 2 * a + 1); x++) {
         for (int64_t y = leaf_b ? b : own ? x : 2 * b; y <= (leaf_b ? b : 2 * b + 1); y++) {
-            do_nodes(w, thread, x, y, tested);
+            do_nodes(w, thread, x, y, a >= w->share_nodes, met);
         }
     }
 }
@@ -53,19 +65,19 @@ static void do_nodes(const walk *w, int thread, int64_t a, int64_t b, int64_t *t
 static void part(void *data, int64_t number, int thread) {
     walk *w = data;
     const int64_t a = w->part_nodes + number;
-    int64_t tested = 0;
+    lsp_met met = {0};
     if (w->job->self) {
         for (int64_t b = a; b < 2 * w->part_nodes; b++) {
-            do_nodes(w, thread, a, b, &tested);
+            do_nodes(w, thread, a, b, false, &met);
         }
     } else {
-        do_nodes(w, thread, a, 1, &tested);
+        do_nodes(w, thread, a, 1, false, &met);
     }
-    __atomic_fetch_add(&w->tested, tested, __ATOMIC_RELAXED);
+    lsp_add_met(&w->met, &met);
 }
 
 lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud clouds[2], lsp_tile_fn do_tile,
-                          lsp_settle_fn settle, void *data) {
+                          lsp_settle_fn settle, void *data, lsp_met *met) {
     lsp_status status = LSP_OK;
     walk w = {
         .ctx = ctx, .job = job, .do_tile = do_tile, .settle = settle, .data = data, .bytes = lsp_type_bytes(job->type)};
@@ -76,11 +88,12 @@ lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud cloud
     if (!job->self) {
         LSP_TRY(lsp_tree_grow(ctx, job, &clouds[1], LSP_LEAF, &w.trees[1]));
     }
-    w.part_nodes = lsp_min(w.trees[0].leaves, 64);
+    w.part_nodes = lsp_min(w.trees[0].leaves, PART_NODES);
+    w.share_nodes = lsp_min(w.trees[0].leaves, SHARE_NODES);
     if (clouds[0].n > 0 && clouds[1].n > 0) {
         LSP_TRY(lsp_try_parts(ctx, w.part_nodes, lsp_pair_threads(ctx), part, &w));
     }
-    job->info.tested = w.tested;
+    *met = w.met;
     job->info.cells = w.trees[0].leaves;
 done:
     return status;

@@ -57,15 +57,30 @@ double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int6
 void lsp_cells_in_reach(const lsp_pair_job *job, int64_t cell, void (*run)(void *data, int64_t first, int64_t last),
                         void *data);
 
-/* Calls do_tile(data, thread, tile) until each pair that can be within the job's radius was in one tile. */
+/* What a walk has met: distances computed; points that met themselves, in tiles or boxes that meet pairs twice. */
+typedef struct lsp_met {
+    int64_t tested, selves;
+} lsp_met;
+static inline void lsp_meet(lsp_met *met, const lsp_pair_tile *tile) {
+    met->tested += tile->twice ? tile->queries * (tile->queries - 1) / 2 : tile->queries * tile->candidates;
+    met->selves += tile->twice ? tile->queries : 0;
+}
+static inline void lsp_add_met(lsp_met *all, const lsp_met *met) {
+    __atomic_fetch_add(&all->tested, met->tested, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&all->selves, met->selves, __ATOMIC_RELAXED);
+}
+
+/* Calls do_tile(data, thread, tile) until each pair of the job's share that can be within its radius was in one tile.
+ * Returns how many points met themselves in *selves. */
 typedef void (*lsp_tile_fn)(void *data, int thread, const lsp_pair_tile *tile);
 /* Counts `pairs`, whose d2 lie between low and high, at once if these two tell all about them; else returns false.
  * `twice`: as in a tile. */
 typedef bool (*lsp_settle_fn)(void *data, int thread, int64_t pairs, bool twice, double low, double high);
-lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_tile, lsp_settle_fn settle, void *data);
+lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_tile, lsp_settle_fn settle, void *data,
+                         int64_t *selves);
 /* boxes.c: the walk of LSP_PAIR_BOXES. */
 lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud clouds[2], lsp_tile_fn do_tile,
-                          lsp_settle_fn settle, void *data);
+                          lsp_settle_fn settle, void *data, lsp_met *met);
 static inline int lsp_pair_threads(const lsp_ctx *ctx) { return ctx->options.threads; }
 
 /* ---- kernels: compiled once for each instruction set ---- */

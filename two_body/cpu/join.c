@@ -44,7 +44,9 @@ static void count_row(const joining *j, const lsp_pair_tile *tile, int64_t i, in
         one.query[k] = (const char *)tile->query[k] + (size_t)i * j->bytes;
     }
     j->kernels->count(&j->job->metric, &one, &j->limit, 1, &hits);
-    j->rowptr[row + 1] = (int64_t)hits - (j->job->self && !j->options->self_pairs); /* the point met itself */
+    const int64_t point = row + j->job->shift;
+    const bool met = j->job->own && !j->options->self_pairs && point >= 0 && point < j->clouds[1].n;
+    j->rowptr[row + 1] = (int64_t)hits - met; /* the point itself */
 }
 
 /* Counts or writes row `row`: query i of the tile, whose candidates ascend by number. */
@@ -53,9 +55,10 @@ static void do_row(joining *j, desk *d, const lsp_pair_tile *tile, const int32_t
         count_row(j, tile, i, row);
         return;
     }
-    const bool self = j->job->self, half = j->options->half, skip = self && !j->options->self_pairs;
-    const int64_t n = tile->candidates;
-    const int64_t own = half || skip ? LSP_FIRST((int64_t)0, n, k, id[k] >= row) : 0;
+    const bool half = j->options->half, skips = j->job->own && !j->options->self_pairs;
+    const int64_t n = tile->candidates, point = row + j->job->shift;
+    const int64_t own = half || skips ? LSP_FIRST((int64_t)0, n, k, id[k] >= point) : 0;
+    const bool skip = skips && own < n && id[own] == point;
     const bool value = j->C != NULL && j->options->values != LSP_JOIN_PATTERN;
     int64_t hits = 0;
     if (!half) { /* the candidates before the point itself, or all */

@@ -89,7 +89,7 @@ static void take(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t q
 
 static void do_leaf(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t first, int64_t node) {
     const lsp_tree *tree = &s->trees[1];
-    const bool skip = s->job->self && !s->options->self_pairs;
+    const bool skip = s->job->own && !s->options->self_pairs;
     const int64_t end = lsp_node_end(tree, node);
     d->most = 0;
     s->kernels->below(&s->yard, s->job->metric.dimensions, d->point, &tree->boxes[node], d->low);
@@ -97,7 +97,7 @@ static void do_leaf(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_
         for (int64_t begin = lsp_node_begin(tree, node); begin < end && d->low[q] <= d->worst[q];
              begin += LSP_PAIR_CANDIDATES) {
             take(s, d, tile, q, begin, lsp_min(begin + LSP_PAIR_CANDIDATES, end),
-                 skip ? s->trees[0].cloud.id[first + q] : -1);
+                 skip ? (int32_t)(s->trees[0].cloud.id[first + q] + s->job->shift) : -1);
         }
         d->most = d->most > d->worst[q] ? d->most : d->worst[q];
     }

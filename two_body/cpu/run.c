@@ -40,15 +40,16 @@ static lsp_status count(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, i
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     counting c = {job, lsp_pair_kernels_of(ctx, job->type), limits, radii, NULL};
+    int64_t selves; /* they met themselves, at distance 0 */
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, lsp_pair_threads(ctx) * 2 * radii, &c.sums));
-    LSP_TRY(lsp_pair_walk(ctx, job, count_tile, settle_count, &c));
+    LSP_TRY(lsp_pair_walk(ctx, job, count_tile, settle_count, &c, &selves));
     for (int64_t k = 0; k < radii; k++) {
         uint64_t once = 0, twice = 0;
         for (int64_t t = 0; t < lsp_pair_threads(ctx); t++) {
             once += c.sums[t * 2 * radii + k];
             twice += c.sums[(t * 2 + 1) * radii + k];
         }
-        counts[k] = once + (job->self ? (twice - (uint64_t)job->sets[0].n) / 2 : 0); /* points met themselves */
+        counts[k] = once + (twice - (uint64_t)selves) / 2;
     }
 done:
     lsp_scratch_release(ctx, mark);
@@ -105,6 +106,7 @@ static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const int64_t tables = lsp_pair_threads(ctx) * 2;
+    int64_t selves;
     binning b = {.job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .scale = scale, .bins = bins};
     b.copies = bins <= 512 ? LSP_BIN_COPIES
                            : 1; /* copies keep neighbours out of one counter, while all fit half of the L1 cache */
@@ -112,7 +114,7 @@ static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, tables * b.items, &b.tables));
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, tables * bins, &b.sums));
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, tables, &b.waiting));
-    LSP_TRY(lsp_pair_walk(ctx, job, bin_tile, settle_bin, &b));
+    LSP_TRY(lsp_pair_walk(ctx, job, bin_tile, settle_bin, &b, &selves));
     for (int64_t t = 0; t < tables; t++) {
         empty_table(&b, t);
     }
@@ -122,8 +124,7 @@ static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64
             once += b.sums[t * bins + i];
             twice += b.sums[(t + 1) * bins + i];
         }
-        const int64_t selves = job->self && i == 0 ? job->sets[0].n : 0; /* points met themselves at distance 0 */
-        counts[i] = once + (twice - (uint64_t)selves) / 2;
+        counts[i] = once + (twice - (i == 0 ? (uint64_t)selves : 0)) / 2;
     }
 done:
     lsp_scratch_release(ctx, mark);

@@ -2,6 +2,8 @@
  * points of a cell against those of all cells in reach, copied into a buffer; for one set each pair of cells once. */
 #include "cpu.h"
 
+enum { SHARE_QUERIES = 64 }; /* of a cell with many points, dealt out to shares */
+
 typedef struct walk {
     const lsp_ctx *ctx;
     const lsp_pair_job *job;
@@ -10,15 +12,15 @@ typedef struct walk {
     lsp_tile_fn do_tile;
     void *data;
     size_t bytes;
-    int64_t part_cells;
-    char *buffers; /* of the threads: candidates of a cell */
+    int64_t part_cells, block; /* cells of a part; most queries of a tile */
+    char *buffers;             /* of the threads: candidates of a cell */
     size_t buffer_bytes;
-    int64_t tested;
+    lsp_met met;
 } walk;
 
-static void do_tile(walk *w, int thread, const lsp_pair_tile *tile, int64_t *tested) {
+static void do_tile(walk *w, int thread, const lsp_pair_tile *tile, lsp_met *met) {
     w->do_tile(w->data, thread, tile);
-    *tested += tile->twice ? tile->queries * (tile->queries - 1) / 2 : tile->queries * tile->candidates;
+    lsp_meet(met, tile);
 }
 
 static const void *place_at(const walk *w, const lsp_cloud *cloud, int k, int64_t i) {
@@ -27,22 +29,30 @@ static const void *place_at(const walk *w, const lsp_cloud *cloud, int k, int64_
 
 /* ---- all pairs ---- */
 
+/* Tiles of one set are numbered along the columns of a triangle. */
+static int64_t tile_number(const walk *w, int64_t i, int64_t j) {
+    return w->job->self ? j * (j + 1) / 2 + i : i * lsp_ceil_div(w->clouds[1].n, LSP_PAIR_QUERIES) + j;
+}
+
 static void all_of_part(void *data, int64_t part, int thread) {
     walk *w = data;
     const bool self = w->job->self;
     const int64_t side = LSP_PAIR_QUERIES, i = part * side;
-    int64_t tested = 0;
+    lsp_met met = {0};
     lsp_pair_tile tile = {.queries = lsp_min(side, w->clouds[0].n - i)};
     for (int64_t j = self ? i : 0; j < w->clouds[1].n && !lsp_stopped(w->ctx); j += side) {
+        if (!lsp_pair_has_unit(w->job, tile_number(w, part, j / side))) {
+            continue;
+        }
         tile.candidates = lsp_min(side, w->clouds[1].n - j);
         tile.twice = self && i == j;
         for (int k = 0; k < w->job->metric.dimensions; k++) {
             tile.query[k] = place_at(w, &w->clouds[0], k, i);
             tile.candidate[k] = place_at(w, &w->clouds[1], k, j);
         }
-        do_tile(w, thread, &tile, &tested);
+        do_tile(w, thread, &tile, &met);
     }
-    __atomic_fetch_add(&w->tested, tested, __ATOMIC_RELAXED);
+    lsp_add_met(&w->met, &met);
 }
 
 /* ---- grid ---- */
@@ -53,12 +63,13 @@ typedef struct gathering {
     int thread;
     lsp_pair_tile tile;
     char *buffer[LSP_MOST_DIMENSIONS];
-    int64_t cell, tested;
+    int64_t cell;
+    lsp_met met;
 } gathering;
 
 static void flush(gathering *g) {
     if (g->tile.candidates > 0) {
-        do_tile(g->w, g->thread, &g->tile, &g->tested);
+        do_tile(g->w, g->thread, &g->tile, &g->met);
         g->tile.candidates = 0;
     }
 }
@@ -87,7 +98,7 @@ static void add_run(void *data, int64_t first, int64_t last) {
     }
 }
 
-/* Sets the queries to up to LSP_PAIR_QUERIES points of the cell from `begin`. */
+/* Sets the queries to the points begin .. end-1 of the cell. */
 static void set_queries(gathering *g, int64_t begin, int64_t end) {
     for (int k = 0; k < g->w->job->metric.dimensions; k++) {
         g->tile.query[k] = place_at(g->w, &g->w->clouds[0], k, begin);
@@ -95,19 +106,26 @@ static void set_queries(gathering *g, int64_t begin, int64_t end) {
     g->tile.queries = end - begin;
 }
 
+/* Is the i-th block of a cell's queries the share's? */
+static bool has_block(const gathering *g, int64_t i) { return lsp_pair_has_uneven(g->w->job, g->cell + i); }
+
 /* Pairs within one cell of one set. */
 static void do_own_cell(gathering *g, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += LSP_PAIR_QUERIES) {
-        set_queries(g, i, lsp_min(i + LSP_PAIR_QUERIES, end));
-        for (int64_t j = i; j < end; j += LSP_PAIR_QUERIES) {
+    const int64_t side = g->w->block;
+    for (int64_t i = begin; i < end; i += side) {
+        set_queries(g, i, lsp_min(i + side, end));
+        for (int64_t j = i; j < end; j += side) {
+            if (!has_block(g, (i - begin) / side + (j - begin) / side)) {
+                continue;
+            }
             lsp_pair_tile tile = g->tile;
             memcpy(tile.candidate, tile.query, sizeof tile.candidate);
             for (int k = 0; k < g->w->job->metric.dimensions; k++) {
                 tile.candidate[k] = place_at(g->w, &g->w->clouds[1], k, j);
             }
-            tile.candidates = lsp_min(LSP_PAIR_QUERIES, end - j);
+            tile.candidates = lsp_min(side, end - j);
             tile.twice = i == j;
-            do_tile(g->w, g->thread, &tile, &g->tested);
+            do_tile(g->w, g->thread, &tile, &g->met);
         }
     }
 }
@@ -127,18 +145,22 @@ static void grid_of_part(void *data, int64_t part, int thread) {
         if (w->job->self) {
             do_own_cell(&g, begin, end);
         }
-        for (int64_t i = begin; i < end; i += LSP_PAIR_QUERIES) {
-            set_queries(&g, i, lsp_min(i + LSP_PAIR_QUERIES, end));
+        for (int64_t i = begin; i < end; i += w->block) {
+            if (!has_block(&g, (i - begin) / w->block)) {
+                continue;
+            }
+            set_queries(&g, i, lsp_min(i + w->block, end));
             lsp_cells_in_reach(w->job, g.cell, add_run, &g);
             flush(&g);
         }
     }
-    __atomic_fetch_add(&w->tested, g.tested, __ATOMIC_RELAXED);
+    lsp_add_met(&w->met, &g.met);
 }
 
 /* ---- both ---- */
 
-lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, lsp_settle_fn settle, void *data) {
+lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, lsp_settle_fn settle, void *data,
+                         int64_t *selves) {
     lsp_status status = LSP_OK;
     const int threads = lsp_pair_threads(ctx);
     const size_t mark = lsp_scratch_mark(ctx);
@@ -146,18 +168,18 @@ lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, ls
     w.bytes = lsp_type_bytes(job->type);
     LSP_TRY(lsp_clouds_load(ctx, job, w.clouds));
     if (job->info.method == LSP_PAIR_BOXES) {
-        LSP_TRY(lsp_boxes_walk(ctx, job, w.clouds, do_one, settle, data));
-        goto done;
-    }
-    if (job->info.method == LSP_PAIR_ALL) {
+        LSP_TRY(lsp_boxes_walk(ctx, job, w.clouds, do_one, settle, data, &w.met));
+    } else if (job->info.method == LSP_PAIR_ALL) {
         LSP_TRY(lsp_try_parts(ctx, lsp_ceil_div(w.clouds[0].n, LSP_PAIR_QUERIES), threads, all_of_part, &w));
     } else {
         w.buffer_bytes = (LSP_PAIR_CANDIDATES + LSP_PAIR_PAD) * w.bytes;
+        w.block = job->parts > 1 ? SHARE_QUERIES : LSP_PAIR_QUERIES;
         w.part_cells = lsp_max(job->grid.total / (threads * 16), 16);
         LSP_TRY(lsp_scratch_bytes(ctx, threads * job->metric.dimensions, w.buffer_bytes, true, (void **)&w.buffers));
         LSP_TRY(lsp_try_parts(ctx, lsp_ceil_div(job->grid.total, w.part_cells), threads, grid_of_part, &w));
     }
-    job->info.tested = w.tested;
+    job->info.tested = w.met.tested;
+    *selves = w.met.selves;
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -52,7 +52,8 @@ static inline lsp_status make_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_
     LSP_TRY(lsp_pair_groups_cuda(ctx, job, &loaded->a, side, &a));
     b = a;
     LSP_TRY(job->self ? LSP_OK : lsp_pair_groups_cuda(ctx, job, &loaded->b, side, &b));
-    *boxes = {job->metric, lsp_yard_of(job), {a.cloud, b.cloud, job->self}, a.boxes, b.boxes, {}, cursor};
+    *boxes = {job->metric, lsp_yard_of(job), *loaded, a.boxes, b.boxes, {}, cursor};
+    boxes->clouds.a = a.cloud, boxes->clouds.b = b.cloud;
     boxes->tiles = tiles_of(&boxes->clouds, side);
     job->info.cells = b.count;
 done:

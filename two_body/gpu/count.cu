@@ -118,7 +118,7 @@ static lsp_status start_all(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cl
 
 template <typename S>
 static lsp_status start_near(lsp_ctx *ctx, const pair_walk *walk, double limit, u64 *count, u64 *tested) {
-    const int64_t blocks = lsp_ceil_div(walk->clouds.a.n, near_points<S>::count * NEAR_WARPS);
+    const int64_t blocks = near_blocks(walk, near_points<S>::count);
     return blocks == 0 ? LSP_OK
                        : LSP_LAUNCH(ctx, kernel_count_near<S>, blocks, NEAR_NT, 0, *walk, (typename S::number)limit,
                                     count, tested);
@@ -158,7 +158,7 @@ extern "C" lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
     LSP_TRY(lsp_pair_meanwhile(ctx, job));
     LSP_TRY(lsp_cuda_read(ctx, here, there, sizeof here));
     counts[0] = here[0];
-    job->info.tested = grid || boxes ? (int64_t)here[2] : lsp_pair_total(job);
+    job->info.tested = grid || boxes ? (int64_t)here[2] : lsp_pair_total(job) / job->parts;
 done:
     lsp_scratch_release(ctx, mark);
     return status;

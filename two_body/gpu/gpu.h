@@ -22,6 +22,7 @@ typedef struct pair_cloud {
 typedef struct pair_clouds {
     pair_cloud a, b; /* the same for one set */
     bool self;
+    int part, parts; /* the share of the tiles, or of the groups of points; all: 0 of 1 */
 } pair_clouds;
 
 /* Points in an order in which runs of `size` points, the groups, lie close together; the last one may be shorter. */
@@ -35,8 +36,9 @@ typedef struct pair_groups {
 lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud *loaded, int64_t size,
                                 pair_groups *groups);
 
-/* points.cu. _bring: see lsp_pair_device. _inspect: brings points from the host, so that job->sets lie on the GPU afterwards; scratch of the call.
- * _clouds: both sets as places, in their order or, with `grid`, by the cells of job->grid. */
+/* points.cu. _bring: see lsp_pair_device. _inspect: brings points from the host, so that job->sets lie on the GPU
+ * afterwards; scratch of the call. _clouds: both sets as places, in their order or, with `grid`, by the cells of
+ * job->grid. */
 lsp_status lsp_pair_bring_cuda(lsp_ctx *ctx, const lsp_points *from, const lsp_points *to);
 lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job);
 lsp_status lsp_pair_clouds_cuda(lsp_ctx *ctx, const lsp_pair_job *job, bool grid, pair_clouds *clouds);

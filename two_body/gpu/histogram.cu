@@ -275,7 +275,7 @@ extern "C" lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, d
     LSP_TRY(lsp_pair_meanwhile(ctx, job));
     LSP_TRY(lsp_cuda_read(ctx, &tested, sums + bins + 2, sizeof tested));
     LSP_TRY(lsp_cuda_copy(ctx, counts, LSP_HOST, sums, LSP_CUDA, bins * (int64_t)sizeof *sums));
-    job->info.tested = job->info.method != LSP_PAIR_ALL ? (int64_t)tested : lsp_pair_total(job);
+    job->info.tested = job->info.method != LSP_PAIR_ALL ? (int64_t)tested : lsp_pair_total(job) / job->parts;
 done:
     lsp_scratch_release(ctx, mark);
     return status;

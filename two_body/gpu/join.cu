@@ -10,7 +10,7 @@ enum { LIST_PAIRS = 1 << 26 }; /* fewer are not worth a list, unless all pairs a
 
 template <typename S, int G, bool FILL>
 static lsp_status launch(lsp_ctx *ctx, const pair_walk *walk, const join_setup *setup, u64 *tested) {
-    const int64_t blocks = lsp_ceil_div(walk->clouds.a.n, G * NEAR_WARPS);
+    const int64_t blocks = near_blocks(walk, G);
     return blocks == 0 ? LSP_OK : LSP_LAUNCH(ctx, (kernel_join<S, G, FILL>), blocks, NEAR_NT, 0, *walk, *setup, tested);
 }
 
@@ -162,8 +162,8 @@ extern "C" lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, doub
     const size_t mark = lsp_scratch_mark(ctx);
     const bool pages =
         job->info.method == LSP_PAIR_ALL && (job->asked == LSP_PAIR_ALL || lsp_pair_total(job) >= LIST_PAIRS);
-    join_setup setup = {
-        limit, job->metric.unit, join->values, job->self, join->half, join->self_pairs, NULL, NULL, NULL, NULL};
+    join_setup setup = {limit,      job->metric.unit, join->values,     job->self, job->own,
+                        join->half, join->self_pairs, (int)job->shift, NULL,      NULL, NULL, NULL};
     lsp_csr made = {};
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *setup.longest, (void **)&setup.longest)); /* distances computed */
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->sets[0].n + 1, sizeof *setup.starts, (void **)&setup.starts));

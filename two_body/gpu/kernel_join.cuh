@@ -8,7 +8,9 @@
 typedef struct join_setup {
     double limit, unit;
     lsp_join_values values;
-    bool self, half, self_pairs;
+    bool self, own; /* of the job */
+    bool half, self_pairs;
+    int shift;
     int64_t *starts; /* counted: the hits of row i at starts[i + 1]; filled: where rows begin */
     u64 *longest;    /* the largest of them */
     int32_t *col;
@@ -19,6 +21,12 @@ __device__ inline float join_value(const join_setup &s, float d2) {
     return lsp_join_value_f32(d2, s.values, (float)s.unit);
 }
 __device__ inline double join_value(const join_setup &s, double d2) { return lsp_join_value_f64(d2, s.values, s.unit); }
+
+/* Does a pair within the radius belong to its row? */
+__device__ __forceinline__ bool belongs(const join_setup &s, int row, int col) {
+    const int point = row + s.shift;
+    return !s.own || (s.half ? col > point || (s.self_pairs && col == point) : s.self_pairs || col != point);
+}
 
 /* Hits of the G points of a warp. FILL: they are written; else counted. */
 template <typename S, int G, bool FILL> struct join_rows {
@@ -40,10 +48,8 @@ template <typename S, int G, bool FILL> struct join_rows {
             at[g] = FILL && point + g < w.clouds.a.n ? s.starts[w.clouds.a.id[point + g]] : 0;
         }
     }
-    /* Of one set: does a pair within the radius belong to the row of point g? */
-    __device__ __forceinline__ bool belongs(int g, int j) const {
-        const int row = w.clouds.a.id[point + g], col = w.clouds.b.id[j];
-        return s.half ? col > row || (s.self_pairs && col == row) : s.self_pairs || j != point + g;
+    __device__ __forceinline__ bool belongs_to(int g, int j) const {
+        return belongs(s, w.clouds.a.id[point + g], w.clouds.b.id[j]);
     }
     template <int N, bool MASKED>
     __device__ __forceinline__ void near(const number (&d2)[N], const bool (&in)[N], int j) {
@@ -51,14 +57,14 @@ template <typename S, int G, bool FILL> struct join_rows {
         for (int g = 0; g < G; g++) {
             bool hit = (!MASKED || in[g]) && d2[g] <= limit;
             if (!FILL) {
-                hits[g] += s.half ? hit && belongs(g, j) : hit;
+                hits[g] += s.half ? hit && belongs_to(g, j) : hit;
                 continue;
             }
             const unsigned near = __ballot_sync(~0u, hit);
             if (near == 0) {
                 continue;
             }
-            hit = hit && (!s.self || belongs(g, j));
+            hit = hit && (!s.own || belongs_to(g, j));
             const unsigned votes = __ballot_sync(~0u, hit);
             if (hit) {
                 const int64_t to = at[g] + __popc(votes & ((1u << threadIdx.x % WARP) - 1));
@@ -76,8 +82,11 @@ template <typename S, int G, bool FILL> struct join_rows {
         for (int g = 0; g < G && !FILL; g++) {
             const unsigned all = warp_sum(hits[g]);
             if (threadIdx.x % WARP == 0 && point + g < w.clouds.a.n) {
-                const unsigned sum = all - (s.self && !s.half && !s.self_pairs); /* the point met itself */
-                s.starts[w.clouds.a.id[point + g] + 1] = sum;
+                const int row = w.clouds.a.id[point + g];
+                const bool met = s.own && !s.half && !s.self_pairs && row + s.shift >= 0 &&
+                                 row + s.shift < w.clouds.b.n;
+                const unsigned sum = all - met; /* the point met itself */
+                s.starts[row + 1] = sum;
                 most = max(most, sum);
             }
         }

@@ -153,12 +153,22 @@ __device__ __forceinline__ int64_t visit_near(const pair_walk &w, int point, VIS
     return tested;
 }
 
+/* The first point of a warp's group: the groups of a share are dealt out one by one. */
+template <int G> __device__ __forceinline__ int64_t group_of(const pair_walk &w, int64_t warp) {
+    return (warp * w.clouds.parts + w.clouds.part) * G;
+}
+/* Blocks with a warp for each group of the share. */
+static inline int64_t near_blocks(const pair_walk *w, int G) {
+    return lsp_ceil_div(w->clouds.a.n, (int64_t)G * NEAR_WARPS * w->clouds.parts);
+}
+
 /* Walks over all points, G for a warp at a time. */
 template <typename S, int G, typename VISIT>
 __device__ __forceinline__ void visit_all_near(const pair_walk &w, VISIT &visit, u64 *tested) {
     int64_t sum = 0;
     const int64_t warp = (int64_t)blockIdx.x * NEAR_WARPS + threadIdx.x / WARP;
-    for (int64_t point = warp * G; point < w.clouds.a.n; point += (int64_t)gridDim.x * NEAR_WARPS * G) {
+    const int64_t step = group_of<G>(w, (int64_t)gridDim.x * NEAR_WARPS) - group_of<G>(w, 0);
+    for (int64_t point = group_of<G>(w, warp); point < w.clouds.a.n; point += step) {
         visit.begin_points((int)point);
         sum += visit_near<S, G>(w, (int)point, visit);
         visit.end_points();

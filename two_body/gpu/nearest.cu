@@ -10,8 +10,9 @@ typedef struct nearest_setup {
     pair_groups a, b;
     int64_t k;
     bool all;  /* look at every group */
-    bool own;  /* one set: the candidates lie in the queries' order, */
-    bool skip; /* and no point is its own neighbour */
+    bool own;  /* one set: the candidates lie in the queries' order */
+    bool skip; /* no point is its own neighbour: query q is point q + shift */
+    int shift;
     void *d2;  /* item i of the list of query q, in its order, is at i * a.cloud.n + q */
     int32_t *id;
 } nearest_setup;
@@ -94,9 +95,10 @@ template <typename S> struct seeking {
                 y[d] = shared[d][j];
             }
             const number d2 = S::distance(&s.metric, x[r], y);
-            if (d2 <= seats[r].limit && !(s.skip && begin + j == q)) {
+            if (d2 <= seats[r].limit) {
                 const int32_t id = s.b.cloud.id[begin + j];
-                if (d2 < seats[r].limit || id < seats[r].id) {
+                const bool skip = s.skip && id == s.a.cloud.id[q] + s.shift;
+                if (!skip && (d2 < seats[r].limit || id < seats[r].id)) {
                     seats[r] = insert<S>(s, seats[r], q, d2, id);
                 }
             }
@@ -282,8 +284,8 @@ extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t 
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const bool pattern = options->values == LSP_JOIN_PATTERN, all = job->info.method == LSP_PAIR_ALL;
-    nearest_setup s = {
-        job->metric, lsp_yard_of(job), {}, {}, k, all, job->self, job->self && !options->self_pairs, NULL, NULL};
+    nearest_setup s = {job->metric, lsp_yard_of(job), {}, {}, k, all, job->self, job->own && !options->self_pairs,
+                       (int)job->shift, NULL, NULL};
     pair_clouds clouds;
     lsp_csr_types types = {};
     lsp_csr made = {};

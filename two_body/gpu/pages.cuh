@@ -175,7 +175,7 @@ static __global__ void __launch_bounds__(NEAR_NT)
     const int64_t first = (int64_t)blockIdx.x * NEAR_NT + threadIdx.x, step = (int64_t)gridDim.x * NEAR_NT;
     for (int64_t e = first; e < items; e += step) {
         const int row = list.row[e], col = list.col[e];
-        if (row >= 0) {
+        if (row >= 0 && (s.self || belongs(s, row, col))) {
             const number d2 = FILL ? ((const number *)list.d2)[e] : 0;
             add_entry<number, FILL>(s, row, col, d2);
             if (s.self && !s.half) {
@@ -183,7 +183,7 @@ static __global__ void __launch_bounds__(NEAR_NT)
             }
         }
     }
-    for (int64_t i = first; i < rows && s.self_pairs; i += step) {
+    for (int64_t i = first; i < rows && s.self && s.self_pairs; i += step) {
         add_entry<number, FILL>(s, (int)i, (int)i, 0);
     }
 }

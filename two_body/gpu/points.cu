@@ -163,7 +163,7 @@ done:
 
 extern "C" lsp_status lsp_pair_clouds_cuda(lsp_ctx *ctx, const lsp_pair_job *job, bool grid, pair_clouds *clouds) {
     lsp_status status = LSP_OK;
-    clouds->self = job->self;
+    clouds->self = job->self, clouds->part = (int)job->part, clouds->parts = (int)job->parts;
     LSP_TRY(load(ctx, job, 0, grid, &clouds->a));
     clouds->b = clouds->a;
     LSP_TRY(job->self ? LSP_OK : load(ctx, job, 1, grid, &clouds->b));

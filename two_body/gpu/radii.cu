@@ -218,7 +218,7 @@ extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
     for (int64_t k = 0; k < radii; k++) {
         counts[k] = found[LSP_FIRST((int64_t)0, n - 1, i, sorted[i] >= limits[k])];
     }
-    job->info.tested = job->info.method != LSP_PAIR_ALL ? (int64_t)tested : lsp_pair_total(job);
+    job->info.tested = job->info.method != LSP_PAIR_ALL ? (int64_t)tested : lsp_pair_total(job) / job->parts;
 done:
     lsp_scratch_release(ctx, mark);
     return status;

@@ -65,12 +65,12 @@ static __global__ void __launch_bounds__(NEAR_NT)
     kernel_tally_near(const __grid_constant__ pair_walk walk, const __grid_constant__ typename BINS::setup setup,
                       u64 *sums, u64 *tested) {
     constexpr int G = near_points<S>::count;
-    const int64_t step = (int64_t)gridDim.x * NEAR_WARPS * G, most = 0x7fffffff / NEAR_WARPS;
+    const int64_t most = 0x7fffffff / NEAR_WARPS;
     BINS bins(setup, sums);
     int64_t sum = 0, waiting = 0;
     bins.start_table();
-    for (int64_t first = (int64_t)blockIdx.x * NEAR_WARPS * G; first < walk.clouds.a.n; first += step) {
-        const int64_t point = first + threadIdx.x / WARP * G;
+    for (int64_t block = blockIdx.x; group_of<G>(walk, block * NEAR_WARPS) < walk.clouds.a.n; block += gridDim.x) {
+        const int64_t point = group_of<G>(walk, block * NEAR_WARPS + threadIdx.x / WARP);
         const int64_t pairs = point < walk.clouds.a.n ? visit_near<S, G>(walk, (int)point, bins) : 0;
         sum += pairs, waiting += pairs;
         if (__syncthreads_or(waiting > most)) {
@@ -145,8 +145,7 @@ static lsp_status tally_near(lsp_ctx *ctx, const pair_walk *walk, int64_t table,
                              u64 *sums, u64 *tested) {
     lsp_status status = LSP_OK;
     const int64_t room = lsp_cuda_get_chip(ctx)->shared_sm_bytes, sms = lsp_cuda_get_chip(ctx)->sms;
-    const int64_t batches = lsp_ceil_div(walk->clouds.a.n, near_points<S>::count * NEAR_WARPS);
-    const int64_t blocks = lsp_min(batches, sms * lsp_max(lsp_min(room / (table + 1024), 8), 1));
+    const int64_t blocks = lsp_min(near_blocks(walk, near_points<S>::count), sms * lsp_max(lsp_min(room / (table + 1024), 8), 1));
     LSP_TRY(lsp_allow_shared(ctx, kernel_tally_near<S, BINS>, (size_t)table));
     LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally_near<S, BINS>), blocks, NEAR_NT, (size_t)table, *walk, setup,
                                     sums, tested)

@@ -46,20 +46,23 @@ template <lsp_space_kind KIND, int DIMENSIONS> struct pair_space<double, KIND, D
 /* Takes the parentheses off a space. */
 #define LSP_BARE(...) __VA_ARGS__
 
-/* All tiles of a call. One set: those on and above the diagonal. */
+/* All tiles of a call. One set: those on and above the diagonal. A share has every step-th of them. */
 typedef struct pair_tiles {
     int64_t rows, cols; /* tiles of set a, of set b */
-    u64 total;
+    u64 total;          /* of the share */
+    int first, step;
 } pair_tiles;
 
 static inline pair_tiles tiles_of(const pair_clouds *clouds, int side) {
-    pair_tiles t = {lsp_ceil_div(clouds->a.n, side), lsp_ceil_div(clouds->b.n, side), 0};
-    t.total = clouds->self ? (u64)t.rows * ((u64)t.rows + 1) / 2 : (u64)t.rows * (u64)t.cols;
+    pair_tiles t = {lsp_ceil_div(clouds->a.n, side), lsp_ceil_div(clouds->b.n, side), 0, clouds->part, clouds->parts};
+    const u64 all = clouds->self ? (u64)t.rows * ((u64)t.rows + 1) / 2 : (u64)t.rows * (u64)t.cols;
+    t.total = (all + (u64)(t.step - 1 - t.first)) / (u64)t.step;
     return t;
 }
 
-/* The p-th tile. */
+/* The p-th tile of the share. */
 __device__ inline void find_tile(const pair_tiles &tiles, bool self, u64 p, int64_t *row, int64_t *col) {
+    p = (u64)tiles.first + p * (u64)tiles.step;
     if (!self) {
         *col = (int64_t)(p / (u64)tiles.rows);
         *row = (int64_t)(p % (u64)tiles.rows);
@@ -171,9 +174,11 @@ __device__ __forceinline__ void visit_tile(const lsp_metric *m, const pair_cloud
 /* Threads of a block for tiles of R points a thread: fewer if there are few points, so that all multiprocessors work.
  * A tile is no smaller than a chunk. */
 static inline int pair_threads(lsp_ctx *ctx, const pair_clouds *clouds, int R, int most) {
+    pair_clouds all = *clouds; /* the shares of a call have tiles of one size */
     int nt = most;
+    all.part = 0, all.parts = 1;
     while (nt / 2 >= lsp_max(CHUNK / R, WARP) &&
-           tiles_of(clouds, nt * R).total < 8 * (u64)lsp_cuda_get_chip(ctx)->sms) {
+           tiles_of(&all, nt * R).total < 8 * (u64)lsp_cuda_get_chip(ctx)->sms) {
         nt /= 2;
     }
     return nt;
