@@ -6,7 +6,9 @@ typedef struct Hierarchy {
     lsp_multigrid *multigrid;
     lsp_multigrid_options options;
     PluginState state; /* of the matrix */
-    PetscScalar *near_null;
+    int64_t rows;
+    lsp_array near_null; /* where the hierarchy is */
+    lsp_array b, x;      /* there, for vectors that lie elsewhere; made when such come */
 } Hierarchy;
 
 static PetscErrorCode reset(PC pc) {
@@ -15,7 +17,9 @@ static PetscErrorCode reset(PC pc) {
     PetscFunctionBegin;
     lsp_multigrid_destroy(h->multigrid);
     h->multigrid = NULL;
-    PetscCall(PetscFree(h->near_null));
+    lsp_array_free(&h->near_null);
+    lsp_array_free(&h->b);
+    lsp_array_free(&h->x);
     PetscFunctionReturn(0);
 }
 
@@ -31,6 +35,7 @@ static PetscErrorCode get_near_null(Mat A, Hierarchy *h) {
     const PetscInt n = A->rmap->n;
     const Vec *vectors;
     const PetscScalar *value;
+    PetscScalar *packed;
     MatNullSpace space;
     PetscBool constant;
     PetscInt count;
@@ -41,18 +46,23 @@ static PetscErrorCode get_near_null(Mat A, Hierarchy *h) {
     if (!space)
         PetscFunctionReturn(0);
     PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
-    const PetscInt all = count + (constant ? 1 : 0);
-    PetscCall(PetscMalloc1((size_t)n * (size_t)all, &h->near_null));
+    const size_t all = (size_t)count + (constant ? 1 : 0), bytes = (size_t)n * all * sizeof *packed;
+    if (bytes == 0)
+        PetscFunctionReturn(0);
+    PetscCall(PetscMalloc(bytes, &packed));
     for (PetscInt k = 0; k < count; k++) {
         PetscCall(VecGetArrayRead(vectors[k], &value));
         for (PetscInt i = 0; i < n; i++)
-            h->near_null[(size_t)i * (size_t)all + (size_t)k] = value[i];
+            packed[(size_t)i * all + (size_t)k] = value[i];
         PetscCall(VecRestoreArrayRead(vectors[k], &value));
     }
     for (PetscInt i = 0; constant && i < n; i++)
-        h->near_null[(size_t)i * (size_t)all + (size_t)count] = 1;
-    h->options.near_null = all ? h->near_null : NULL;
-    h->options.near_null_vectors = all;
+        packed[(size_t)i * all + (size_t)count] = 1;
+    LSP_CALL(lsp_array_create(plugin_ctx, bytes, plugin_device, &h->near_null));
+    LSP_CALL(lsp_array_copy(plugin_ctx, h->near_null.memory, plugin_device, packed, LSP_HOST, bytes));
+    PetscCall(PetscFree(packed));
+    h->options.near_null = h->near_null.memory;
+    h->options.near_null_vectors = (int64_t)all;
     PetscFunctionReturn(0);
 }
 
@@ -68,7 +78,7 @@ static PetscErrorCode set_up(PC pc) {
                "-pc_type lsp takes a matrix of one rank, seqaij or its kin, not %s. On several ranks it serves their "
                "blocks: -pc_type bjacobi -sub_pc_type lsp, or asm",
                ((PetscObject)pc->pmat)->type_name);
-    PetscCall(plugin_view(pc->pmat, &view, &state));
+    PetscCall(plugin_view(pc->pmat, plugin_device, &view, &state));
     PetscCall(PetscLogEventBegin(plugin_events.setup, pc, 0, 0, 0));
     if (h->multigrid && plugin_same_structure(&h->state, &state)) {
         LSP_CALL(lsp_multigrid_update(h->multigrid, &view));
@@ -81,32 +91,66 @@ static PetscErrorCode set_up(PC pc) {
         LSP_CALL(lsp_multigrid_create(plugin_ctx, &view, &h->options, &h->multigrid));
     }
     h->state = state;
+    h->rows = view.rows;
     PetscCall(PetscLogEventEnd(plugin_events.setup, pc, 0, 0, 0));
+    PetscFunctionReturn(0);
+}
+
+/* Vectors lie where the hierarchy is. */
+static PetscErrorCode cycle_there(Hierarchy *h, Vec b, Vec x) {
+    const PetscScalar *input;
+    PetscScalar *output;
+
+    PetscFunctionBegin;
+    PetscCall(VecGetArrayReadAndMemType(b, &input, NULL));
+    PetscCall(VecGetArrayWriteAndMemType(x, &output, NULL));
+    PetscCall(PetscLogGpuTimeBegin());
+    LSP_CALL(lsp_multigrid_apply(h->multigrid, input, output));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(VecRestoreArrayWriteAndMemType(x, &output));
+    PetscCall(VecRestoreArrayReadAndMemType(b, &input));
+    PetscFunctionReturn(0);
+}
+
+/* Vectors of the host for a hierarchy on a GPU. */
+static PetscErrorCode cycle_away(Hierarchy *h, Vec b, Vec x) {
+    const size_t bytes = (size_t)h->rows * sizeof(PetscScalar);
+    const PetscScalar *input;
+    PetscScalar *output;
+
+    PetscFunctionBegin;
+    if (!h->b.memory)
+        LSP_CALL(lsp_array_create(plugin_ctx, bytes, plugin_device, &h->b));
+    if (!h->x.memory)
+        LSP_CALL(lsp_array_create(plugin_ctx, bytes, plugin_device, &h->x));
+    PetscCall(VecGetArrayRead(b, &input));
+    LSP_CALL(lsp_array_copy(plugin_ctx, h->b.memory, plugin_device, input, LSP_HOST, bytes));
+    PetscCall(VecRestoreArrayRead(b, &input));
+    LSP_CALL(lsp_multigrid_apply(h->multigrid, h->b.memory, h->x.memory));
+    PetscCall(VecGetArrayWrite(x, &output));
+    LSP_CALL(lsp_array_copy(plugin_ctx, output, LSP_HOST, h->x.memory, plugin_device, bytes));
+    PetscCall(VecRestoreArrayWrite(x, &output));
     PetscFunctionReturn(0);
 }
 
 static PetscErrorCode apply(PC pc, Vec b, Vec x) {
     Hierarchy *h = pc->data;
-    const PetscScalar *input;
-    PetscScalar *output;
     PluginState now;
+    lsp_where where;
     lsp_csr view;
 
     PetscFunctionBegin;
-    PetscCall(plugin_view(pc->pmat, &view, &now)); /* the finest level reads its arrays */
+    PetscCall(plugin_view(pc->pmat, plugin_device, &view, &now)); /* the finest level reads its arrays */
     PetscCheck(plugin_same_structure(&h->state, &now) && h->state.a == now.a, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
                "The structure of the matrix has changed since PCSetUp");
     PetscCall(PetscLogEventBegin(plugin_events.apply, pc, b, x, 0));
-    PetscCall(VecGetArrayRead(b, &input));
-    PetscCall(VecGetArrayWrite(x, &output));
-    LSP_CALL(lsp_multigrid_apply(h->multigrid, input, output));
-    PetscCall(VecRestoreArrayWrite(x, &output));
-    PetscCall(VecRestoreArrayRead(b, &input));
+    PetscCall(plugin_where(b, x, &where));
+    PetscCall(where == plugin_device ? cycle_there(h, b, x) : cycle_away(h, b, x));
     PetscCall(PetscLogEventEnd(plugin_events.apply, pc, b, x, 0));
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode set_from_options(PC pc, PetscOptionItems *PetscOptionsObject) {
+static PetscErrorCode set_from_options(PC pc, PluginOptions PetscOptionsObject) {
     static const char *const smoothers[] = {"jacobi", "chebyshev"}, *const cycles[] = {"v", "w"};
     lsp_multigrid_options *options = &((Hierarchy *)pc->data)->options;
     PetscInt smoother = (PetscInt)options->smoother, cycle = (PetscInt)options->cycle, sweeps = options->sweeps;

@@ -1,8 +1,6 @@
-/* plugin.c: what PETSc calls when it loads the plug-in. It registers the types, makes the context and reads the
- * options. */
+/* plugin.c: what PETSc calls when it loads the plug-in. It registers the types and events. */
 #include "plugin.h"
 
-lsp_ctx *plugin_ctx;
 PluginEvents plugin_events;
 
 PetscErrorCode plugin_error(lsp_status status) {
@@ -21,12 +19,6 @@ PetscErrorCode plugin_error(lsp_status status) {
     }
 }
 
-static PetscErrorCode finish(void) {
-    lsp_ctx_destroy(plugin_ctx);
-    plugin_ctx = NULL;
-    return 0;
-}
-
 static PetscErrorCode check_petsc(void) {
     PetscInt major, minor;
 
@@ -40,35 +32,15 @@ static PetscErrorCode check_petsc(void) {
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode make_context(void) {
-    PetscInt threads = 1;
-    char device[64] = "cpu", error[256] = "";
-    PetscBool known;
-
-    PetscFunctionBegin;
-    PetscCall(PetscOptionsGetInt(NULL, NULL, "-lsp_threads", &threads, NULL));
-    PetscCheck(threads >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-lsp_threads %" PetscInt_FMT ": needs 0 (all) or more", threads);
-    PetscCall(PetscOptionsGetString(NULL, NULL, "-lsp_device", device, sizeof device, NULL));
-    PetscCall(PetscStrcmp(device, "cpu", &known));
-    PetscCheck(known, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "-lsp_device %s: the plug-in computes on the CPU alone (libsparse finds %d GPUs here)", device,
-               lsp_cuda_device_count());
-    const lsp_ctx_options options = {.threads = (int)threads};
-    PetscCheck(lsp_ctx_create(&plugin_ctx, &options, error, sizeof error) == LSP_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
-               "libsparse: %s", error);
-    PetscCall(PetscRegisterFinalize(finish));
-    PetscFunctionReturn(0);
-}
-
 /* PETSc finds it by the name of the file, liblsp_petsc.so. */
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_lsp_petsc(void) {
     PetscFunctionBegin;
     if (plugin_ctx) /* loaded twice */
         PetscFunctionReturn(0);
     PetscCall(check_petsc());
-    PetscCall(make_context());
+    PetscCall(plugin_make_context());
     PetscCall(plugin_register_mat());
+    PetscCall(plugin_register_mpi());
     PetscCall(PCRegister(PCLSP, plugin_create_pc));
     PetscCall(PetscLogEventRegister("LSP PCSetUp", PC_CLASSID, &plugin_events.setup));
     PetscCall(PetscLogEventRegister("LSP PCApply", PC_CLASSID, &plugin_events.apply));

@@ -32,8 +32,8 @@ static void drop_plans(Product *product) {
     product->pair = NULL, product->triple = NULL;
 }
 
-static PetscErrorCode destroy_product(void *memory) {
-    Product *product = memory;
+static PetscErrorCode destroy_product(void *handed) {
+    Product *product = PLUGIN_MEMORY(handed);
 
     PetscFunctionBegin;
     drop_plans(product);
@@ -53,7 +53,7 @@ static PetscErrorCode get_factors(Mat C, Product *product, Factors *f) {
     PetscFunctionBegin;
     *f = (Factors){.triple = type == MATPRODUCT_PtAP || type == MATPRODUCT_RARt || type == MATPRODUCT_ABC};
     for (int k = 0; k < 3 && factor[k]; k++)
-        PetscCall(plugin_view(factor[k], &v[k], &f->state[k]));
+        PetscCall(plugin_view(factor[k], plugin_device, &v[k], &f->state[k]));
     f->options.types.rowptr_type = f->options.types.col_type = v[0].col_type;
     f->options.transpose_a = type == MATPRODUCT_AtB;
     f->options.transpose_b = type == MATPRODUCT_ABt;
@@ -100,8 +100,8 @@ static PetscErrorCode make_by_plan(Product *product, const Factors *f, lsp_csr *
 
 /* ---- the result -------------------------------------------------------------------------------------------------- */
 
-static PetscErrorCode free_arrays(void *memory) {
-    lsp_array *arrays = memory;
+static PetscErrorCode free_arrays(void *handed) {
+    lsp_array *arrays = PLUGIN_MEMORY(handed);
 
     PetscFunctionBegin;
     for (int k = 0; k < 3; k++)
@@ -141,57 +141,58 @@ static PetscErrorCode set_block_sizes(Mat C, Mat T) {
 /* A matrix of these arrays, which it frees at its end. *made is zero afterwards. */
 static PetscErrorCode own(MPI_Comm comm, lsp_csr *made, Mat *T) {
     const lsp_csr view = *made;
-    PetscContainer container;
     lsp_array *arrays;
 
     PetscFunctionBegin;
-    PetscCall(PetscMalloc1(3, &arrays));
-    LSP_CALL(lsp_csr_detach(plugin_ctx, made, arrays));
     PetscCall(
         MatCreateSeqAIJWithArrays(comm, (PetscInt)view.rows, (PetscInt)view.cols, view.rowptr, view.col, view.val, T));
-    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-    PetscCall(PetscContainerSetPointer(container, arrays));
-    PetscCall(PetscContainerSetUserDestroy(container, free_arrays));
-    PetscCall(PetscObjectCompose((PetscObject)*T, "lsp_arrays", (PetscObject)container));
-    PetscCall(PetscContainerDestroy(&container));
+    PetscCall(plugin_attached(*T, "lsp_arrays", 3 * sizeof *arrays, free_arrays, (void **)&arrays));
+    LSP_CALL(lsp_csr_detach(plugin_ctx, made, arrays));
     PetscCall(plugin_convert(*T, MATSEQAIJLSP, MAT_INPLACE_MATRIX, T));
     PetscFunctionReturn(0);
 }
 
-/* Puts the product into C. A new C becomes the matrix of its arrays; one that was used before keeps what hangs on it,
- * and takes a copy. */
-static PetscErrorCode put(Mat C, lsp_csr *made) {
+/* A new C becomes the matrix of these arrays; one that was used before keeps what hangs on it, and takes a copy. */
+static PetscErrorCode put_arrays(Mat C, lsp_csr *arrays) {
     const PetscObject header = (PetscObject)C;
     Mat T;
 
     PetscFunctionBegin;
     if (header->type_name) {
+        const PetscInt m = (PetscInt)arrays->rows, n = (PetscInt)arrays->cols;
         PetscCall(MatSetType(C, MATSEQAIJLSP));
-        PetscCall(
-            MatSetSizes(C, (PetscInt)made->rows, (PetscInt)made->cols, (PetscInt)made->rows, (PetscInt)made->cols));
-        PetscCall(MatSeqAIJSetPreallocationCSR(C, made->rowptr, made->col, made->val));
+        PetscCall(MatSetSizes(C, m, n, m, n));
+        PetscCall(MatSeqAIJSetPreallocationCSR(C, arrays->rowptr, arrays->col, arrays->val));
         PetscCall(PetscObjectCompose(header, "lsp_arrays", NULL)); /* of the structure before */
-        LSP_CALL(lsp_csr_free(plugin_ctx, made));
+        LSP_CALL(lsp_csr_free(plugin_ctx, arrays));
     } else {
-        PetscCall(own(PetscObjectComm(header), made, &T));
+        PetscCall(own(PetscObjectComm(header), arrays, &T));
         PetscCall(set_block_sizes(C, T));
         PetscCall(PetscObjectSetName((PetscObject)T, header->name));
         PetscCall(PetscObjectSetOptionsPrefix((PetscObject)T, header->prefix));
         T->product = C->product, C->product = NULL;
         PetscCall(MatHeaderReplace(C, &T));
     }
-    C->ops->productsymbolic = symbolic;
-    C->ops->productnumeric = numeric;
-    PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
     PetscFunctionReturn(0);
 }
 
-/* Copies values that were made beside those of C. */
-static PetscErrorCode copy_values(const lsp_csr *made, lsp_csr *view) {
+/* Puts the product into C, from a GPU by way of the host; there it is C's copy. */
+static PetscErrorCode put(Mat C, lsp_csr *made) {
+    lsp_csr host;
+
     PetscFunctionBegin;
-    PetscCheck(made->nnz == view->nnz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The product has %lld entries, C has %lld",
-               (long long)made->nnz, (long long)view->nnz);
-    PetscCall(PetscArraycpy((PetscScalar *)view->val, (const PetscScalar *)made->val, (size_t)made->nnz));
+    if (made->where == LSP_CUDA) {
+        const lsp_csr_types types = {
+            .rowptr_type = made->rowptr_type, .col_type = made->col_type, .place = LSP_PLACE_HOST};
+        LSP_CALL(lsp_csr_copy(plugin_ctx, made, &types, &host));
+        PetscCall(put_arrays(C, &host));
+        PetscCall(plugin_give_copy(C, made));
+    } else {
+        PetscCall(put_arrays(C, made));
+    }
+    C->ops->productsymbolic = symbolic;
+    C->ops->productnumeric = numeric;
+    PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
     PetscFunctionReturn(0);
 }
 
@@ -207,35 +208,45 @@ static PetscErrorCode remake(Mat C, Product *product, const Factors *f) {
     for (int k = 0; k < 3; k++)
         product->factors[k] = f->state[k];
     product->calls = 1;
-    PetscCall(plugin_view(C, &view, &product->result));
+    PetscCall(plugin_view(C, LSP_HOST, &view, &product->result));
+    PetscFunctionReturn(0);
+}
+
+/* A product beside C, whose values C takes. */
+static PetscErrorCode remake_values(Product *product, const Factors *f, const lsp_csr *view) {
+    lsp_csr made = {0};
+
+    PetscFunctionBegin;
+    PetscCall(product->calls++ < CALLS_BEFORE_PLAN ? make_at_once(product, f, &made) : make_by_plan(product, f, &made));
+    PetscCheck(made.nnz == view->nnz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The product has %lld entries, C has %lld",
+               (long long)made.nnz, (long long)view->nnz);
+    LSP_CALL(lsp_array_copy(plugin_ctx, view->val, view->where, made.val, made.where,
+                            (size_t)made.nnz * sizeof(PetscScalar)));
+    LSP_CALL(lsp_csr_free(plugin_ctx, &made));
     PetscFunctionReturn(0);
 }
 
 /* New values of the same structure. A plan refuses factors of another structure: then *done is false. */
-static PetscErrorCode refill(Mat C, Product *product, const Factors *f, lsp_csr *view, bool *done) {
-    lsp_csr made = {0};
+static PetscErrorCode refill(Mat C, Product *product, const Factors *f, bool *done) {
     lsp_status status = LSP_OK;
+    PluginState now;
+    lsp_csr view;
 
     PetscFunctionBegin;
-    if (product->triple) {
-        status = lsp_spgemm_triple_refill(product->triple, f->at[0], f->at[1], f->at[2], view);
-    } else if (product->pair) {
-        status = lsp_spgemm_refill(product->pair, f->at[0], f->at[1], view);
-    } else if (same(product, f, plugin_same_structure)) {
-        PetscCall(product->calls++ < CALLS_BEFORE_PLAN ? make_at_once(product, f, &made)
-                                                       : make_by_plan(product, f, &made));
-        PetscCall(copy_values(&made, view));
-        LSP_CALL(lsp_csr_free(plugin_ctx, &made));
-    } else {
+    PetscCall(plugin_view(C, plugin_device, &view, &now));
+    if (product->triple)
+        status = lsp_spgemm_triple_refill(product->triple, f->at[0], f->at[1], f->at[2], &view);
+    else if (product->pair)
+        status = lsp_spgemm_refill(product->pair, f->at[0], f->at[1], &view);
+    else if (same(product, f, plugin_same_structure))
+        PetscCall(remake_values(product, f, &view));
+    else
         status = LSP_ERR_ARGUMENT;
-    }
     *done = status == LSP_OK;
     if (status != LSP_ERR_ARGUMENT)
         LSP_CALL(status);
-    if (*done) {
-        PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
-        PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
-    }
+    if (*done)
+        PetscCall(plugin_wrote_values(C));
     PetscFunctionReturn(0);
 }
 
@@ -250,10 +261,10 @@ static PetscErrorCode numeric(Mat C) {
     PetscCheck(product, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The product has no symbolic phase yet");
     PetscCall(PetscLogEventBegin(plugin_events.numeric, C, 0, 0, 0));
     PetscCall(get_factors(C, product, &f));
-    PetscCall(plugin_view(C, &view, &now));
+    PetscCall(plugin_view(C, LSP_HOST, &view, &now));
     done = plugin_same_values(&product->result, &now) && same(product, &f, plugin_same_values);
     if (!done && plugin_same_structure(&product->result, &now))
-        PetscCall(refill(C, product, &f, &view, &done));
+        PetscCall(refill(C, product, &f, &done));
     if (!done)
         PetscCall(remake(C, product, &f));
     PetscCall(PetscLogFlops(2.0 * (PetscLogDouble)product->multiplications));

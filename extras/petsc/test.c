@@ -89,7 +89,7 @@ static PetscErrorCode compare_vectors(Mat A, Mat B) {
 
     PetscFunctionBegin;
     for (int k = 0; k < 4; k++) {
-        PetscCall(MatCreateVecs(A, &right[k], &left[k]));
+        PetscCall(MatCreateVecs(B, &right[k], &left[k]));
         PetscCall(fill(right[k]));
         PetscCall(fill(left[k]));
     }
@@ -389,13 +389,17 @@ static PetscErrorCode test_errors(void) {
 /* ---- several ranks ----------------------------------------------------------------------------------------------- */
 
 /* The matrix of a grid of k*k points, on all ranks; its blocks of our type if the option says so. */
-static PetscErrorCode make_grid(PetscInt k, const char *type, Mat *A) {
+static PetscErrorCode make_grid(PetscInt k, const char *type, const char *blocks, Mat *A) {
     PetscInt low, high;
 
     PetscFunctionBegin;
-    if (type)
-        PetscCall(PetscOptionsSetValue(NULL, "-mat_seqaij_type", type));
-    PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, k * k, k * k, 5, NULL, 5, NULL, A));
+    if (blocks)
+        PetscCall(PetscOptionsSetValue(NULL, "-mat_seqaij_type", blocks));
+    PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+    PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, k * k, k * k));
+    PetscCall(MatSetType(*A, type));
+    PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
+    PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 5, NULL));
     PetscCall(MatGetOwnershipRange(*A, &low, &high));
     for (PetscInt r = low; r < high; r++) {
         const PetscInt near[] = {r - k, r % k ? r - 1 : -1, r, (r + 1) % k ? r + 1 : -1, r + k < k * k ? r + k : -1};
@@ -432,14 +436,14 @@ static PetscErrorCode solve(Mat A, const char *type, PetscInt *iterations, Vec *
 static PetscErrorCode test_ranks(void) {
     PetscMPIInt ranks;
     PetscInt slow, fast;
-    Mat A, B, block;
+    Mat A, B, C, block;
     Vec x, y;
 
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
-    PetscCall(make_grid(40, NULL, &A));
+    PetscCall(make_grid(40, MATAIJ, NULL, &A));
     PetscCall(solve(A, PCGAMG, &slow, &x));
-    PetscCall(make_grid(40, "seqaijlsp", &B));
+    PetscCall(make_grid(40, MATAIJ, "seqaijlsp", &B));
     block = B;
     if (ranks > 1)
         PetscCall(MatMPIAIJGetSeqAIJ(B, &block, NULL, NULL));
@@ -455,10 +459,24 @@ static PetscErrorCode test_ranks(void) {
     PetscCall(must_agree_to(1e-9, x, y, "the solution by multigrid")); /* residual 1e-12, condition below 1e3 */
     PetscCall(PetscOptionsClearValue(NULL, "-sub_pc_type"));
     PetscCall(PetscOptionsClearValue(NULL, "-mat_seqaij_type"));
+    PetscCall(MatDestroy(&B));
+    PetscCall(make_grid(40, "aijlsp", NULL, &B)); /* the type by its own name, made and converted */
+    PetscCall(MatConvert(A, "aijlsp", MAT_INITIAL_MATRIX, &C));
+    PetscCall(must_be_type(C, ranks > 1 ? "mpiaijlsp" : "seqaijlsp"));
+    for (Mat *one = &B; one; one = one == &B ? &C : NULL) {
+        PetscCall(compare_vectors(A, *one));
+        PetscCall(VecDestroy(&y));
+        PetscCall(solve(*one, PCGAMG, &fast, &y));
+        MUST(slow == fast, "%d iterations, %d with seqaij", (int)fast, (int)slow);
+        PetscCall(must_agree_to(1e-9, x, y, "the solution"));
+    }
+    PetscCall(MatConvert(C, ranks > 1 ? MATMPIAIJ : MATSEQAIJ, MAT_INPLACE_MATRIX, &C));
+    PetscCall(compare_vectors(A, C));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
     PetscCall(MatDestroy(&A));
     PetscCall(MatDestroy(&B));
+    PetscCall(MatDestroy(&C));
     PetscFunctionReturn(0);
 }
 

@@ -1,0 +1,168 @@
+/* vectors.c: products of our type with vectors, made by plans of libsparse where the vectors lie. */
+#include "plugin.h"
+
+/* On the host PETSc makes the first products of a structure, and the first with new values. A plan saves its cost after
+ * 25, 13 and 22 products of poisson2d:1000, stencil27:40 and fem3:20 on one thread; a transposed one after 30 and more;
+ * an update after 2 to 10. The plan is made after about half of these, and told to expect many. On a GPU the library
+ * makes all, transposed ones by a plan from the first. */
+enum { CALLS_BEFORE_PLAN = 10, CALLS_BEFORE_TRANSPOSED_PLAN = 40, CALLS_BEFORE_UPDATE = 4, EXPECTED_CALLS = 200 };
+
+typedef struct Planned {
+    lsp_spmv_plan *plan;
+    PluginState state;
+    PetscInt calls; /* with this state */
+} Planned;
+
+typedef struct Vectors {
+    Planned planned[2][2]; /* on the host and on the GPU; plain and transposed */
+} Vectors;
+
+typedef struct Request {
+    Mat A;
+    lsp_where where;
+    bool transposed;
+    lsp_csr view;
+    lsp_spmv_plan *plan; /* NULL: none yet */
+} Request;
+
+/* The functions of seqaij that ours replace. */
+static struct {
+    PetscErrorCode (*mult)(Mat, Vec, Vec), (*multtranspose)(Mat, Vec, Vec);
+    PetscErrorCode (*multadd)(Mat, Vec, Vec, Vec), (*multtransposeadd)(Mat, Vec, Vec, Vec);
+} base;
+
+static PetscErrorCode destroy_vectors(void *handed) {
+    Vectors *vectors = PLUGIN_MEMORY(handed);
+
+    PetscFunctionBegin;
+    for (int k = 0; k < 4; k++)
+        lsp_spmv_plan_destroy(vectors->planned[k / 2][k % 2].plan);
+    PetscCall(PetscFree(vectors));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode renew_plan(const Request *r, Planned *planned) {
+    const lsp_spmv_options options = {.transpose = r->transposed, .expected_calls = EXPECTED_CALLS};
+
+    PetscFunctionBegin;
+    PetscCall(PetscLogEventBegin(plugin_events.plan, r->A, 0, 0, 0));
+    if (planned->plan)
+        LSP_CALL(lsp_spmv_update(planned->plan, &r->view));
+    else
+        LSP_CALL(lsp_spmv_plan_create(plugin_ctx, &r->view, &options, &planned->plan));
+    PetscCall(PetscLogEventEnd(plugin_events.plan, r->A, 0, 0, 0));
+    PetscFunctionReturn(0);
+}
+
+/* Finds the plan for a product with A as it is now. *served: false leaves the product to PETSc, which skips empty rows:
+ * the blocks of an mpiaij off the diagonal have many. */
+static PetscErrorCode get_plan(Request *r, bool *served) {
+    const bool host = r->where == LSP_HOST;
+    const PetscInt patience = !r->transposed ? CALLS_BEFORE_PLAN : host ? CALLS_BEFORE_TRANSPOSED_PLAN : 0;
+    Vectors *vectors;
+    PluginState state;
+
+    PetscFunctionBegin;
+    r->plan = NULL;
+    *served = false;
+    if (r->A->structure_only)
+        PetscFunctionReturn(0);
+    PetscCall(plugin_view(r->A, r->where, &r->view, &state));
+    if (host && r->view.nnz < r->view.rows)
+        PetscFunctionReturn(0);
+    PetscCall(plugin_attached(r->A, "lsp_vectors", sizeof *vectors, destroy_vectors, (void **)&vectors));
+    Planned *planned = &vectors->planned[r->where][r->transposed];
+    if (!plugin_same_structure(&planned->state, &state)) {
+        lsp_spmv_plan_destroy(planned->plan);
+        *planned = (Planned){.state = state};
+    } else if (!plugin_same_values(&planned->state, &state)) {
+        planned->state = state;
+        planned->calls = planned->plan && host ? -CALLS_BEFORE_UPDATE : 0;
+    }
+    planned->calls++;
+    if (planned->plan ? planned->calls == 1 : planned->calls > patience)
+        PetscCall(renew_plan(r, planned));
+    r->plan = planned->calls > 0 ? planned->plan : NULL;
+    *served = r->plan || !host;
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode run(const Request *r, const lsp_spmv_vectors *vectors) {
+    const PetscLogDouble flops = 2.0 * (PetscLogDouble)r->view.nnz;
+
+    PetscFunctionBegin;
+    if (r->where == LSP_CUDA)
+        PetscCall(PetscLogGpuTimeBegin());
+    LSP_CALL(r->plan ? lsp_spmv_execute(r->plan, vectors) : lsp_spmv(plugin_ctx, &r->view, NULL, vectors, NULL));
+    if (r->where == LSP_CUDA) {
+        PetscCall(PetscLogGpuTimeEnd());
+        PetscCall(PetscLogGpuFlops(flops));
+    } else {
+        PetscCall(PetscLogFlops(flops));
+    }
+    PetscFunctionReturn(0);
+}
+
+/* z = op(A)*x, or y + op(A)*x if there is a y. */
+static PetscErrorCode multiply(const Request *r, Vec x, Vec y, Vec z) {
+    lsp_spmv_vectors vectors = {.alpha = 1, .beta = y ? 1 : 0};
+    const PetscScalar *input;
+    PetscScalar *output;
+
+    PetscFunctionBegin;
+    if (y && y != z)
+        PetscCall(VecCopy(y, z));
+    if (r->where == LSP_CUDA) {
+        PetscCall(VecGetArrayReadAndMemType(x, &input, NULL));
+        PetscCall(y ? VecGetArrayAndMemType(z, &output, NULL) : VecGetArrayWriteAndMemType(z, &output, NULL));
+        vectors.x = input, vectors.y = output;
+        PetscCall(run(r, &vectors));
+        PetscCall(y ? VecRestoreArrayAndMemType(z, &output) : VecRestoreArrayWriteAndMemType(z, &output));
+        PetscCall(VecRestoreArrayReadAndMemType(x, &input));
+    } else {
+        PetscCall(VecGetArrayRead(x, &input));
+        PetscCall(y ? VecGetArray(z, &output) : VecGetArrayWrite(z, &output));
+        vectors.x = input, vectors.y = output;
+        PetscCall(run(r, &vectors));
+        PetscCall(y ? VecRestoreArray(z, &output) : VecRestoreArrayWrite(z, &output));
+        PetscCall(VecRestoreArrayRead(x, &input));
+    }
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode serve(Mat A, bool transposed, Vec x, Vec y, Vec z) {
+    const PetscLogEvent event = transposed ? plugin_events.transposed : plugin_events.mult;
+    Request r = {.A = A, .transposed = transposed};
+    bool served;
+
+    PetscFunctionBegin;
+    PetscCall(plugin_where(x, z, &r.where));
+    PetscCall(get_plan(&r, &served));
+    if (served) {
+        PetscCall(PetscLogEventBegin(event, A, x, z, 0));
+        PetscCall(multiply(&r, x, y, z));
+        PetscCall(PetscLogEventEnd(event, A, x, z, 0));
+    } else if (y) {
+        PetscCall(transposed ? base.multtransposeadd(A, x, y, z) : base.multadd(A, x, y, z));
+    } else {
+        PetscCall(transposed ? base.multtranspose(A, x, z) : base.mult(A, x, z));
+    }
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode mult(Mat A, Vec x, Vec z) { return serve(A, false, x, NULL, z); }
+static PetscErrorCode multadd(Mat A, Vec x, Vec y, Vec z) { return serve(A, false, x, y, z); }
+static PetscErrorCode multtranspose(Mat A, Vec x, Vec z) { return serve(A, true, x, NULL, z); }
+static PetscErrorCode multtransposeadd(Mat A, Vec x, Vec y, Vec z) { return serve(A, true, x, y, z); }
+
+void plugin_keep_vector_ops(Mat A) {
+    base.mult = A->ops->mult, base.multadd = A->ops->multadd;
+    base.multtranspose = A->ops->multtranspose, base.multtransposeadd = A->ops->multtransposeadd;
+}
+
+void plugin_set_vector_ops(Mat A, bool ours) {
+    A->ops->mult = ours ? mult : base.mult;
+    A->ops->multadd = ours ? multadd : base.multadd;
+    A->ops->multtranspose = ours ? multtranspose : base.multtranspose;
+    A->ops->multtransposeadd = ours ? multtransposeadd : base.multtransposeadd;
+}
