@@ -61,17 +61,20 @@ done:
     return status;
 }
 
-/* A distance-2 independent set of the nodes without an aggregate. */
-static lsp_status choose_roots(lsp_multigrid *m, lsp_setup *s) {
+/* A distance-2 independent set of the nodes without an aggregate. A GPU's host, which waits for the sums, looks at them
+ * from the fifth round on and then after every second one: a round that finds all decided changes nothing. */
+static lsp_status choose_roots(lsp_multigrid *m, lsp_setup *s, int set) {
     lsp_status status = LSP_OK;
     const int64_t n = s->A.rows;
-    lsp_two left;
+    lsp_two left = {1, 0};
+    s->round = (int64_t)set << 16; /* the second set has priorities of its own */
     LSP_TRY(apply(m, LSP_RULE_COMPETE, s, n));
-    do {
+    for (int round = 1; left.a > 0; round++) {
+        const bool look = m->where == LSP_HOST || (round > 4 && round % 2 == 1);
         s->round++;
         LSP_TRY(apply(m, LSP_RULE_LOW, s, n));
-        LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_DECIDE, s, n, &left));
-    } while (left.a > 0);
+        LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_DECIDE, s, n, look ? &left : NULL));
+    }
 done:
     return status;
 }
@@ -82,11 +85,10 @@ static lsp_status partition(lsp_multigrid *m, lsp_setup *s, int64_t *aggregates,
     static const lsp_setup_rule end[] = {LSP_RULE_MEASURE, LSP_RULE_JOIN, LSP_RULE_COUNT};
     lsp_status status = LSP_OK;
     const int64_t n = s->A.rows;
-    s->round = 0;
     s->id_bits = lsp_bits((uint64_t)n + 2);
     LSP_TRY(apply(m, LSP_RULE_ENTER, s, n));
     for (int set = 0; set < 2; set++) {
-        LSP_TRY(choose_roots(m, s));
+        LSP_TRY(choose_roots(m, s, set));
         LSP_TRY(set > 0 ? apply(m, LSP_RULE_PRUNE, s, n) : LSP_OK);
         LSP_TRY(apply(m, LSP_RULE_GATHER, s, n));
     }

@@ -5,15 +5,15 @@
 
 #include <float.h>
 
-/* a = its inverse, by Gauss-Jordan steps without exchanges. */
-static lsp_status invert(lsp_ctx *ctx, int64_t n, double *a, double least, uint8_t *out) {
+/* a = its inverse, by Gauss-Jordan steps without exchanges. Pivot k is rounding up to least[k]. */
+static lsp_status invert(lsp_ctx *ctx, int64_t n, double *a, const double *least, uint8_t *out) {
     lsp_status status = LSP_OK;
     for (int64_t k = 0; k < n; k++) {
         double *const row = a + k * n, pivot = row[k];
-        LSP_REQUIRE(pivot >= -least, LSP_ERR_ARGUMENT,
+        LSP_REQUIRE(pivot >= -least[k], LSP_ERR_ARGUMENT,
                     "elimination on the last level, of %lld unknowns, met the pivot %g: A is not positive definite",
                     (long long)n, pivot);
-        out[k] = pivot <= least;
+        out[k] = pivot <= least[k];
         if (out[k]) {
             continue;
         }
@@ -64,7 +64,8 @@ lsp_status lsp_multigrid_invert(lsp_multigrid *m, lsp_level *l) {
     lsp_ctx *ctx = m->ctx;
     const int64_t n = l->A.rows;
     const size_t mark = lsp_scratch_mark(ctx);
-    double *a, most = 0;
+    const double eps = m->values == LSP_F32 && l != m->level ? FLT_EPSILON : DBL_EPSILON;
+    double *a, *least;
     lsp_csr host = {0};
     uint8_t *out;
     void *values;
@@ -72,17 +73,20 @@ lsp_status lsp_multigrid_invert(lsp_multigrid *m, lsp_level *l) {
         return LSP_OK;
     }
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, n * n, &a));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, n, &least));
     LSP_TRY(LSP_SCRATCH(ctx, n, &out));
     LSP_TRY(lsp_scratch_at(ctx, LSP_HOST, n * n, lsp_type_bytes(m->type), &values));
     LSP_TRY(lsp_csr_copy(ctx, &l->A, &(lsp_csr_types){.val_type = LSP_F64, .place = LSP_PLACE_HOST}, &host));
+    if (m->scale != NULL) {
+        LSP_TRY(lsp_array_copy(ctx, least, LSP_HOST, m->scale, m->where, (size_t)n * sizeof *least));
+    }
     for (int64_t i = 0; i < n; i++) {
         for (int64_t k = lsp_csr_rowptr(&host, i); k < lsp_csr_rowptr(&host, i + 1); k++) {
             a[i * n + lsp_csr_col(&host, k)] += ((const double *)host.val)[k];
         }
-        most = fmax(most, fabs(a[i * n + i]));
+        least[i] = eps * fmax(8 * least[i], (double)n * fabs(a[i * n + i]));
     }
-    const double eps = m->values == LSP_F32 && l != m->level ? FLT_EPSILON : DBL_EPSILON;
-    LSP_TRY(invert(ctx, n, a, fmax(eps * (double)n * most, m->negligible), out));
+    LSP_TRY(invert(ctx, n, a, least, out));
     LSP_TRY(lsp_convert_values(ctx, LSP_HOST, m->type, values, LSP_F64, a, n * n));
     LSP_TRY(l->solution.rowptr == NULL ? make_full(m, n, &l->solution) : LSP_OK);
     LSP_TRY(

@@ -7,6 +7,18 @@ static int64_t bytes_of(const lsp_ctx *ctx, const lsp_csr *A) {
     return lsp_bytes_at(ctx, A->rowptr) + lsp_bytes_at(ctx, A->col) + lsp_bytes_at(ctx, A->val);
 }
 
+/* Of the plans that the first update makes. */
+static int64_t plan_bytes(const lsp_level *l) {
+    lsp_spgemm_info product = {0}, inner = {0}, outer = {0};
+    lsp_csr_plan_info transpose = {0};
+    if (l->planned) {
+        (void)lsp_spgemm_plan_get_info(l->product, &product);
+        (void)lsp_csr_transpose_plan_get_info(l->transpose, &transpose);
+        (void)lsp_spgemm_triple_plan_get_info(l->triple, &inner, &outer);
+    }
+    return product.plan_bytes + transpose.plan_bytes + inner.plan_bytes + outer.plan_bytes;
+}
+
 /* Sizes, radii, complexities and bytes, of a hierarchy without its cycle. */
 static void describe(lsp_multigrid *m) {
     lsp_multigrid_info *info = &m->info;
@@ -21,7 +33,8 @@ static void describe(lsp_multigrid *m) {
         rows += (double)l->A.rows;
         nnz += (double)l->A.nnz;
         info->bytes += (i > 0 ? bytes_of(m->ctx, &l->A) : 0) + bytes_of(m->ctx, &l->P) + bytes_of(m->ctx, &l->R) +
-                       bytes_of(m->ctx, &l->solution) + bytes_of(m->ctx, &l->T) + lsp_bytes_at(m->ctx, l->inverse);
+                       bytes_of(m->ctx, &l->solution) + bytes_of(m->ctx, &l->T) + lsp_bytes_at(m->ctx, l->inverse) +
+                       plan_bytes(l);
     }
     info->grid_complexity = m->n > 0 ? rows / (double)m->n : 1;
     info->operator_complexity = m->given.nnz > 0 ? nnz / (double)m->given.nnz : 1;

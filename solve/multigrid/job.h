@@ -42,8 +42,9 @@ struct lsp_multigrid {
     lsp_type type;   /* of vectors */
     lsp_type values; /* of P and R, and of A below the finest level */
     lsp_where where;
-    double negligible; /* a diagonal entry or pivot up to this is rounding, below the finest level */
-    bool broken;       /* an update failed half-way */
+    double *scale; /* during the set-up: of the level's diagonal, which is rounding if it is 8 eps of this; NULL on the
+                      finest level */
+    bool broken;   /* an update failed half-way */
     int levels;
     lsp_level level[LSP_MULTIGRID_LEVELS];
     void *memory;         /* of the levels' vectors */

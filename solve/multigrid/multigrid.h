@@ -33,6 +33,7 @@ typedef struct lsp_two { /* what a rule adds to the sums of its pass */
 
 typedef enum lsp_setup_rule {
     LSP_RULE_INVERT,
+    LSP_RULE_WEIGH,
     LSP_RULE_SEED,
     LSP_RULE_KRYLOV,
     LSP_RULE_SMOOTH,

@@ -56,13 +56,25 @@ LSP_RULE uint64_t lsp_rule_hash(uint64_t x) {
 
 /* ---- values ---- */
 
-/* inverse = 1 / diagonal, or 0 for a diagonal up to s->factor. Sums: those below -factor, NaN included, or at factor 0
- * those not positive; and |diagonal|. */
+/* inverse = 1 / diagonal, or 0 for a diagonal up to factor * from, which is rounding. Sums: those below the negative of
+ * that, NaN included; without `from` those not positive. */
 LSP_DEFINE_RULE(INVERT) {
-    const double d = lsp_rule_value(s->diagonal_type, s->diagonal, i), floor = s->factor;
+    const double d = lsp_rule_value(s->diagonal_type, s->diagonal, i), floor = s->from ? s->factor * s->from[i] : 0;
     lsp_rule_set_value(s->type, s->inverse, i, d > floor ? 1 / d : 0);
-    const bool bad = floor > 0 ? !(d >= -floor) : !(d > 0 && d - d == 0);
-    return (lsp_two){bad ? 1.0 : 0.0, fabs(d)};
+    const bool bad = s->from ? !(d >= -floor) : !(d > 0 && d - d == 0);
+    return (lsp_two){bad ? 1.0 : 0.0, 0};
+}
+
+/* to = the sum of r^2 * from over row i of R, s->A; `from` NULL: the diagonal. That is the size of the terms whose sum
+ * is diagonal entry i of the next level. */
+LSP_DEFINE_RULE(WEIGH) {
+    double sum = 0;
+    for (int64_t k = LSP_BEGIN(i), end = LSP_END(i); k < end; k++) {
+        const double r = LSP_VAL(k);
+        sum += r * r * (s->from ? s->from[LSP_COL(k)] : 1 / lsp_rule_value(s->type, s->inverse, LSP_COL(k)));
+    }
+    s->to[i] = sum;
+    return LSP_NO_SUM;
 }
 
 /* A vector of random numbers between -1 and 1. */
@@ -360,6 +372,7 @@ LSP_DEFINE_RULE(CONSTANT) {
 /* THE table of rules. */
 #define LSP_EACH_RULE(X)                                                                                               \
     X(INVERT)                                                                                                          \
+    X(WEIGH)                                                                                                           \
     X(SEED)                                                                                                            \
     X(KRYLOV)                                                                                                          \
     X(SMOOTH)                                                                                                          \

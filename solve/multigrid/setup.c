@@ -28,30 +28,48 @@ done:
     return status;
 }
 
-/* inverse = 1 / diagonal of A. On the finest level every diagonal entry is positive, or the call is refused; below, a
- * negligible one belongs to an unknown without an equation. */
+/* inverse = 1 / diagonal of A. On the finest level every diagonal entry is positive, or the call is refused; below, one
+ * that is rounding belongs to an unknown without an equation. */
 static lsp_status invert_diagonal(lsp_multigrid *m, int at, const lsp_csr *A, void *inverse) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_type type = A->val_type != LSP_NONE ? A->val_type : LSP_F64;
     const size_t mark = lsp_scratch_mark(ctx);
-    lsp_setup s = {.type = m->type, .inverse = inverse, .diagonal_type = type, .factor = at > 0 ? m->negligible : 0};
+    lsp_setup s = {.type = m->type, .inverse = inverse, .diagonal_type = type, .from = m->scale};
     lsp_two sums;
     void *diagonal;
     LSP_TRY(lsp_scratch_at(ctx, m->where, A->rows, lsp_type_bytes(type), &diagonal));
     LSP_TRY(lsp_csr_diagonal(ctx, A, diagonal));
     s.diagonal = diagonal;
+    s.factor = 8 * (m->values == LSP_F32 ? (double)FLT_EPSILON : DBL_EPSILON);
     LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_INVERT, &s, A->rows, &sums));
-    if (at == 0) {
-        LSP_TRY(sums.a > 0 ? refuse_diagonal(m, diagonal, type) : LSP_OK);
-        m->negligible =
-            8 * (m->values == LSP_F32 ? (double)FLT_EPSILON : DBL_EPSILON) * sums.b / (double)lsp_max(A->rows, 1);
-    }
+    LSP_TRY(at == 0 && sums.a > 0 ? refuse_diagonal(m, diagonal, type) : LSP_OK);
     LSP_REQUIRE(sums.a == 0, LSP_ERR_ARGUMENT,
                 "%.0f diagonal entries of level %d are negative: A is not positive definite", sums.a, at);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
+}
+
+/* m->scale of the next level. A scale for each row: where coefficients differ by 1e8, one for all would take the
+ * equations of the weak part for rounding of the strong one. */
+static lsp_status weigh(lsp_multigrid *m, const lsp_level *l) {
+    lsp_status status = LSP_OK;
+    lsp_setup s = {.A = l->R, .type = m->type, .inverse = l->inverse, .from = m->scale};
+    void *scale = NULL;
+    LSP_TRY(lsp_alloc(m->ctx, m->where, l->R.rows, sizeof(double), &scale));
+    s.to = scale;
+    LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_WEIGH, &s, l->R.rows, NULL));
+    lsp_free(m->ctx, m->scale);
+    m->scale = scale, scale = NULL;
+done:
+    lsp_free(m->ctx, scale);
+    return status;
+}
+
+static void forget_scale(lsp_multigrid *m) {
+    lsp_free(m->ctx, m->scale);
+    m->scale = NULL;
 }
 
 /* ---- a level ---- */
@@ -138,6 +156,7 @@ static lsp_status go_down(lsp_multigrid *m, int at, int64_t block, double **near
     } else {
         *last = false;
         LSP_TRY(make_next(m, l, &m->level[at + 1].A));
+        LSP_TRY(weigh(m, l));
     }
     if (*last) {
         LSP_TRY(lsp_csr_free(ctx, &l->T));
@@ -189,6 +208,7 @@ lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A) {
     LSP_TRY(end_last(m));
     m->options.near_null = NULL;
 done:
+    forget_scale(m);
     lsp_free(m->ctx, near_null);
     return status;
 }
@@ -198,14 +218,9 @@ lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A) {
     lsp_ctx *ctx = m->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
     const size_t bytes = (size_t)m->n * lsp_type_bytes(m->type);
-    const double negligible = m->negligible;
     void *inverse;
     LSP_TRY(lsp_scratch_at(ctx, m->where, m->n, lsp_type_bytes(m->type), &inverse));
-    status = invert_diagonal(m, 0, A, inverse);
-    if (status != LSP_OK) {
-        m->negligible = negligible; /* a refused diagonal leaves the hierarchy as it was */
-        goto done;
-    }
+    LSP_TRY(invert_diagonal(m, 0, A, inverse)); /* a refused diagonal leaves the hierarchy as it was */
     m->level[0].A = *A;
     m->broken = true;
     LSP_TRY(lsp_array_copy(ctx, m->level[0].inverse, m->where, inverse, m->where, bytes));
@@ -214,9 +229,11 @@ lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A) {
         LSP_TRY(at > 0 ? invert_diagonal(m, at, &l->A, l->inverse) : LSP_OK);
         LSP_TRY(l->radius > 0 ? lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius) : LSP_OK);
         LSP_TRY(at + 1 < m->levels ? refill_next(m, l, &m->level[at + 1].A) : LSP_OK);
+        LSP_TRY(at + 1 < m->levels ? weigh(m, l) : LSP_OK);
     }
     LSP_TRY(end_last(m));
 done:
+    forget_scale(m);
     lsp_scratch_release(ctx, mark);
     return status;
 }

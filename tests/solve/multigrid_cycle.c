@@ -1,6 +1,9 @@
 /* The cycle of multigrid against plain loops over the hierarchy; what CG needs is true of it; multigrid in the solvers
  * and by itself; arguments that are refused; allocations that fail. */
 #include "cases.h"
+#if LSP_HAVE_CUDA && !LSP_EMULATED
+#include <cuda_runtime_api.h>
+#endif
 
 /* ---- the cycle by plain loops, in doubles on the host ---- */
 
@@ -210,6 +213,47 @@ TEST_ON_BOTH(solve_multigrid_cycle, by_itself_it_contracts_the_residual) {
     }
 }
 
+/* Coefficients of 1 and 1e-8 in squares of 8 x 8 unknowns: `islands` of the small one in a sea of the other, or the
+ * other way round, where the sea is the only hold of each island. */
+static problem contrast_system(lsp_ctx *ctx, int k, bool weak_islands) {
+    char grid[32];
+    snprintf(grid, sizeof grid, "poisson2d:%d", k);
+    lsp_csr A = make_matrix(ctx, grid, (lsp_csr_types){.val_type = LSP_F64});
+    for (int64_t i = 0; i < A.rows; i++) {
+        double sum = 0;
+        int64_t diagonal = 0;
+        for (int64_t e = lsp_csr_rowptr(&A, i), end = lsp_csr_rowptr(&A, i + 1); e < end; e++) {
+            const int64_t j = lsp_csr_col(&A, e);
+            const bool in_i = i % k / 8 % 2 && i / k / 8 % 2, in_j = j % k / 8 % 2 && j / k / 8 % 2;
+            const double edge = (in_i && in_j) == weak_islands && (in_i == in_j) ? 1e-8 : in_i != in_j ? 2e-8 : 1;
+            test_set_value(&A, e, -edge, 0);
+            sum += i == j ? 0 : edge;
+            diagonal = i == j ? e : diagonal;
+        }
+        const int64_t missing = 5 - (lsp_csr_rowptr(&A, i + 1) - lsp_csr_rowptr(&A, i));
+        test_set_value(&A, diagonal, sum + (double)missing * (weak_islands ? 1 : 1e-8), 0);
+    }
+    return make_system(ctx, A, LSP_F64, 5);
+}
+
+/* LSP_F32 beside 1 cannot hold what ties strong islands to the sea: each takes iterations of its own. */
+TEST_ON_BOTH(solve_multigrid_cycle, weak_parts_of_a_matrix_are_no_rounding) {
+    static const int most[] = {22, 17, 200, 17};
+    for (int k = 0; k < 4; k++) {
+        problem s = contrast_system(ctx, 56, k & 1);
+        lsp_multigrid *m = NULL;
+        const lsp_multigrid_options how = {.level_values = k & 2 ? LSP_F32 : LSP_NONE, .coarsest = 20};
+        must(ctx, lsp_multigrid_create(ctx, &s.there, &how, &m));
+        const lsp_solve_options o = {.precondition = LSP_PRECONDITION_MULTIGRID, .multigrid = m};
+        solved out = solve(&s, 0, o, s.b);
+        cr_assert(out.status == LSP_OK && out.info.iterations <= most[k], "%d: %s", k, out.info.reason);
+        cr_assert(true_residual(&s, out.x) < 3e-8);
+        free(out.x);
+        lsp_multigrid_destroy(m);
+        free_system(&s);
+    }
+}
+
 /* A plan with a hierarchy of its own, and one with the caller's. */
 TEST_ON_BOTH(solve_multigrid_cycle, plans_take_several_sides_and_new_values) {
     for (int k = 0; k < 4; k++) {
@@ -244,6 +288,58 @@ TEST_ON_BOTH(solve_multigrid_cycle, plans_take_several_sides_and_new_values) {
         free_system(&s), free_system(&t);
     }
 }
+
+/* ---- in a CUDA graph ---- */
+
+#if LSP_HAVE_CUDA && !LSP_EMULATED
+#define must_cuda(call) cr_assert((call) == cudaSuccess, "%s", #call)
+
+static void check_replay(lsp_ctx *ctx, cudaStream_t stream, const lsp_multigrid_options *options) {
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    lsp_multigrid *m;
+    problem s = named_system(ctx, "poisson2d:70", LSP_F64);
+    const size_t bytes = (size_t)s.n * sizeof(double);
+    void *b = send(&s, s.b), *x = send(&s, s.b), *expected = send(&s, s.b);
+    must(ctx, lsp_multigrid_create(ctx, &s.there, options, &m));
+    must_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    must(ctx, lsp_multigrid_apply(m, b, x));
+    must_cuda(cudaStreamEndCapture(stream, &graph));
+    must_cuda(cudaGraphInstantiateWithFlags(&run, graph, 0));
+    double *here = malloc(2 * bytes);
+    for (uint64_t round = 0; round < 3; round++) {
+        double *v = random_vector(s.n, round + 9);
+        must(ctx, lsp_cuda_copy(ctx, b, LSP_CUDA, v, LSP_HOST, (int64_t)bytes));
+        must_cuda(cudaGraphLaunch(run, stream));
+        must(ctx, lsp_multigrid_apply(m, b, expected));
+        must(ctx, lsp_cuda_copy(ctx, here, LSP_HOST, x, LSP_CUDA, (int64_t)bytes));
+        must(ctx, lsp_cuda_copy(ctx, here + s.n, LSP_HOST, expected, LSP_CUDA, (int64_t)bytes));
+        must(ctx, lsp_ctx_sync(ctx));
+        cr_assert(memcmp(here, here + s.n, bytes) == 0, "replay %d", (int)round);
+        free(v);
+    }
+    free(here);
+    must_cuda(cudaGraphExecDestroy(run));
+    must_cuda(cudaGraphDestroy(graph));
+    lsp_multigrid_destroy(m);
+    lsp_free(ctx, b), lsp_free(ctx, x), lsp_free(ctx, expected);
+    free_system(&s);
+}
+
+Test(device_solve, a_cycle_of_multigrid_in_a_graph_is_replayed) {
+    lsp_ctx_destroy(test_gpu_ctx_or_skip());
+    cudaStream_t stream;
+    lsp_ctx *ctx = NULL;
+    must_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    cr_assert_eq(lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .stream = stream}, NULL, 0), LSP_OK);
+    for (int k = 0; k < 4; k++) {
+        check_replay(ctx, stream,
+                     &(lsp_multigrid_options){.smoother = k & 1, .cycle = (lsp_cycle)(k >> 1), .coarsest = 40});
+    }
+    lsp_ctx_destroy(ctx);
+    must_cuda(cudaStreamDestroy(stream));
+}
+#endif
 
 /* ---- what is refused ---- */
 
