@@ -22,36 +22,18 @@ const char *lsp_sort_method_name(lsp_sort_method method) {
 
 /* ---- arguments ---- */
 
-static lsp_radix_sort_args as_radix(const lsp_sort_args *args) {
-    return (lsp_radix_sort_args){.n = args->n,
-                                 .key_type = args->key_type,
-                                 .value_bytes = args->value_bytes,
-                                 .keys = args->keys,
-                                 .keys_out = args->keys_out,
-                                 .values = args->values,
-                                 .values_out = args->values_out,
-                                 .begin_bit = args->begin_bit,
-                                 .end_bit = args->end_bit,
-                                 .flags = args->flags,
-                                 .where = args->where};
-}
+/* What the arguments of all three sorts have alike. */
+#define ALIKE(args)                                                                                                    \
+    .n = (args)->n, .key_type = (args)->key_type, .value_bytes = (args)->value_bytes, .keys = (args)->keys,            \
+    .keys_out = (args)->keys_out, .values = (args)->values, .values_out = (args)->values_out,                          \
+    .begin_bit = (args)->begin_bit, .end_bit = (args)->end_bit, .flags = (args)->flags, .where = (args)->where
+
+static lsp_radix_sort_args as_radix(const lsp_sort_args *args) { return (lsp_radix_sort_args){ALIKE(args)}; }
 
 /* The same request as a segmented sort of one segment. */
 static lsp_segsort_args as_segment(const lsp_sort_args *args) {
-    return (lsp_segsort_args){.n = args->n,
-                              .segments = args->n > 0,
-                              .length = args->n > 0 ? args->n : 0,
-                              .key_type = args->key_type,
-                              .value_bytes = args->value_bytes,
-                              .keys = args->keys,
-                              .keys_out = args->keys_out,
-                              .values = args->values,
-                              .values_out = args->values_out,
-                              .begin_bit = args->begin_bit,
-                              .end_bit = args->end_bit,
-                              .flags = args->flags,
-                              .change = args->change,
-                              .where = args->where};
+    return (lsp_segsort_args){ALIKE(args), .segments = args->n > 0, .length = lsp_max(args->n, 0),
+                              .change = args->change};
 }
 
 static lsp_status check_sort(lsp_ctx *ctx, const lsp_sort_args *args) {

@@ -1,6 +1,8 @@
 /* The tables of limits that choose a GPU sort's kernels: the shipped ones, and a caller's own. */
 #include "core/cuda.h"
+#include "segsort/gpu/table.h"
 #include "segsort/job.h"
+#include <string.h>
 
 /* As `sparse-bench segsort --tune` printed them on the GPU named; on the H200 it would also leave out class 22, for
  * half a percent. A GPU uses the last table whose compute capability is not above its own, or the first. */
@@ -62,24 +64,39 @@ done:
     return status;
 }
 
+lsp_status lsp_sort_table_place(lsp_ctx *ctx, const void *place) {
+    lsp_status status = LSP_OK;
+    LSP_REQUIRE(place != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
+    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
+                "the context works on the host: tables are for the sort on a GPU");
+done:
+    return status;
+}
+
+lsp_status lsp_sort_keep_table(lsp_ctx *ctx, lsp_table which, const void *table, size_t bytes) {
+    lsp_status status = LSP_OK;
+    void **own = &ctx->tables[which];
+    if (table == NULL) {
+        lsp_free(ctx, *own);
+        *own = NULL;
+        return LSP_OK;
+    }
+    if (*own == NULL) {
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, bytes, own));
+    }
+    memcpy(*own, table, bytes);
+done:
+    return status;
+}
+
 lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
     lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
-                "the context works on the host: tables are for the sort on a GPU");
-    void **own = &ctx->tables[LSP_TABLE_SEGSORT];
-    if (table != NULL) {
-        LSP_TRY(check_table(ctx, table));
-        if (*own == NULL) {
-            LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *table, own));
-        }
-        *(lsp_segsort_table *)*own = *table;
-    } else {
-        lsp_free(ctx, *own);
-        *own = NULL;
-    }
+    LSP_TRY(lsp_sort_table_place(ctx, ctx));
+    LSP_TRY(table != NULL ? check_table(ctx, table) : LSP_OK);
+    LSP_TRY(lsp_sort_keep_table(ctx, LSP_TABLE_SEGSORT, table, sizeof *table));
 done:
     return status;
 }
@@ -89,9 +106,7 @@ lsp_status lsp_segsort_get_table(lsp_ctx *ctx, lsp_segsort_table *table) {
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(table != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
-    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
-                "the context works on the host: tables are for the sort on a GPU");
+    LSP_TRY(lsp_sort_table_place(ctx, table));
     *table = *lsp_segsort_table_of(ctx);
 done:
     return status;

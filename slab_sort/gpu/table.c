@@ -1,4 +1,5 @@
 /* The tables of limits that choose a GPU's method and the shape of its split: the shipped ones, and a caller's own. */
+#include "segsort/gpu/table.h"
 #include "slab_sort/slab_sort.h"
 #include <limits.h>
 
@@ -74,32 +75,14 @@ done:
     return status;
 }
 
-static lsp_status check_gpu(lsp_ctx *ctx, const void *place) {
-    lsp_status status = LSP_OK;
-    LSP_REQUIRE(place != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
-    LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
-                "the context works on the host: tables are for the sort on a GPU");
-done:
-    return status;
-}
-
 lsp_status lsp_sort_set_table(lsp_ctx *ctx, const lsp_sort_table *table) {
     lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    void **own = &ctx->tables[LSP_TABLE_SORT];
-    LSP_TRY(check_gpu(ctx, own));
-    if (table != NULL) {
-        LSP_TRY(check_limits(ctx, table));
-        if (*own == NULL) {
-            LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *table, own));
-        }
-        *(lsp_sort_table *)*own = *table;
-    } else {
-        lsp_free(ctx, *own);
-        *own = NULL;
-    }
+    LSP_TRY(lsp_sort_table_place(ctx, ctx));
+    LSP_TRY(table != NULL ? check_limits(ctx, table) : LSP_OK);
+    LSP_TRY(lsp_sort_keep_table(ctx, LSP_TABLE_SORT, table, sizeof *table));
 done:
     return status;
 }
@@ -109,7 +92,7 @@ lsp_status lsp_sort_get_table(lsp_ctx *ctx, lsp_sort_table *table) {
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_TRY(check_gpu(ctx, table));
+    LSP_TRY(lsp_sort_table_place(ctx, table));
     *table = *lsp_sort_table_of(ctx);
 done:
     return status;

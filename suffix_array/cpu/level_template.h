@@ -1,6 +1,7 @@
 /* One level: a text of codes or of names. Included with SYMBOL, INDEX, UNSIGNED, INDEX_TYPE, T(name), SORT_NAMES. */
 #include "groups_template.h"
-/* These two use it. */
+#include "passes_template.h"
+/* These two use them. */
 #include "doubling_template.h"
 #include "induced_template.h"
 

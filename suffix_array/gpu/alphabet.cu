@@ -1,4 +1,4 @@
-/* The alphabet of a text on the GPU, and the text as packed codes. */
+/* The alphabet of a text on the GPU, the text as packed codes, and a look at its keys. */
 #include "core/scan.h"
 #include "kernel_text.cuh"
 
@@ -122,6 +122,40 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
         LSP_TRY(pack_by_table(ctx, symbols, text->symbol_bytes, most, p));
     } else {
         LSP_TRY(pack_by_sort(ctx, (const uint32_t *)symbols, p));
+    }
+done:
+    lsp_scratch_release(ctx, mark);
+    return status;
+}
+
+extern "C" lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *t, uint64_t short_mask, double *in_long,
+                                    double *in_short) {
+    lsp_status status = LSP_OK;
+    uint64_t *keys;
+    unsigned *there, here[3];
+    int less = 0;
+    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, SAMPLE_MOST, sizeof *keys, (void **)&keys));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 3, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof here));
+    LSP_TRY(lsp_cuda_clear(ctx, keys, SAMPLE_MOST * (int64_t)sizeof *keys));
+    while (t->n >> less > SAMPLE_WANTED) {
+        less++;
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_sample, blocks_for(ctx, t->n), TEXT_NT, 0, *t, short_mask, less, keys, there));
+    {
+        lsp_segsort_args sort;
+        memset(&sort, 0, sizeof sort);
+        sort.n = sort.length = SAMPLE_MOST, sort.segments = 1, sort.key_type = LSP_U64, sort.where = LSP_CUDA;
+        sort.keys = keys, sort.keys_out = keys, sort.flags = LSP_SORT_DESCENDING; /* what is free comes last */
+        LSP_TRY(lsp_segsort(ctx, &sort, NULL));
+    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_same, SAMPLE_MOST / TEXT_NT, TEXT_NT, 0, keys, short_mask, there, there + 1));
+    LSP_TRY(lsp_cuda_read(ctx, here, there, sizeof here));
+    *in_long = *in_short = 1; /* of a few keys with many suffixes each, the sample catches none or too many suffixes */
+    if (here[0] > SAMPLE_WANTED / 8 * (unsigned)(less > 0) && here[0] <= SAMPLE_MOST) {
+        *in_long = (double)here[1] / here[0];
+        *in_short = (double)here[2] / here[0];
     }
 done:
     lsp_scratch_release(ctx, mark);

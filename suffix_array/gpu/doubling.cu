@@ -5,16 +5,12 @@
  * All memory is one block, taken before the array is touched. From its begin on lie what a step needs, ranks, keys and
  * the scratch of a sort; at its end what goes from round to round. */
 #include "core/items.h"
-#include "core/layout.h"
 #include "core/scan.h"
-#include "kernel_gaps.cuh"
-#include "segsort/segsort.h"
+#include "doubling.cuh"
 
 enum {
     FEW = 2,        /* symbols are compared in place of ranks once at most n / FEW suffixes are left */
     LIST_BITS = 8,  /* ranks of suffixes with the same leading bits are written together */
-    ALIGN = 256,    /* bytes */
-    SOME = 16,      /* a sort takes at most n / SOME groups; 2 n / SOME if a symbol has 4 bits or fewer */
     SLACK = 2 << 20 /* bytes: few items take more scratch of a sort than in proportion */
 };
 #ifdef __CUDACC__
@@ -23,33 +19,13 @@ enum { LIST_LEAST = 1 << 23 }; /* ranks; fewer lie in the L2 cache anyway */
 enum { LIST_LEAST = 1 << 9 }; /* the emulator sorts short texts */
 #endif
 
-static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, TEXT_NT * 4, TEXT_SM_BLOCKS); }
-static int64_t walks_for(int64_t items) { return lsp_ceil_div(items, GROUPS_ITEMS * (GROUPS_NT / WARP)); }
-
-typedef struct sorting {
-    lsp_packed text;
-    char *memory;
-    int64_t bytes, lists; /* of memory; of those at its end */
-    int64_t items, count; /* unfinished suffixes and their groups */
-    groups now, next;
-    int64_t *counts, *sums;  /* of warps; for their sum */
-    u64 *changed;            /* for kernel_rank_groups */
-    uint32_t *order, *ranks; /* of the suffixes; ranks NULL until they are used */
-    int64_t offset;          /* symbols that are compared */
-    ended end;
-    int rounds;
-} sorting;
-
 static lsp_status on_gpu(lsp_ctx *ctx, int64_t n, size_t bytes, void *memory) {
     return lsp_scratch_at(ctx, LSP_CUDA, n, bytes, (void **)memory);
 }
 
 /* ---- memory ---- */
 
-static lsp_layout layout_at(char *memory) { return lsp_layout{memory, ALIGN, 0, false}; }
-static uint32_t *take_words(lsp_layout *l, int64_t n) { return (uint32_t *)lsp_layout_take(l, n, sizeof(uint32_t)); }
-
-static lsp_segsort_args sort_of(int64_t n, int64_t segments, size_t key_bytes, void *keys, uint32_t *values) {
+lsp_segsort_args suffix_sort_of(int64_t n, int64_t segments, size_t key_bytes, void *keys, uint32_t *values) {
     lsp_segsort_args sort;
     memset(&sort, 0, sizeof sort);
     sort.n = n, sort.segments = segments, sort.length = n, sort.offset_type = LSP_I32, sort.where = LSP_CUDA;
@@ -58,19 +34,17 @@ static lsp_segsort_args sort_of(int64_t n, int64_t segments, size_t key_bytes, v
     return sort;
 }
 
-/* Scratch for sorts of n items in any segments. */
-static int64_t sort_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes) {
+int64_t suffix_sort_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes) {
     int64_t most = 0;
     for (int64_t segments = 1; segments == 1 || segments <= n / 2; segments *= 2) {
-        const lsp_segsort_args sort = sort_of(n, segments, key_bytes, NULL, NULL);
+        const lsp_segsort_args sort = suffix_sort_of(n, segments, key_bytes, NULL, NULL);
         int64_t bytes = 0;
         most = lsp_segsort_cuda.bytes(ctx, &sort, n, &bytes) ? lsp_max(most, bytes) : most;
     }
     return most + SLACK;
 }
 
-/* Sorts with scratch from `scratch` on. */
-static lsp_status run_sort(lsp_ctx *ctx, const sorting *s, const lsp_segsort_args *sort, char *scratch) {
+lsp_status suffix_run_sort(lsp_ctx *ctx, const sorting *s, const lsp_segsort_args *sort, char *scratch) {
     lsp_status status = LSP_OK;
     int64_t bytes = 0;
     const int64_t room = s->memory + s->bytes - s->lists - scratch;
@@ -86,29 +60,7 @@ done:
 static int64_t first_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes) {
     lsp_layout l = layout_at(NULL);
     lsp_layout_take(&l, n, (int64_t)key_bytes);
-    return l.bytes + sort_bytes(ctx, n, key_bytes);
-}
-
-/* Rounds with suffixes at their places. */
-typedef struct places {
-    uint32_t *ranks, *keys;
-    char *sort;
-    place_bits at, next;
-    place_groups some;
-} places;
-
-static int64_t some_most(const lsp_packed *t) { return (t->bits <= 4 ? 2 : 1) * (t->n / SOME) + 1; }
-
-static int64_t lay_out_places(lsp_ctx *ctx, char *memory, const lsp_packed *t, places *p) {
-    lsp_layout l = layout_at(memory);
-    const int64_t n = t->n, words = lsp_ceil_div(n, WARP);
-    p->ranks = take_words(&l, n);
-    p->keys = take_words(&l, n);
-    p->sort = (char *)lsp_layout_take(&l, sort_bytes(ctx, n, sizeof *p->keys), 1);
-    p->at.begins = take_words(&l, words), p->at.open = take_words(&l, words);
-    p->next.begins = take_words(&l, words), p->next.open = take_words(&l, words);
-    p->some.begin = (int32_t *)take_words(&l, some_most(t)), p->some.end = (int32_t *)take_words(&l, some_most(t));
-    return l.bytes;
+    return l.bytes + suffix_sort_bytes(ctx, n, key_bytes);
 }
 
 /* Lays out the lists of two rounds, for at most `items` suffixes. Returns their bytes. */
@@ -123,27 +75,25 @@ static int64_t lay_out_lists(char *memory, int64_t items, groups *now, groups *n
     return l.bytes;
 }
 
-/* Do the lists of `items` suffixes fit the memory, beside the keys and the scratch of a sort? */
-static bool lists_fit(lsp_ctx *ctx, const sorting *s, int64_t items) {
+bool suffix_lists_fit(lsp_ctx *ctx, const sorting *s, int64_t items) {
     groups now, next;
     const int64_t lists = lay_out_lists(NULL, items, &now, &next);
     lsp_layout by_text = layout_at(NULL), by_rank = layout_at(NULL);
     lsp_layout_take(&by_text, items, sizeof(uint64_t));
     take_words(&by_rank, s->text.n);
     take_words(&by_rank, items);
-    return items <= s->text.n / FEW &&
-           lists + lsp_max(by_text.bytes + sort_bytes(ctx, items, 8), by_rank.bytes + sort_bytes(ctx, items, 4)) <=
-               s->bytes;
+    return items <= s->text.n / FEW && lists + lsp_max(by_text.bytes + suffix_sort_bytes(ctx, items, 8),
+                                                       by_rank.bytes + suffix_sort_bytes(ctx, items, 4)) <=
+                                           s->bytes;
 }
 
-static void take_lists(sorting *s, int64_t items) {
+void suffix_take_lists(sorting *s, int64_t items) {
     s->lists = lay_out_lists(NULL, items, &s->now, &s->next);
     lay_out_lists(s->memory + (s->bytes - s->lists) / ALIGN * ALIGN, items, &s->now, &s->next);
     s->lists += ALIGN;
 }
 
-/* Sums the counts of so many items' warps, and waits for the sums. */
-static lsp_status sum_counts(lsp_ctx *ctx, sorting *s, int64_t items) {
+lsp_status suffix_sum_counts(lsp_ctx *ctx, sorting *s, int64_t items) {
     lsp_status status = LSP_OK;
     const int64_t warps = lsp_ceil_div(items, GROUPS_ITEMS);
     int64_t total;
@@ -152,40 +102,6 @@ static lsp_status sum_counts(lsp_ctx *ctx, sorting *s, int64_t items) {
     s->items = total >> 32;
     s->count = total & 0xffffffff;
 done:
-    return status;
-}
-
-/* The shares of suffixes that share their long key, and their short one, with others. */
-static lsp_status look(lsp_ctx *ctx, const lsp_packed *t, uint64_t short_mask, double *in_long, double *in_short) {
-    lsp_status status = LSP_OK;
-    uint64_t *keys;
-    unsigned *there, here[3];
-    int less = 0;
-    const size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY(on_gpu(ctx, SAMPLE_MOST, sizeof *keys, &keys));
-    LSP_TRY(on_gpu(ctx, 3, sizeof *there, &there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof here));
-    LSP_TRY(lsp_cuda_clear(ctx, keys, SAMPLE_MOST * (int64_t)sizeof *keys));
-    while (t->n >> less > SAMPLE_WANTED) {
-        less++;
-    }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_sample, blocks_for(ctx, t->n), TEXT_NT, 0, *t, short_mask, less, keys, there));
-    {
-        lsp_segsort_args sort;
-        memset(&sort, 0, sizeof sort);
-        sort.n = sort.length = SAMPLE_MOST, sort.segments = 1, sort.key_type = LSP_U64, sort.where = LSP_CUDA;
-        sort.keys = keys, sort.keys_out = keys, sort.flags = LSP_SORT_DESCENDING; /* what is free comes last */
-        LSP_TRY(lsp_segsort(ctx, &sort, NULL));
-    }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_same, SAMPLE_MOST / TEXT_NT, TEXT_NT, 0, keys, short_mask, there, there + 1));
-    LSP_TRY(lsp_cuda_read(ctx, here, there, sizeof here));
-    *in_long = *in_short = 1; /* of a few keys with many suffixes each, the sample catches none or too many suffixes */
-    if (here[0] > SAMPLE_WANTED / 8 * (unsigned)(less > 0) && here[0] <= SAMPLE_MOST) {
-        *in_long = (double)here[1] / here[0];
-        *in_short = (double)here[2] / here[0];
-    }
-done:
-    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -203,10 +119,10 @@ template <typename K> static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int
     LSP_TRY(LSP_LAUNCH(ctx, kernel_first_keys<K>, blocks_for(ctx, n), TEXT_NT, 0, s->text,
                        bits == 64 ? ~(uint64_t)0 : ~(~(uint64_t)0 >> bits), keys));
     {
-        lsp_segsort_args sort = sort_of(n, 1, sizeof(K), keys, s->order);
+        lsp_segsort_args sort = suffix_sort_of(n, 1, sizeof(K), keys, s->order);
         sort.values = NULL, sort.flags = LSP_SORT_POSITIONS;
         sort.begin_bit = top - bits, sort.end_bit = top;
-        LSP_TRY(run_sort(ctx, s, &sort, s->memory + l.bytes));
+        LSP_TRY(suffix_run_sort(ctx, s, &sort, s->memory + l.bytes));
     }
     s->offset = bits / s->text.bits;
     if (s->text.first != NULL) { /* equal keys whose last code is 0 belong to equal suffixes, in the order of strings */
@@ -219,18 +135,14 @@ template <typename K> static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int
     LSP_TRY(lsp_cuda_clear(ctx, all.base, sizeof *all.base));
     LSP_TRY(
         LSP_LAUNCH(ctx, kernel_count_groups<K>, walks_for(n), GROUPS_NT, 0, all, (const K *)keys, s->end, s->counts));
-    LSP_TRY(sum_counts(ctx, s, n));
-    if (s->items > 0 && lists_fit(ctx, s, s->items)) {
-        take_lists(s, s->items);
+    LSP_TRY(suffix_sum_counts(ctx, s, n));
+    if (s->items > 0 && suffix_lists_fit(ctx, s, s->items)) {
+        suffix_take_lists(s, s->items);
         LSP_TRY(LSP_LAUNCH(ctx, kernel_settle<K>, walks_for(n), GROUPS_NT, 0, all, (const K *)keys, s->end, s->counts,
                            s->order, NULL, rank_list{}, s->now));
         s->now.items = s->items, s->now.count = s->count;
     } else if (s->items > 0) {
-        places p;
-        lay_out_places(ctx, s->memory, &s->text, &p);
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<K>, walks_for(n), GROUPS_NT, 0, n, true, p.at, (const K *)keys,
-                           s->end, s->order, NULL, p.at, s->counts));
-        LSP_TRY(sum_counts(ctx, s, n));
+        LSP_TRY(suffix_enter_places(ctx, s, keys));
     }
 done:
     return status;
@@ -238,127 +150,41 @@ done:
 
 /* ---- ranks of all suffixes ---- */
 
-/* Where write_all_ranks wants them: by place. */
-static uint32_t *ranks_by_place(lsp_ctx *ctx, const sorting *s, bool *listed) {
+uint32_t *suffix_ranks_by_place(lsp_ctx *ctx, const sorting *s, bool *listed) {
     lsp_layout l = layout_at(s->memory);
     uint32_t *const ranks = take_words(&l, s->text.n), *const keys = take_words(&l, s->text.n);
-    *listed = s->text.n >= LIST_LEAST && l.bytes + sort_bytes(ctx, s->text.n, 4) <= s->bytes - s->lists;
+    *listed = s->text.n >= LIST_LEAST && l.bytes + suffix_sort_bytes(ctx, s->text.n, 4) <= s->bytes - s->lists;
     return *listed ? ranks : keys;
 }
 
-/* Writes the ranks of all suffixes, listed in the order of the array: where there are many, those of suffixes that lie
- * near each other are brought together first. */
-static lsp_status write_all_ranks(lsp_ctx *ctx, sorting *s, bool listed) {
+/* Writes n listed ranks: first those of suffixes that lie near each other are brought together. Their suffixes go to
+ * `ids`, which may be list.id. Ranks that lie where they are to be written go to `scratch` before, where the sort's
+ * scratch was. */
+static lsp_status write_list(lsp_ctx *ctx, const sorting *s, rank_list list, int64_t n, uint32_t *ids, char *scratch) {
     lsp_status status = LSP_OK;
-    const int64_t n = s->text.n;
-    lsp_layout l = layout_at(s->memory);
-    s->ranks = take_words(&l, n);
-    uint32_t *const keys = take_words(&l, n);
-    rank_list list = {s->order, keys};
-    if (listed) {
-        char *const scratch = s->memory + l.bytes;
-        const int bits = (int)lsp_max(lsp_bits((uint64_t)n - 1), 1);
-        lsp_segsort_args part = sort_of(n, 1, sizeof *keys, s->order, s->ranks);
-        part.keys_out = keys, part.begin_bit = (int)lsp_max(bits - LIST_BITS, 0), part.end_bit = bits;
-        LSP_TRY(run_sort(ctx, s, &part, scratch));
-        LSP_TRY(lsp_cuda_copy(ctx, scratch, LSP_CUDA, s->ranks, LSP_CUDA, n * (int64_t)sizeof *keys));
-        list = rank_list{keys, (uint32_t *)scratch};
+    const int bits = (int)lsp_max(lsp_bits((uint64_t)s->text.n - 1), 1);
+    lsp_segsort_args part = suffix_sort_of(n, 1, sizeof *ids, list.id, list.rank);
+    part.keys_out = ids, part.begin_bit = (int)lsp_max(bits - LIST_BITS, 0), part.end_bit = bits;
+    LSP_TRY(suffix_run_sort(ctx, s, &part, scratch));
+    if (list.rank == s->ranks) {
+        LSP_TRY(lsp_cuda_copy(ctx, scratch, LSP_CUDA, s->ranks, LSP_CUDA, n * (int64_t)sizeof *ids));
+        list.rank = (uint32_t *)scratch;
     }
+    list.id = ids;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, n), TEXT_NT, 0, list, n, s->ranks));
 done:
     return status;
 }
 
-/* ---- rounds with suffixes at their places ---- */
-
-/* Ranks of the groups; then of all suffixes, if none has one, or of those of new groups. */
-static lsp_status rank_places(lsp_ctx *ctx, sorting *s, const places *p) {
-    lsp_status status = LSP_OK;
-    const int64_t n = s->text.n;
-    const bool all = s->ranks == NULL;
-    lsp_layout l = layout_at(p->sort);
-    place_groups g;
-    bool listed = false;
-    uint32_t *const ranks = all ? ranks_by_place(ctx, s, &listed) : s->ranks;
-    g.begin = (int32_t *)take_words(&l, s->count), g.end = (int32_t *)take_words(&l, s->count);
-    g.rank = take_words(&l, s->count);
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_find_groups, walks_for(n), GROUPS_NT, 0, n, p->at, s->counts, (int64_t)0, s->count, g));
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_rank_places, blocks_for(ctx, s->count), TEXT_NT, 0, s->count, g, s->order, s->ranks));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_places, walks_for(n), GROUPS_NT, 0, n, all, p->at, s->counts, g.rank, s->order,
-                       ranks));
-    if (all) {
-        LSP_TRY(write_all_ranks(ctx, s, listed));
+lsp_status suffix_write_all_ranks(lsp_ctx *ctx, sorting *s, bool listed) {
+    lsp_layout l = layout_at(s->memory);
+    s->ranks = take_words(&l, s->text.n);
+    uint32_t *const keys = take_words(&l, s->text.n);
+    if (listed) {
+        return write_list(ctx, s, rank_list{s->order, s->ranks}, s->text.n, keys, s->memory + l.bytes);
     }
-done:
-    return status;
-}
-
-/* Sorts each group by its keys: so many groups at a time as there is room for their begins and ends. */
-static lsp_status sort_places(lsp_ctx *ctx, sorting *s, const places *p) {
-    lsp_status status = LSP_OK;
-    const int64_t n = s->text.n, most = some_most(&s->text);
-    for (int64_t low = 0; low < s->count; low += most) {
-        const int64_t high = lsp_min(low + most, s->count);
-        lsp_segsort_args sort = sort_of(n, high - low, sizeof *p->keys, p->keys, s->order);
-        sort.offsets = p->some.begin, sort.ends = p->some.end;
-        LSP_TRY(
-            LSP_LAUNCH(ctx, kernel_find_groups, walks_for(n), GROUPS_NT, 0, n, p->at, s->counts, low, high, p->some));
-        LSP_TRY(run_sort(ctx, s, &sort, p->sort));
-    }
-done:
-    return status;
-}
-
-/* Brings the unfinished suffixes together. */
-static lsp_status leave_places(lsp_ctx *ctx, sorting *s, const places *p) {
-    lsp_status status = LSP_OK;
-    const int64_t n = s->text.n, words = lsp_ceil_div(n, WARP);
-    lsp_layout l = layout_at((char *)p->keys); /* the lists come where the bits are */
-    place_bits at;
-    at.begins = take_words(&l, words), at.open = take_words(&l, words);
-    LSP_TRY(lsp_cuda_copy(ctx, at.begins, LSP_CUDA, p->at.begins, LSP_CUDA, words * (int64_t)sizeof *at.begins));
-    LSP_TRY(lsp_cuda_copy(ctx, at.open, LSP_CUDA, p->at.open, LSP_CUDA, words * (int64_t)sizeof *at.open));
-    take_lists(s, s->items);
-    s->now.items = s->items, s->now.count = s->count;
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_leave_places, walks_for(n), GROUPS_NT, 0, n, at, s->counts, s->order, s->ranks, s->now));
-done:
-    return status;
-}
-
-/* Rounds until lists fit. */
-static lsp_status place_rounds(lsp_ctx *ctx, sorting *s) {
-    lsp_status status = LSP_OK;
-    const ended none = {0, 1};
-    const int64_t n = s->text.n;
-    places p;
-    lay_out_places(ctx, s->memory, &s->text, &p);
-    LSP_TRY(rank_places(ctx, s, &p));
-    while (s->items > 0 && !lists_fit(ctx, s, s->items)) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_place_keys, blocks_for(ctx, n), TEXT_NT, 0, s->text, p.at, s->order, s->offset,
-                           s->ranks, p.keys));
-        LSP_TRY(sort_places(ctx, s, &p));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<uint32_t>, walks_for(n), GROUPS_NT, 0, n, false, p.at,
-                           (const uint32_t *)p.keys, none, s->order, s->ranks, p.next, s->counts));
-        LSP_TRY(sum_counts(ctx, s, n));
-        {
-            const place_bits before = p.at;
-            p.at = p.next;
-            p.next = before;
-        }
-        if (s->items > 0) {
-            LSP_TRY(rank_places(ctx, s, &p));
-        }
-        s->offset *= 2;
-        s->rounds++;
-    }
-    if (s->items > 0) {
-        LSP_TRY(leave_places(ctx, s, &p));
-    }
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, s->text.n), TEXT_NT, 0, rank_list{s->order, keys},
+                      s->text.n, s->ranks);
 }
 
 /* ---- rounds with lists ---- */
@@ -368,7 +194,7 @@ template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, const K
     lsp_status status = LSP_OK;
     const int64_t blocks = walks_for(s->now.items);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_groups<K>, blocks, GROUPS_NT, 0, s->now, keys, e, s->counts));
-    LSP_TRY(sum_counts(ctx, s, s->now.items));
+    LSP_TRY(suffix_sum_counts(ctx, s, s->now.items));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_settle<K>, blocks, GROUPS_NT, 0, s->now, keys, e, s->counts, s->order, s->ranks,
                        list, s->next));
     s->next.items = s->items;
@@ -384,9 +210,9 @@ done:
 
 /* Sorts each group by its keys. */
 static lsp_status sort_groups(lsp_ctx *ctx, const sorting *s, size_t key_bytes, void *keys, char *scratch) {
-    lsp_segsort_args sort = sort_of(s->now.items, s->now.count, key_bytes, keys, s->now.id);
+    lsp_segsort_args sort = suffix_sort_of(s->now.items, s->now.count, key_bytes, keys, s->now.id);
     sort.offsets = s->now.begin;
-    return run_sort(ctx, s, &sort, scratch);
+    return suffix_run_sort(ctx, s, &sort, scratch);
 }
 
 /* Rounds while few suffixes are left and each round at least halves them. */
@@ -416,24 +242,12 @@ done:
 static lsp_status first_ranks(lsp_ctx *ctx, sorting *s) {
     lsp_status status = LSP_OK;
     bool listed;
-    uint32_t *const ranks = ranks_by_place(ctx, s, &listed);
+    uint32_t *const ranks = suffix_ranks_by_place(ctx, s, &listed);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->order));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, true, s->changed));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_list_places, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text.n, ranks));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_list_groups, walks_for(s->now.items), GROUPS_NT, 0, s->now, ranks));
-    LSP_TRY(write_all_ranks(ctx, s, listed));
-done:
-    return status;
-}
-
-/* Writes listed ranks: first those of suffixes that lie near each other are brought together. */
-static lsp_status write_list(lsp_ctx *ctx, const sorting *s, rank_list list, int64_t n, char *scratch) {
-    lsp_status status = LSP_OK;
-    const int bits = (int)lsp_max(lsp_bits((uint64_t)s->text.n - 1), 1);
-    lsp_segsort_args part = sort_of(n, 1, sizeof *list.id, list.id, list.rank);
-    part.begin_bit = (int)lsp_max(bits - LIST_BITS, 0), part.end_bit = bits;
-    LSP_TRY(run_sort(ctx, s, &part, scratch));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, n), TEXT_NT, 0, list, n, s->ranks));
+    LSP_TRY(suffix_write_all_ranks(ctx, s, listed));
 done:
     return status;
 }
@@ -453,7 +267,7 @@ static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int6
     }
     if ((int64_t)changed + listed >= LIST_LEAST && list.id != NULL) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, list));
-        LSP_TRY(write_list(ctx, s, list, items, scratch));
+        LSP_TRY(write_list(ctx, s, list, items, list.id, scratch));
         goto done;
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, rank_list{}));
@@ -478,7 +292,7 @@ static lsp_status rank_rounds(lsp_ctx *ctx, sorting *s) {
         uint32_t *const keys = take_words(&l, items);
         char *const sort = s->memory + l.bytes;
         rank_list list = {take_words(&l, items), take_words(&l, items)};
-        if (items < LIST_LEAST || l.bytes + sort_bytes(ctx, items, 4) > s->bytes - s->lists) {
+        if (items < LIST_LEAST || l.bytes + suffix_sort_bytes(ctx, items, 4) > s->bytes - s->lists) {
             list = rank_list{};
         }
         LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_keys, blocks_for(ctx, items), TEXT_NT, 0, s->text, s->now, s->offset,
@@ -500,8 +314,7 @@ static lsp_status take_memory(lsp_ctx *ctx, sorting *s, const lsp_text *text, vo
                               const char **why) {
     lsp_status status = LSP_OK;
     const int64_t n = s->text.n, warps = lsp_ceil_div(n, GROUPS_ITEMS);
-    places p;
-    const int64_t least = lsp_max(first_bytes(ctx, n, 4), lay_out_places(ctx, NULL, &s->text, &p));
+    const int64_t least = lsp_max(first_bytes(ctx, n, 4), suffix_place_bytes(ctx, &s->text));
     s->order = (uint32_t *)suffixes;
     if (text->where == LSP_HOST) {
         LSP_TRY(on_gpu(ctx, n, sizeof *s->order, &s->order));
@@ -554,7 +367,7 @@ extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, 
                 (long long)text->n, INT32_MAX);
     LSP_TRY(lsp_pack_cuda(ctx, text, &s.text));
     short_bits = 32 / s.text.bits * s.text.bits;
-    LSP_TRY(look(ctx, &s.text, ~(~(uint64_t)0 >> short_bits), &in_long, &in_short));
+    LSP_TRY(lsp_look_cuda(ctx, &s.text, ~(~(uint64_t)0 >> short_bits), &in_long, &in_short));
     short_keys = in_short < 0.25 || in_long > 0.9; /* else long keys finish many more */
     LSP_TRY(take_memory(ctx, &s, text, suffixes, &short_keys, &why));
     info->method = LSP_SUFFIX_DOUBLING;
@@ -564,7 +377,7 @@ extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, 
              "a GPU; %.0f and %.0f %% of the suffixes share their first %d and %d symbols with others%s",
              100 * in_short, 100 * in_long, short_bits / s.text.bits, 64 / s.text.bits, why);
     LSP_TRY(short_keys ? first_sort<uint32_t>(ctx, &s, info->bits) : first_sort<uint64_t>(ctx, &s, info->bits));
-    LSP_TRY(s.items == 0 ? LSP_OK : s.lists > 0 ? text_rounds(ctx, &s) : place_rounds(ctx, &s));
+    LSP_TRY(s.items == 0 ? LSP_OK : s.lists > 0 ? text_rounds(ctx, &s) : suffix_place_rounds(ctx, &s));
     LSP_TRY(rank_rounds(ctx, &s));
     info->rounds = s.rounds;
     LSP_TRY(hand_over(ctx, &s, text, type, suffixes));

@@ -22,6 +22,8 @@ typedef struct lsp_packed {
 /* alphabet.cu: finds the alphabet of a text and packs its codes. Waits. The caller frees words and first, also when the
  * call failed. */
 lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *packed);
+/* The shares of suffixes that share their long key, and their short one, with others. */
+lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *text, uint64_t short_mask, double *in_long, double *in_short);
 
 /* derived.cu */
 lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes);

@@ -1,0 +1,12 @@
+/* The tables of limits that callers set: those of the segmented sort and of other sorts on a GPU. */
+#ifndef LSP_SEGSORT_GPU_TABLE_H
+#define LSP_SEGSORT_GPU_TABLE_H
+
+#include "core/core.h"
+
+/* Refuses a context that works on the host, and NULL as the place for a table. */
+lsp_status lsp_sort_table_place(lsp_ctx *ctx, const void *place);
+/* Keeps a copy of the table of so many bytes in ctx->tables[which]; NULL: keeps none. */
+lsp_status lsp_sort_keep_table(lsp_ctx *ctx, lsp_table which, const void *table, size_t bytes);
+
+#endif

@@ -1,0 +1,64 @@
+/* Inside the sort of suffixes on a GPU: what the first sort and the rounds with lists (doubling.cu) and the rounds with
+ * suffixes at their places (places.cu) share. */
+#ifndef LSP_SUFFIX_ARRAY_GPU_DOUBLING_CUH
+#define LSP_SUFFIX_ARRAY_GPU_DOUBLING_CUH
+
+#include "core/layout.h"
+#include "kernel_groups.cuh"
+#include "segsort/segsort.h"
+
+typedef struct sorting {
+    lsp_packed text;
+    char *memory;
+    int64_t bytes, lists; /* of memory; of those at its end */
+    int64_t items, count; /* unfinished suffixes and their groups */
+    groups now, next;
+    int64_t *counts, *sums;  /* of warps; for their sum */
+    u64 *changed;            /* for kernel_rank_groups */
+    uint32_t *order, *ranks; /* of the suffixes; ranks NULL until they are used */
+    int64_t offset;          /* symbols that are compared */
+    ended end;
+    int rounds;
+} sorting;
+
+static inline int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
+    return lsp_blocks_for(ctx, n, TEXT_NT * 4, TEXT_SM_BLOCKS);
+}
+static inline int64_t walks_for(int64_t items) { return lsp_ceil_div(items, GROUPS_ITEMS * (GROUPS_NT / WARP)); }
+
+/* ---- memory ---- */
+
+enum { ALIGN = 256 /* bytes */ };
+
+static inline lsp_layout layout_at(char *memory) { return lsp_layout{memory, ALIGN, 0, false}; }
+static inline uint32_t *take_words(lsp_layout *l, int64_t n) {
+    return (uint32_t *)lsp_layout_take(l, n, sizeof(uint32_t));
+}
+
+lsp_segsort_args suffix_sort_of(int64_t n, int64_t segments, size_t key_bytes, void *keys, uint32_t *values);
+/* Scratch for sorts of n items in any segments. */
+int64_t suffix_sort_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes);
+/* Sorts with scratch from `scratch` on. */
+lsp_status suffix_run_sort(lsp_ctx *ctx, const sorting *s, const lsp_segsort_args *sort, char *scratch);
+/* Sums the counts of so many items' warps, and waits for the sums. */
+lsp_status suffix_sum_counts(lsp_ctx *ctx, sorting *s, int64_t items);
+/* Do the lists of `items` suffixes fit the memory, beside the keys and the scratch of a sort? */
+bool suffix_lists_fit(lsp_ctx *ctx, const sorting *s, int64_t items);
+void suffix_take_lists(sorting *s, int64_t items);
+
+/* ---- ranks of all suffixes ---- */
+
+/* Writes those that lie in the order of the array where _by_place tells. */
+lsp_status suffix_write_all_ranks(lsp_ctx *ctx, sorting *s, bool listed);
+uint32_t *suffix_ranks_by_place(lsp_ctx *ctx, const sorting *s, bool *listed);
+
+/* ---- rounds with suffixes at their places: places.cu ---- */
+
+int64_t suffix_place_bytes(lsp_ctx *ctx, const lsp_packed *text);
+/* The groups of the first sort, whose counts are summed. */
+lsp_status suffix_enter_places(lsp_ctx *ctx, sorting *s, const uint32_t *keys);
+lsp_status suffix_enter_places(lsp_ctx *ctx, sorting *s, const uint64_t *keys);
+/* Rounds until lists fit. */
+lsp_status suffix_place_rounds(lsp_ctx *ctx, sorting *s);
+
+#endif
