@@ -15,7 +15,7 @@ endif()
 foreach(part install ${parts})
   add_test(NAME consumer_${part} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/consumer/try ${part} ${PROJECT_BINARY_DIR}
                                 ${CMAKE_CURRENT_BINARY_DIR}/consumer $<$<BOOL:${LSP_CXX}>:${LSP_CXX}>)
-  set_tests_properties(consumer_${part} PROPERTIES LABELS slow TIMEOUT 300 FIXTURES_REQUIRED stage
+  set_tests_properties(consumer_${part} PROPERTIES LABELS slow TIMEOUT 600 FIXTURES_REQUIRED stage
     ENVIRONMENT "NVCC=$<$<BOOL:${LSP_HAVE_CUDA}>:${CMAKE_CUDA_COMPILER}>;CC=${CMAKE_C_COMPILER};CMAKE_GENERATOR=${CMAKE_GENERATOR}")
 endforeach()
 set_tests_properties(consumer_install PROPERTIES FIXTURES_SETUP stage FIXTURES_REQUIRED "")
