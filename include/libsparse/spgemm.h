@@ -60,8 +60,8 @@ typedef struct lsp_spgemm_info {
 LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_csr *C, lsp_spgemm_info *info);
 
-/* Says how lsp_spgemm would make C, without making it: `info` as of that call, with nnz -1, but plan_bytes are those that
- * a plan holds before its first use. Takes as long as making a plan. No filter; on a GPU, factors as of a plan. */
+/* Says how lsp_spgemm would make C, without making it: `info` as of that call, with nnz -1, but plan_bytes are those
+ * that a plan holds before its first use. Takes as long as making a plan. No filter; on a GPU, factors as of a plan. */
 LSP_API lsp_status lsp_spgemm_explain(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                       const lsp_spgemm_options *options, lsp_spgemm_info *info);
 
@@ -113,11 +113,11 @@ LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, c
 
 /* Computes the values of C again, for other values of A and B. C comes from lsp_spgemm_execute of this plan and keeps
  * its structure. On failure its values are lost. On a GPU the second use of a plan keeps the place of each product in
- * its row of C, one or two bytes, where rows are alike and those of B have two entries or more. Else it keeps the places
- * of both factors, eight bytes, if entries have few products. Both only if they fit a quarter of the free memory. Later
- * calls then search nothing. Finding the places takes as long as two to four refills; for both factors, up to twenty.
- * On a CPU the first use keeps the place of each product, one or two bytes, within the same quarter; that takes as long
- * as one or two refills at most. */
+ * its row of C, one or two bytes, where rows are alike and those of B have two entries or more. Else it keeps the
+ * places of both factors, eight bytes, if entries have few products. Both only if they fit a quarter of the free
+ * memory. Later calls then search nothing. Finding the places takes as long as two to four refills; for both factors,
+ * up to twenty. On a CPU the first use keeps the place of each product, one or two bytes, within the same quarter; that
+ * takes as long as one or two refills at most. */
 LSP_API lsp_status lsp_spgemm_refill(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
 /* The plans of lsp_spgemm_triple and lsp_spgemm_add. They belong to the context. As with lsp_spgemm_plan, structure and

@@ -1,6 +1,6 @@
 /* The tables of limits that choose a GPU sort's kernels: the shipped ones, and a caller's own. */
-#include "core/cuda.h"
 #include "segsort/gpu/table.h"
+#include "core/cuda.h"
 #include "segsort/job.h"
 #include <string.h>
 

@@ -162,8 +162,18 @@ extern "C" lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, doub
     const size_t mark = lsp_scratch_mark(ctx);
     const bool pages =
         job->info.method == LSP_PAIR_ALL && (job->asked == LSP_PAIR_ALL || lsp_pair_total(job) >= LIST_PAIRS);
-    join_setup setup = {limit,      job->metric.unit, join->values,     job->self, job->own,
-                        join->half, join->self_pairs, (int)job->shift, NULL,      NULL, NULL, NULL};
+    join_setup setup = {limit,
+                        job->metric.unit,
+                        join->values,
+                        job->self,
+                        job->own,
+                        join->half,
+                        join->self_pairs,
+                        (int)job->shift,
+                        NULL,
+                        NULL,
+                        NULL,
+                        NULL};
     lsp_csr made = {};
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *setup.longest, (void **)&setup.longest)); /* distances computed */
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->sets[0].n + 1, sizeof *setup.starts, (void **)&setup.starts));

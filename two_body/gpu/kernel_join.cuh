@@ -83,8 +83,8 @@ template <typename S, int G, bool FILL> struct join_rows {
             const unsigned all = warp_sum(hits[g]);
             if (threadIdx.x % WARP == 0 && point + g < w.clouds.a.n) {
                 const int row = w.clouds.a.id[point + g];
-                const bool met = s.own && !s.half && !s.self_pairs && row + s.shift >= 0 &&
-                                 row + s.shift < w.clouds.b.n;
+                const bool met =
+                    s.own && !s.half && !s.self_pairs && row + s.shift >= 0 && row + s.shift < w.clouds.b.n;
                 const unsigned sum = all - met; /* the point met itself */
                 s.starts[row + 1] = sum;
                 most = max(most, sum);

@@ -13,7 +13,7 @@ typedef struct nearest_setup {
     bool own;  /* one set: the candidates lie in the queries' order */
     bool skip; /* no point is its own neighbour: query q is point q + shift */
     int shift;
-    void *d2;  /* item i of the list of query q, in its order, is at i * a.cloud.n + q */
+    void *d2; /* item i of the list of query q, in its order, is at i * a.cloud.n + q */
     int32_t *id;
 } nearest_setup;
 
@@ -284,8 +284,17 @@ extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t 
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     const bool pattern = options->values == LSP_JOIN_PATTERN, all = job->info.method == LSP_PAIR_ALL;
-    nearest_setup s = {job->metric, lsp_yard_of(job), {}, {}, k, all, job->self, job->own && !options->self_pairs,
-                       (int)job->shift, NULL, NULL};
+    nearest_setup s = {job->metric,
+                       lsp_yard_of(job),
+                       {},
+                       {},
+                       k,
+                       all,
+                       job->self,
+                       job->own && !options->self_pairs,
+                       (int)job->shift,
+                       NULL,
+                       NULL};
     pair_clouds clouds;
     lsp_csr_types types = {};
     lsp_csr made = {};

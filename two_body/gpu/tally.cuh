@@ -90,8 +90,7 @@ template <typename BINS> struct settling_bins : BINS {
     __device__ settling_bins(const typename BINS::setup &s_, u64 *sums_) : BINS(s_, sums_), sums(sums_) {}
     /* Lanes with the same sum add to it together. */
     __device__ bool settle(u64 pairs, double low, double high) {
-        const int place =
-            pairs > 0 ? this->place_of((typename BINS::number)low, (typename BINS::number)high) : -1;
+        const int place = pairs > 0 ? this->place_of((typename BINS::number)low, (typename BINS::number)high) : -1;
         for (unsigned left = __ballot_sync(~0u, place >= 0); left != 0;) {
             const int leader = __ffs((int)left) - 1, which = __shfl_sync(~0u, place, leader);
             const u64 sum = warp_sum(place == which ? pairs : 0);
@@ -145,7 +144,8 @@ static lsp_status tally_near(lsp_ctx *ctx, const pair_walk *walk, int64_t table,
                              u64 *sums, u64 *tested) {
     lsp_status status = LSP_OK;
     const int64_t room = lsp_cuda_get_chip(ctx)->shared_sm_bytes, sms = lsp_cuda_get_chip(ctx)->sms;
-    const int64_t blocks = lsp_min(near_blocks(walk, near_points<S>::count), sms * lsp_max(lsp_min(room / (table + 1024), 8), 1));
+    const int64_t blocks =
+        lsp_min(near_blocks(walk, near_points<S>::count), sms * lsp_max(lsp_min(room / (table + 1024), 8), 1));
     LSP_TRY(lsp_allow_shared(ctx, kernel_tally_near<S, BINS>, (size_t)table));
     LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally_near<S, BINS>), blocks, NEAR_NT, (size_t)table, *walk, setup,
                                     sums, tested)

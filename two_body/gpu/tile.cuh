@@ -177,8 +177,7 @@ static inline int pair_threads(lsp_ctx *ctx, const pair_clouds *clouds, int R, i
     pair_clouds all = *clouds; /* the shares of a call have tiles of one size */
     int nt = most;
     all.part = 0, all.parts = 1;
-    while (nt / 2 >= lsp_max(CHUNK / R, WARP) &&
-           tiles_of(&all, nt * R).total < 8 * (u64)lsp_cuda_get_chip(ctx)->sms) {
+    while (nt / 2 >= lsp_max(CHUNK / R, WARP) && tiles_of(&all, nt * R).total < 8 * (u64)lsp_cuda_get_chip(ctx)->sms) {
         nt /= 2;
     }
     return nt;
