@@ -48,7 +48,7 @@ int tb_compute(tb_job *job);
 /* shares.c: the same by the devices of --devices, a share of the work each. */
 int tb_compute_shares(tb_job *job);
 
-/* compute.c: the call of the verb for part `part` of `parts` (0: all). */
+/* call.c: the call of the verb for part `part` of `parts` (0: all). */
 lsp_status tb_call(tb_job *job, lsp_ctx *ctx, int part, int parts, tb_share *share);
 
 /* --check: a plain loop over all pairs, in double precision. In open space counts must be equal, as the header defines
@@ -64,7 +64,7 @@ int tb_write(tb_job *job);
 /* Prints the result as a table or as JSON. */
 void tb_report(const tb_job *job);
 
-/* ---- what steps share ---- */
+/* ---- call.c: what steps share ---- */
 
 double tb_at(const tb_set *set, int64_t point, int dimension);
 const tb_set *tb_second(const tb_job *job); /* the first, if there is one */
