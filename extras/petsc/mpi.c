@@ -63,25 +63,25 @@ static PetscErrorCode compose(Mat A, bool ours) {
     PetscFunctionReturn(0);
 }
 
-/* The blocks stay of our type, and serve host vectors as well. */
-static PetscErrorCode convert_back(Mat A, MatType type, MatReuse reuse, Mat *newmat) {
+static PetscErrorCode change(Mat A, MatReuse reuse, bool ours, Mat *newmat) {
     PetscFunctionBegin;
-    (void)type;
     if (reuse == MAT_INITIAL_MATRIX)
         PetscCall(MatDuplicate(A, MAT_COPY_VALUES, newmat));
-    PetscCall(compose(*newmat, false));
+    PetscCall(compose(*newmat, ours));
+    if (ours && (*newmat)->assembled)
+        PetscCall(convert_blocks(*newmat));
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *newmat) {
-    PetscFunctionBegin;
+/* The blocks stay of our type, and serve host vectors as well. */
+static PetscErrorCode convert_back(Mat A, MatType type, MatReuse reuse, Mat *newmat) {
     (void)type;
-    if (reuse == MAT_INITIAL_MATRIX)
-        PetscCall(MatDuplicate(A, MAT_COPY_VALUES, newmat));
-    PetscCall(compose(*newmat, true));
-    if ((*newmat)->assembled)
-        PetscCall(convert_blocks(*newmat));
-    PetscFunctionReturn(0);
+    return change(A, reuse, false, newmat);
+}
+
+static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *newmat) {
+    (void)type;
+    return change(A, reuse, true, newmat);
 }
 
 static PetscErrorCode create(Mat A) {

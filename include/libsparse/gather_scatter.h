@@ -14,8 +14,8 @@ extern "C" {
 typedef enum lsp_scatter_rule {
     LSP_SCATTER_DISTINCT = 0, /* no two indices are equal. If two are, either element is written */
     LSP_SCATTER_LAST,         /* the element of the highest position is written */
-    LSP_SCATTER_ADD           /* each element is added to what is there. The order is that of the positions, so
-                                 floats always give the same bits */
+    LSP_SCATTER_ADD           /* adds each element to what is there, in the order of the positions: sums of
+                                 floats have the same bits in every run */
 } lsp_scatter_rule;
 
 enum {

@@ -6,7 +6,7 @@
 
 /* Refuses a context that works on the host, and NULL as the place for a table. */
 lsp_status lsp_sort_table_place(lsp_ctx *ctx, const void *place);
-/* Keeps a copy of the table of so many bytes in ctx->tables[which]; NULL: keeps none. */
+/* Copies a table to ctx->tables[which]. If `table` is NULL, it frees the copy. */
 lsp_status lsp_sort_keep_table(lsp_ctx *ctx, lsp_table which, const void *table, size_t bytes);
 
 #endif

@@ -129,7 +129,7 @@ typedef struct lsp_spgemm_run {
     bool cleared;         /* the sums have the semiring's value before a first product */
     uint8_t *touched;     /* one for each column, up to a multiple of 64 */
     uint32_t *columns[2]; /* of the current row, and room for as many while they are sorted */
-    int64_t largest;      /* above 0: each row keeps only so many entries, the largest */
+    int64_t largest;      /* above 0: at most this many entries of a row stay, the largest */
     uint64_t least;       /* then: the smallest rank of an entry that stays (core/top.h) */
     lsp_ranked *heap;     /* then: room for `largest` of them */
     lsp_csr *C;           /* its row pointers i + 1 get the ends of the rows, from `base` on, */
