@@ -1,5 +1,5 @@
 /* Inside the sort of suffixes on a GPU: what the first sort and the rounds with lists (doubling.cu) and the rounds with
- * suffixes at their places (places.cu) share. */
+ * suffixes at their places (places.cu) share; its functions are in lists.cu. */
 #ifndef LSP_SUFFIX_ARRAY_GPU_DOUBLING_CUH
 #define LSP_SUFFIX_ARRAY_GPU_DOUBLING_CUH
 
@@ -48,9 +48,20 @@ void suffix_take_lists(sorting *s, int64_t items);
 
 /* ---- ranks of all suffixes ---- */
 
+#ifdef __CUDACC__
+enum { LIST_LEAST = 1 << 23 }; /* ranks; fewer lie in the L2 cache anyway */
+#else
+enum { LIST_LEAST = 1 << 9 }; /* the emulator sorts short texts */
+#endif
+
 /* Writes those that lie in the order of the array where _by_place tells. */
 lsp_status suffix_write_all_ranks(lsp_ctx *ctx, sorting *s, bool listed);
 uint32_t *suffix_ranks_by_place(lsp_ctx *ctx, const sorting *s, bool *listed);
+
+/* Writes n listed ranks: first those of suffixes that lie near each other are brought together. Their suffixes go to
+ * `ids`, which may be list.id. Ranks that lie where they are to be written go to `scratch` before, where the sort's
+ * scratch was. */
+lsp_status suffix_write_list(lsp_ctx *ctx, const sorting *s, rank_list list, int64_t n, uint32_t *ids, char *scratch);
 
 /* ---- rounds with suffixes at their places: places.cu ---- */
 
