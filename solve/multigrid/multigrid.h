@@ -70,7 +70,10 @@ extern const lsp_setup_backend lsp_setup_cpu, lsp_setup_cuda;
 lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigrid_options *options, lsp_multigrid *m);
 lsp_status lsp_multigrid_check_same(lsp_multigrid *m, const lsp_csr *A);
 
-/* pass.c: a pass with its sums added up on the host; *sums may be NULL. */
+/* pass.c: adds up the sums of the pieces of several passes over 0 .. n-1, one pass behind the other: sums[passes]. Waits
+ * for a GPU once. */
+lsp_status lsp_multigrid_add_up(lsp_multigrid *m, const lsp_two *there, int64_t n, int passes, lsp_two *sums);
+/* A pass with its sums added up; *sums may be NULL. */
 lsp_status lsp_multigrid_pass(lsp_multigrid *m, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums);
 
 /* radius.c: the spectral radius of D^-1 A, where `inverse` is D^-1. */

@@ -60,18 +60,23 @@ lsp_status lsp_multigrid_radius(lsp_multigrid *m, const lsp_csr *A, const void *
     lsp_ctx *ctx = m->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
     lsp_setup s = {.A = *A, .type = m->type, .inverse = (void *)inverse};
+    const int64_t pieces = lsp_ceil_div(A->rows, LSP_SUM_ROWS);
+    lsp_two moments[STEPS];
     double nu[2 * STEPS];
-    void *x, *y;
+    void *x, *y, *sums;
     LSP_TRY(lsp_scratch_at(ctx, m->where, A->rows, sizeof(double), &x));
     LSP_TRY(lsp_scratch_at(ctx, m->where, A->rows, sizeof(double), &y));
+    LSP_TRY(lsp_scratch_at(ctx, m->where, STEPS * pieces, sizeof *moments, &sums));
     s.to = x;
-    LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_SEED, &s, A->rows, NULL));
+    LSP_TRY(m->backend->apply(ctx, LSP_RULE_SEED, &s, A->rows, NULL));
     for (int step = 0; step < STEPS; step++) {
-        lsp_two sums;
         s.from = step % 2 == 0 ? x : y;
         s.to = step % 2 == 0 ? y : x;
-        LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_KRYLOV, &s, A->rows, &sums));
-        nu[2 * step] = sums.a, nu[2 * step + 1] = sums.b;
+        LSP_TRY(m->backend->apply(ctx, LSP_RULE_KRYLOV, &s, A->rows, (lsp_two *)sums + step * pieces));
+    }
+    LSP_TRY(lsp_multigrid_add_up(m, sums, A->rows, STEPS, moments));
+    for (int step = 0; step < STEPS; step++) {
+        nu[2 * step] = moments[step].a, nu[2 * step + 1] = moments[step].b;
     }
     *radius = nu[0] > 0 ? 1 + largest_of(nu) : 1;
     LSP_REQUIRE(*radius - *radius == 0 && *radius > 0, LSP_ERR_ARGUMENT,
