@@ -1,11 +1,15 @@
-/* Measures a pattern from windows of 16384 neighbouring indices, spread evenly over the array. Hash tables keep when
- * each line, sector and region was touched last: an access is new to a window if its sector was touched last
- * before the window began. How often lines of one window come back in others tells how many lines there are in all. */
+/* Measures a pattern from windows of 16384 neighbouring indices, spread evenly over the array; a thread takes a window.
+ * Hash tables keep when each line, sector and region was touched last: an access is new to a smaller window inside if
+ * its sector was touched last before that began. How often lines of one window come back in others tells how many lines
+ * there are in all. */
 #include "cache_model.h"
 #include "core/cuda.h"
 #include <math.h>
+#include <string.h>
 
 enum { window_bits = 14, window = 1 << window_bits, region_bytes = 128 << 10, measured = 4, public_windows = 6 };
+
+enum { table_bits = window_bits + 1, tables = 3 }; /* at most, of a window's lines, sectors and regions */
 
 /* A hash table of blocks, with the access that touched each last. A slot has 40 bits that tell the block, which are
  * exact below 2^40, and 24 bits with the access + 1; 0: free. At most three quarters of the slots are used. */
@@ -14,21 +18,18 @@ typedef struct seen_table {
     int bits;
 } seen_table;
 
-/* Returns the access before that touched the block, -1: none; notes this one. */
-static int32_t touch(const seen_table *s, int64_t block, int32_t access) {
-    const uint64_t hash = (uint64_t)block * 0x9E3779B97F4A7C15u, tag = hash << 24, mask = (UINT64_C(1) << s->bits) - 1;
-    uint64_t slot = hash >> (64 - s->bits);
+static int bits_for(int64_t blocks) { return lsp_bits((uint64_t)blocks * 4 / 3 + 1); }
+
+/* Returns the access before that touched the block with this hash, -1: none; notes this one. */
+static int32_t touch(const seen_table *s, uint64_t hash, int32_t access) {
+    const uint64_t tag = hash << 24, mask = (UINT64_C(1) << s->bits) - 1;
+    uint64_t slot = hash >> (40 - s->bits) & mask;
     while (s->slots[slot] != 0 && (s->slots[slot] ^ tag) >> 24 != 0) {
         slot = (slot + 1) & mask;
     }
     const int32_t before = (int32_t)(s->slots[slot] & 0xFFFFFF) - 1;
     s->slots[slot] = tag | (uint64_t)(access + 1);
     return before;
-}
-
-static lsp_status make_seen(lsp_ctx *ctx, int windows, seen_table *s) {
-    s->bits = lsp_bits((uint64_t)windows * window * 4 / 3);
-    return LSP_SCRATCH_ZERO(ctx, (int64_t)1 << s->bits, &s->slots);
 }
 
 /* ---- reading the windows ---- */
@@ -72,16 +73,15 @@ done:
 /* ---- counting ---- */
 
 /* fresh[k]: accesses that are new to the k smallest windows around them, whose sizes are 32 * 8^w and which begin at
- * multiples of their size; the largest is `window`. */
+ * multiples of their size; the largest is `window`. lines, regions: how many a window has. */
 typedef struct counts {
-    int64_t accesses, fresh_sectors[measured + 1], fresh_lines[measured + 1], distinct_lines, regions;
-    int windows;
+    int64_t accesses, fresh_sectors[measured + 1], fresh_lines[measured + 1], lines, regions;
 } counts;
 
 /* To how many windows is an access new, if its block was touched last by access `before`? */
 static int freshness(int32_t access, int32_t before) {
     const int bits = lsp_bits((uint64_t)(access ^ before)); /* both lie in one window if they differ in its bits only */
-    return before < 0 || bits > window_bits ? measured : bits <= 5 ? 0 : (bits - 3) / 3;
+    return before < 0 ? measured : bits <= 5 ? 0 : (bits - 3) / 3;
 }
 
 /* How often an access is new to a window of 32 * 8^w. */
@@ -101,36 +101,82 @@ typedef struct block_cut {
 static block_cut cut_by(int64_t bytes, int64_t size) {
     return (block_cut){bytes, size, (size & (size - 1)) == 0 ? lsp_bits((uint64_t)size) - 1 : -1};
 }
-static int64_t block_of(const block_cut *cut, int64_t found) {
-    return cut->shift >= 0 ? found * cut->bytes >> cut->shift : found * cut->bytes / cut->size;
+/* Its hash: an odd factor, which spreads neighbours. */
+static uint64_t hash_of(const block_cut *cut, int64_t found) {
+    const int64_t block = cut->shift >= 0 ? found * cut->bytes >> cut->shift : found * cut->bytes / cut->size;
+    return (uint64_t)block * 0x9E3779B97Fu;
 }
 
-static void count_all(const void *index, const lsp_gather_args *args, int spread, double element,
-                      const lsp_cache_figures *f, const seen_table *seen, counts *c) {
-    const int64_t bytes = (int64_t)element, most = INT64_MAX / 2 / bytes;
-    const block_cut line = cut_by(bytes, (int64_t)f->line_bytes), sector = cut_by(bytes, (int64_t)f->sector_bytes);
-    const block_cut region = cut_by(bytes, region_bytes);
-    for (int v = 0; v < spread; v++) {
-        int64_t count;
-        (void)begin_of(args->n, spread, v, &count);
-        c->windows += count > 0;
-        for (int64_t i = 0; i < count; i++) {
-            const int32_t access = (int32_t)(v * (int64_t)window + i);
-            const int64_t found = lsp_index_at(index, args->index_type, access);
-            if (found < 0 || found > most) {
-                continue; /* outside: the call itself will refuse it */
-            }
-            const int32_t before = touch(&seen[0], block_of(&line, found), access);
-            const int fresh = freshness(access, before);
-            c->fresh_lines[fresh]++;
-            c->distinct_lines += before < 0;
-            c->fresh_sectors[line.size == sector.size
-                                 ? fresh
-                                 : freshness(access, touch(&seen[1], block_of(&sector, found), access))]++;
-            c->regions += touch(&seen[2], block_of(&region, found), access) < v * window;
-            c->accesses++;
+typedef struct sample {
+    const lsp_gather_args *args;
+    const void *index; /* the windows */
+    int windows;
+    int64_t most; /* the largest index that can be counted */
+    block_cut cut[tables];
+    uint64_t *slots; /* `tables` tables for each window */
+    uint64_t *lines; /* the hashes of the lines of each window, which are those of window v from v * window on */
+    counts *of;      /* each window */
+} sample;
+
+/* An empty table for `count` accesses of window v. */
+static seen_table table_of(const sample *s, int64_t v, int table, int64_t count) {
+    const seen_table made = {s->slots + ((v * tables + table) << table_bits), bits_for(count)};
+    memset(made.slots, 0, sizeof *made.slots << made.bits);
+    return made;
+}
+
+static void count_window(void *data, int64_t v, int thread) {
+    const sample *s = data;
+    const bool alike = s->cut[0].size == s->cut[1].size;
+    counts c = {0};
+    int64_t count;
+    (void)thread;
+    (void)begin_of(s->args->n, s->windows, (int)v, &count);
+    const seen_table lines = table_of(s, v, 0, count), sectors = table_of(s, v, 1, alike ? 0 : count);
+    const seen_table regions = table_of(s, v, 2, count);
+    for (int32_t i = 0; i < count; i++) {
+        const int64_t found = lsp_index_at(s->index, s->args->index_type, v * window + i);
+        if (found < 0 || found > s->most) {
+            continue; /* outside: the call itself will refuse it */
+        }
+        const uint64_t line = hash_of(&s->cut[0], found);
+        const int32_t before = touch(&lines, line, i);
+        const int fresh = freshness(i, before);
+        c.fresh_lines[fresh]++;
+        c.fresh_sectors[alike ? fresh : freshness(i, touch(&sectors, hash_of(&s->cut[1], found), i))]++;
+        if (before < 0) { /* else its region was touched with the line */
+            s->lines[v * window + c.lines++] = line;
+            c.regions += touch(&regions, hash_of(&s->cut[2], found), i) < 0;
+        }
+        c.accesses++;
+    }
+    s->of[v] = c;
+}
+
+/* Adds up the first `used` windows; *distinct: the lines of all of them, each counted once. */
+static lsp_status count_all(lsp_ctx *ctx, sample *s, int used, counts *all, int64_t *distinct) {
+    lsp_status status = LSP_OK;
+    seen_table together;
+    *all = (counts){0};
+    *distinct = 0;
+    lsp_for_parts(ctx, used, (int)lsp_min(ctx->options.threads, used), count_window, s);
+    for (int v = 0; v < used; v++) {
+        const counts *c = &s->of[v];
+        for (int k = 0; k <= measured; k++) {
+            all->fresh_sectors[k] += c->fresh_sectors[k];
+            all->fresh_lines[k] += c->fresh_lines[k];
+        }
+        all->accesses += c->accesses, all->lines += c->lines, all->regions += c->regions;
+    }
+    together.bits = bits_for(all->lines);
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, (int64_t)1 << together.bits, &together.slots));
+    for (int v = 0; v < used; v++) {
+        for (int64_t i = 0; i < s->of[v].lines; i++) {
+            *distinct += touch(&together, s->lines[v * (int64_t)window + i], 0) < 0;
         }
     }
+done:
+    return status;
 }
 
 /* Of `windows` windows with `each` lines, `distinct` lines differ. If a window's lines are drawn from K lines, another
@@ -144,8 +190,9 @@ static double overlap(double each, double distinct, int windows) {
     return (low + high) / 2;
 }
 
-static void conclude(const counts *c, int64_t n, const lsp_cache_figures *f, lsp_cache_pattern *p) {
-    const double all = fmax((double)c->accesses, 1), windows = fmax(c->windows, 1);
+static void conclude(const counts *c, int64_t distinct, int used, int64_t n, const lsp_cache_figures *f,
+                     lsp_cache_pattern *p) {
+    const double all = fmax((double)c->accesses, 1), windows = fmax(used, 1);
     *p = (lsp_cache_pattern){.kind = LSP_PATTERN_SAMPLE};
     for (int w = 0; w < LSP_PATTERN_WINDOWS; w++) {
         const int k = w < measured ? w : measured - 1;
@@ -153,9 +200,9 @@ static void conclude(const counts *c, int64_t n, const lsp_cache_figures *f, lsp
         p->lines[w] = c->accesses > 0 ? new_to(c->fresh_lines, k) / all : 1;
     }
     const double lines = new_to(c->fresh_lines, measured - 1), each = fmax(lines / windows, 1);
-    double touched = (double)c->distinct_lines;
-    if (n > c->accesses && c->windows > 1) {
-        const double chance = touched < lines ? overlap(each, touched, c->windows) : 0, whole = (double)n / window;
+    double touched = (double)distinct;
+    if (n > c->accesses && used > 1) {
+        const double chance = touched < lines ? overlap(each, touched, used) : 0, whole = (double)n / window;
         touched = chance > 1e-9 ? each * -expm1(whole * log1p(-fmin(chance, 1 - 1e-9))) / chance : each * whole;
     }
     p->regions = fmax((double)c->regions / windows, 1);
@@ -185,18 +232,25 @@ lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t el
                             lsp_cache_pattern *pattern) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
+    const int64_t bytes = (int64_t)element_bytes, count = (int64_t)windows * window;
+    const int used = (int)lsp_min(lsp_ceil_div(args->n, window), windows); /* windows with indices */
     const lsp_cache_figures *f;
-    seen_table seen[3]; /* of lines, sectors, regions */
-    counts c = {0};
+    sample s = {.args = args, .windows = windows, .most = INT64_MAX / 2 / bytes};
+    int64_t distinct;
+    counts all;
     void *copy;
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
-    for (int i = 0; i < 3; i++) {
-        LSP_TRY(make_seen(ctx, windows, &seen[i]));
-    }
-    LSP_TRY(lsp_scratch_bytes(ctx, (int64_t)windows * window, lsp_type_bytes(args->index_type), false, &copy));
+    s.cut[0] = cut_by(bytes, (int64_t)f->line_bytes);
+    s.cut[1] = cut_by(bytes, (int64_t)f->sector_bytes);
+    s.cut[2] = cut_by(bytes, region_bytes);
+    LSP_TRY(LSP_SCRATCH(ctx, (int64_t)windows * tables << table_bits, &s.slots));
+    LSP_TRY(LSP_SCRATCH(ctx, count, &s.lines));
+    LSP_TRY(LSP_SCRATCH(ctx, windows, &s.of));
+    LSP_TRY(lsp_scratch_bytes(ctx, count, lsp_type_bytes(args->index_type), false, &copy));
     LSP_TRY(read_windows(ctx, args->index, args->index_type, args->n, args->where, windows, copy));
-    count_all(copy, args, windows, (double)element_bytes, f, seen, &c);
-    conclude(&c, args->n, f, pattern);
+    s.index = copy;
+    LSP_TRY(count_all(ctx, &s, used, &all, &distinct));
+    conclude(&all, distinct, used, args->n, f, pattern);
 done:
     lsp_scratch_release(ctx, mark);
     return status;
