@@ -2,7 +2,7 @@
 _two_body() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i
     local options="--radius --range --bins --approximate --neighbours --bandwidth --kernel --squared --pattern --half --output
-        --format --element --name --box --no-box --generate --seed --method --precision --device --devices --threads --max-memory --check
+        --format --element --name --box --no-box --generate --seed --method --precision --device --devices --threads --max-memory --repeat --check
         --svg --json --quiet --verbose --version --help"
     COMPREPLY=()
     # bash splits words at = and : (COMP_WORDBREAKS); the option is the last word before these
@@ -42,7 +42,7 @@ _two_body() {
         compopt -o nospace 2>/dev/null
         ;;
     -r | --radius | --range | --bins | -k | --neighbours | --bandwidth | --element | --name | --box | --seed | \
-        --threads | --max-memory) ;;
+        --threads | --max-memory | --repeat) ;;
     *)
         if [[ $word == -* && $before != -o && $before != --output && $before != --svg ]]; then
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

@@ -51,6 +51,26 @@ static int compute_all(tb_job *job) {
     return status == LSP_OK ? CLI_DONE : cli_failed_in(&job->run, ctx, status);
 }
 
+/* The result of a run before. */
+static void forget(tb_job *job) {
+    (void)lsp_csr_free(job->devices.count > 0 ? job->run.ctx : tb_ctx(job), &job->C);
+    for (int64_t i = 0; i < tb_count_of(job); i++) {
+        job->counts[i] = 0;
+    }
+}
+
+/* The first of several runs is cold, and its time is not counted. */
+static int compute_again(tb_job *job) {
+    for (int64_t i = 0; i <= job->options.repeat; i++) {
+        forget(job);
+        const double begun = cli_now();
+        CLI_STEP(job->devices.count > 0 ? tb_compute_shares(job) : compute_all(job));
+        const double ms = cli_now() - begun;
+        job->compute_ms = i <= 1 || ms < job->compute_ms ? ms : job->compute_ms;
+    }
+    return CLI_DONE;
+}
+
 int tb_compute(tb_job *job) {
     static const char *const doing[] = {"counting", "counting", "counting", "joining", "searching", "summing"};
     const tb_options *o = &job->options;
@@ -64,8 +84,8 @@ int tb_compute(tb_job *job) {
     lsp_ctx *ctx = tb_ctx(job);
     (void)lsp_ctx_get_info(ctx, &job->run.machine);
     cli_progress_begin(&job->run.progress, doing[o->verb], job->sets[0].name);
-    CLI_STEP(job->devices.count > 0 ? tb_compute_shares(job) : compute_all(job));
-    job->compute_ms = cli_progress_end(&job->run.progress);
+    CLI_STEP(compute_again(job));
+    (void)cli_progress_end(&job->run.progress);
     lsp_status status = LSP_OK;
     if (o->verb == TB_GR && tb_pairs(job) > 0) {
         status = lsp_radial_distribution(ctx, job->counts, o->bins, o->range, job->sets[0].points.dimensions,

@@ -37,6 +37,7 @@ static const cli_option table[] = {
     {"devices", 0, CLI_WORD, "LIST", FIELD(devices), 0, 0, NULL},
     {"threads", 0, CLI_COUNT, "N", FIELD(threads), 1, 4096, NULL},
     {"max-memory", 0, CLI_SIZE, "SIZE", FIELD(max_bytes), 0, 0, "use at most SIZE or fail; K M G T: powers of 1024"},
+    {"repeat", 0, CLI_COUNT, "N", FIELD(repeat), 1, 1000000, "compute N times after a cold run; the fastest"},
     {"check", 0, CLI_FLAG, NULL, FIELD(check), 0, 0, "compare with a plain loop over all pairs"},
     {"svg", 0, CLI_WORD, "FILE", FIELD(svg), 0, 0, "draw the histogram or g(r)"},
     {"json", 0, CLI_FLAG, NULL, FIELD(json), 0, 0, "print one JSON object"},

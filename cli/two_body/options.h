@@ -17,9 +17,9 @@ typedef struct tb_options {
     int box_count;                      /* numbers of `box`; 0: not given */
     double radius[TB_MOST_RADII];
     int radius_count;
-    double range, bandwidth;                            /* < 0: not given */
-    int64_t bins, neighbours, seed, threads, max_bytes; /* if not given: seed < 0, the others 0 */
-    int kernel, format, method, precision;              /* < 0: not given */
+    double range, bandwidth;                                    /* < 0: not given */
+    int64_t bins, neighbours, seed, threads, max_bytes, repeat; /* if not given: seed < 0, the others 0 */
+    int kernel, format, method, precision;                      /* < 0: not given */
     cli_device device;
     int ordinal;
     bool approximate, squared, pattern, half, no_box, check, json, quiet, verbose, version, help;

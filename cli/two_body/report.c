@@ -264,6 +264,7 @@ static void report_json(const tb_job *job) {
     cli_json_integer(&json, "peak_bytes", job->peak_bytes);
     cli_json_string(&json, "precision", job->options.precision == 1 ? "f32" : "f64");
     cli_json_integer(&json, "threads", job->run.machine.threads);
+    cli_json_integer(&json, "repeats", job->options.repeat);
     cli_json_string(&json, "version", lsp_version());
     cli_json_close(&json, '}');
     fputc('\n', job->run.report);

@@ -12,8 +12,7 @@ static lsp_status call_share(void *data, int number, lsp_ctx *ctx) {
 static int make_room(tb_job *job) {
     const size_t counts = (size_t)tb_count_of(job);
     for (int d = 0; d < job->devices.count && counts > 0; d++) {
-        job->shares[d].counts = calloc(counts, sizeof *job->shares[d].counts);
-        if (!job->shares[d].counts) {
+        if (!job->shares[d].counts && !(job->shares[d].counts = calloc(counts, sizeof *job->shares[d].counts))) {
             return cli_fail(CLI_MEMORY, "no memory for the result");
         }
     }

@@ -129,6 +129,15 @@ expect 0 cli count --generate blobs:20000:3:2 -r 0.05 --devices cpu,cpu --thread
 is "$(grep -c '^# device  *CPU .*2 threads: share [12] of 2' "$out")" 2
 awk '/share . of 2/ { gsub(",", ""); for (i = 2; i <= NF; i++) if ($i == "distances") tested[++n] = $(i - 1) }
     END { exit !(n == 2 && tested[1] > 0.9 * tested[2] && tested[2] > 0.9 * tested[1]) }' "$out" || wrong "unequal shares"
+for verb in "count -r 0.1,0.4" "join -r 0.1" "density --bandwidth 0.1"; do # again and again: the same result
+    expect 0 cli $verb --generate blobs:3000:3:2 -q -o one.mtx
+    for device in cpu,cpu cpu; do
+        expect 0 cli $verb --generate blobs:3000:3:2 --devices $device --repeat 2 --check -q -o several.mtx
+        [ "${verb%% *}" = density ] || same several.mtx one.mtx
+    done
+done
+expect 0 cli count --generate blobs:20000:3:2 -r 0.05 --repeat 3 --check --json
+is "$(json repeats) $(json check.ok)" '3 true'
 expect 0 cli count --generate blobs:20000:3:2 -r 0.05 --devices cpu,cpu --json
 is "$(grep -o '"name": "CPU"' "$out" | wc -l)" 2
 is "$(json device)" '"cpu"'

@@ -96,7 +96,7 @@ refused "--devices and --device do not go together" -- count a.csv -r 1 --device
 
 # ---- missing and malformed values ----
 for option in --radius --range --bins --neighbours --bandwidth --kernel --output --format --element --name --box \
-    --generate --seed --method --precision --device --devices --threads --max-memory --svg; do
+    --generate --seed --method --precision --device --devices --threads --max-memory --repeat --svg; do
     refused "$option needs a value" -- count a.csv "$option"
 done
 for list in x '1,' ',1' '1,,2' -1 nan inf 0x1 1e999; do refused "--radius takes" -- count a.csv -r "$list"; done
