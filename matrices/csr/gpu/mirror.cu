@@ -132,7 +132,8 @@ static __global__ void __launch_bounds__(NT, MIRROR_BLOCKS)
     }
     __syncwarp();
     const uint32_t tiles = (nnz - 1) / MIRROR_TILE + 1;
-    for (uint32_t t = blockIdx.x * WARPS + warp; t < tiles && !is_set(lost); t += gridDim.x * WARPS) {
+    /* All lanes must stop at the same tile, and another block may set *lost between their reads of it. */
+    for (uint32_t t = blockIdx.x * WARPS + warp; t < tiles && !__any_sync(~0u, is_set(lost)); t += gridDim.x * WARPS) {
         const uint32_t first = t * MIRROR_TILE, count = min(nnz - first, (uint32_t)MIRROR_TILE);
         const uint32_t high = t + 1 < tiles ? tile_row[t + 1] : (uint32_t)A.A.rows - 1;
         uint32_t row[MIRROR_EACH], col[MIRROR_EACH], begin[MIRROR_EACH], end[MIRROR_EACH], at[MIRROR_EACH];
