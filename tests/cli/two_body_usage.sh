@@ -28,7 +28,7 @@ cp "$out" help
 [ "$(wc -l <help)" -le 24 ] || wrong "the help does not fit 24 lines"
 [ "$(wc -L <help)" -le 80 ] || wrong "the help does not fit 80 columns"
 options=$(grep -oE -- '--[a-z-]+' help | sort -u)
-is "$(wc -l <<<"$options")" 30
+is "$(wc -l <<<"$options")" 31
 for option in $options --verbose; do
     grep -qF -- "Fl Fl ${option#--}" "$manual" || wrong "$option is not in the manual"
     grep -qF -- "$option" "$completion" || wrong "$option is not in the completion"
