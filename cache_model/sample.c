@@ -8,8 +8,7 @@
 #include <string.h>
 
 enum { window_bits = 14, window = 1 << window_bits, region_bytes = 128 << 10, measured = 4, public_windows = 6 };
-
-enum { table_bits = window_bits + 1, tables = 3 }; /* at most, of a window's lines, sectors and regions */
+enum { tables = 3, table_bits = window_bits + 1 }; /* of a window: its lines, sectors and regions; most bits of each */
 
 /* A hash table of blocks, with the access that touched each last. A slot has 40 bits that tell the block, which are
  * exact below 2^40, and 24 bits with the access + 1; 0: free. At most three quarters of the slots are used. */

@@ -44,6 +44,12 @@ static inline lsp_ctx *test_gpu_ctx_or_skip(void) {
     return ctx;
 }
 
+/* Tests with many similar cases run one of so many: a prime, so that no kind of case is passed over. */
+static inline int test_one_in(void) {
+    const char *times = getenv("LSP_TEST_REDUCED");
+    return times != NULL ? 12 * atoi(times) - 1 : 1;
+}
+
 /* One test for both devices. The file, or the cases that it includes, has on_the_cpu and on_the_gpu, which make a
  * context and call it. */
 #define TEST_ON_BOTH(suite, name)                                                                                      \

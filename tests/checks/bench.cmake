@@ -5,9 +5,6 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     add_test(NAME check_bench COMMAND ${CMAKE_COMMAND} -DBENCH=$<TARGET_FILE:sparse-bench> -DCUDA=${LSP_HAVE_CUDA}
                                       -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/check_bench -P ${CMAKE_CURRENT_LIST_FILE})
     set_tests_properties(check_bench PROPERTIES LABELS "bench;slow" TIMEOUT 600 COST 100) # the longest starts first
-    if(LSP_SANITIZE)
-      set_property(TEST check_bench APPEND PROPERTY LABELS long)
-    endif()
   endif()
   return()
 endif()

@@ -34,9 +34,6 @@ foreach(part IN LISTS parts)
   endif()
   add_test(NAME cli_${part} COMMAND ${LSP_BASH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh)
   set_tests_properties(cli_${part} PROPERTIES LABELS "cli;quick" TIMEOUT 300 SKIP_RETURN_CODE 77)
-  if(part STREQUAL "two_body" AND LSP_SANITIZE)
-    set_property(TEST cli_${part} APPEND PROPERTY LABELS long)
-  endif()
   set_property(TEST cli_${part} PROPERTY ENVIRONMENT
     CLI=$<TARGET_FILE:${tool}> HELPER=$<TARGET_FILE:cli_helper> FAKE=$<TARGET_FILE:cli_fake>
     SOURCE=${PROJECT_SOURCE_DIR} MATRICES=${PROJECT_SOURCE_DIR}/../shared/matrices

@@ -325,14 +325,9 @@ static inline request draw_case(uint64_t *state, int64_t most) {
 /* Tests with many similar cases run one of every `one_in`. */
 static int one_in = 1;
 
-static inline int reduced(void) {
-    const char *times = getenv("LSP_TEST_REDUCED");
-    return times != NULL ? 12 * atoi(times) - 1 : 1; /* a prime, so that no kind of case is passed over */
-}
-
 /* With one thread and with three: the same bits. */
 static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
-    one_in = reduced();
+    one_in = test_one_in();
     for (int threads = 3; threads >= 1; threads -= 2) {
         lsp_ctx *ctx = test_ctx(threads);
         test(ctx);
@@ -341,7 +336,7 @@ static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
 }
 static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    one_in = 5 * reduced();
+    one_in = 5 * test_one_in();
     test(ctx);
     lsp_ctx_destroy(ctx);
 }

@@ -417,17 +417,12 @@ static inline request any_request(uint64_t *state) {
 /* Tests with many similar cases run one of every `one_in`. */
 static int one_in = 1;
 
-static inline int reduced(void) {
-    const char *times = getenv("LSP_TEST_REDUCED");
-    return times != NULL ? 12 * atoi(times) - 1 : 1; /* a prime, so that no kind of case is passed over */
-}
-
 /* Instruction sets below the best one run fewer cases. */
 static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
     lsp_ctx *ctx = test_ctx(3);
     int best = (int)ctx->isa;
     for (int isa = best; isa >= 0; isa--) {
-        one_in = isa == best ? reduced() : 11;
+        one_in = isa == best ? test_one_in() : 11;
         ctx->isa = (lsp_isa)isa;
         test(ctx);
     }
@@ -435,7 +430,7 @@ static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
 }
 static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    one_in = reduced();
+    one_in = test_one_in();
     test(ctx);
     lsp_ctx_destroy(ctx);
 }

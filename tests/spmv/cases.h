@@ -351,13 +351,8 @@ static inline lsp_status resize(lsp_spmv_plan *plan, const lsp_spmv_sizes *sizes
 /* Tests with many similar cases run one of every `one_in`. */
 static int one_in = 1;
 
-static inline int reduced(void) {
-    const char *times = getenv("LSP_TEST_REDUCED");
-    return times != NULL ? 12 * atoi(times) - 1 : 1; /* a prime, so that no kind of case is passed over */
-}
-
 static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
-    one_in = reduced();
+    one_in = test_one_in();
     for (int threads = 3; threads >= 1; threads -= 2) {
         lsp_ctx *ctx = test_ctx(threads);
         test(ctx);
@@ -366,7 +361,7 @@ static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {
 }
 static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    one_in = (LSP_EMULATED ? 5 : 1) * reduced();
+    one_in = (LSP_EMULATED ? 5 : 1) * test_one_in();
     test(ctx);
     lsp_ctx_destroy(ctx);
 }

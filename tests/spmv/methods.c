@@ -23,7 +23,7 @@ static void must_have_run(lsp_ctx *ctx, const int64_t *taken) {
 
 TEST_ON_BOTH(spmv_methods, every_method_multiplies_every_matrix) {
     int64_t taken[LSP_SPMV_METHODS] = {0};
-    one_in = reduced();
+    one_in = test_one_in();
     for (int i = 0; i < MATRICES; i++) {
         request r = usual;
         r.matrix = matrices[i];
