@@ -14,39 +14,37 @@ static lsp_status on_gpu(lsp_ctx *ctx, int64_t n, size_t bytes, void *memory) {
 
 /* ---- the first sort ---- */
 
-/* Sorts all suffixes by their first keys and settles. */
-template <typename K> static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int bits) {
+/* Sorts all suffixes by the first `bits` bits, at most 32, and settles. */
+static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int bits) {
     lsp_status status = LSP_OK;
     const int64_t n = s->text.n;
     const int32_t begin[2] = {0, (int32_t)n};
-    const int top = 8 * (int)sizeof(K);
     lsp_layout l = layout_at(s->memory);
-    K *const keys = (K *)lsp_layout_take(&l, n, sizeof(K));
+    uint32_t *const keys = take_words(&l, n);
     groups all = {};
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_first_keys<K>, blocks_for(ctx, n), TEXT_NT, 0, s->text,
-                       bits == 64 ? ~(uint64_t)0 : ~(~(uint64_t)0 >> bits), keys));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_first_keys, blocks_for(ctx, n), TEXT_NT, 0, s->text, ~(~(uint64_t)0 >> bits), keys));
     {
-        lsp_segsort_args sort = suffix_sort_of(n, 1, sizeof(K), keys, s->order);
+        lsp_segsort_args sort = suffix_sort_of(n, 1, sizeof *keys, keys, s->order);
         sort.values = NULL, sort.flags = LSP_SORT_POSITIONS;
-        sort.begin_bit = top - bits, sort.end_bit = top;
+        sort.begin_bit = 32 - bits, sort.end_bit = 32;
         LSP_TRY(suffix_run_sort(ctx, s, &sort, s->memory + l.bytes));
     }
     s->offset = bits / s->text.bits;
     if (s->text.first != NULL) { /* equal keys whose last code is 0 belong to equal suffixes, in the order of strings */
-        s->end.mask = (((uint64_t)1 << s->text.bits) - 1) << (top - bits);
+        s->end.mask = (((uint64_t)1 << s->text.bits) - 1) << (32 - bits);
         s->end.stop = 0;
     }
     all.items = n, all.count = 1, all.id = s->order;
     all.begin = (int32_t *)take_words(&l, 2), all.base = take_words(&l, 1);
     LSP_TRY(lsp_cuda_copy(ctx, all.begin, LSP_CUDA, begin, LSP_HOST, sizeof begin));
     LSP_TRY(lsp_cuda_clear(ctx, all.base, sizeof *all.base));
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_count_groups<K>, walks_for(n), GROUPS_NT, 0, all, (const K *)keys, s->end, s->counts));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_groups<uint32_t>, walks_for(n), GROUPS_NT, 0, all, (const uint32_t *)keys,
+                       s->end, s->counts));
     LSP_TRY(suffix_sum_counts(ctx, s, n));
     if (s->items > 0 && suffix_lists_fit(ctx, s, s->items)) {
         suffix_take_lists(s, s->items);
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_settle<K>, walks_for(n), GROUPS_NT, 0, all, (const K *)keys, s->end, s->counts,
-                           s->order, NULL, rank_list{}, s->now));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_settle<uint32_t>, walks_for(n), GROUPS_NT, 0, all, (const uint32_t *)keys,
+                           s->end, s->counts, s->order, NULL, rank_list{}, s->now));
         s->now.items = s->items, s->now.count = s->count;
     } else if (s->items > 0) {
         LSP_TRY(suffix_enter_places(ctx, s, keys));
@@ -86,11 +84,8 @@ static lsp_status sort_groups(lsp_ctx *ctx, const sorting *s, size_t key_bytes, 
 /* Rounds while few suffixes are left and each round at least halves them. */
 static lsp_status text_rounds(lsp_ctx *ctx, sorting *s) {
     lsp_status status = LSP_OK;
-    const int symbols = 64 / s->text.bits;
+    const int symbols = suffix_text_keys(s);
     int64_t before = INT64_MAX;
-    if (s->text.first != NULL) {
-        s->end.mask = (((uint64_t)1 << s->text.bits) - 1) << (64 - symbols * s->text.bits);
-    }
     while (s->now.items > 0 && s->now.items <= before / 2) {
         lsp_layout l = layout_at(s->memory);
         uint64_t *const keys = (uint64_t *)lsp_layout_take(&l, s->now.items, sizeof *keys);
@@ -177,19 +172,10 @@ done:
 
 /* ---- the call ---- */
 
-/* Of the first sort. */
-static int64_t first_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes) {
-    lsp_layout l = layout_at(NULL);
-    lsp_layout_take(&l, n, (int64_t)key_bytes);
-    return l.bytes + suffix_sort_bytes(ctx, n, key_bytes);
-}
-
-/* Takes the memory, for long first keys or short ones. Everything is taken before the array is touched. */
-static lsp_status take_memory(lsp_ctx *ctx, sorting *s, const lsp_text *text, void *suffixes, bool *short_keys,
-                              const char **why) {
+/* Takes the memory. Everything is taken before the array is touched. */
+static lsp_status take_memory(lsp_ctx *ctx, sorting *s, const lsp_text *text, void *suffixes, const char **why) {
     lsp_status status = LSP_OK;
     const int64_t n = s->text.n, warps = lsp_ceil_div(n, GROUPS_ITEMS);
-    const int64_t least = lsp_max(first_bytes(ctx, n, 4), suffix_place_bytes(ctx, &s->text));
     s->order = (uint32_t *)suffixes;
     if (text->where == LSP_HOST) {
         LSP_TRY(on_gpu(ctx, n, sizeof *s->order, &s->order));
@@ -197,11 +183,11 @@ static lsp_status take_memory(lsp_ctx *ctx, sorting *s, const lsp_text *text, vo
     LSP_TRY(on_gpu(ctx, warps, sizeof *s->counts, &s->counts));
     LSP_TRY(on_gpu(ctx, lsp_cuda_scan_sums(warps), sizeof *s->sums, &s->sums));
     LSP_TRY(on_gpu(ctx, 1, sizeof *s->changed, &s->changed));
-    s->bytes = lsp_max(least, *short_keys ? 0 : first_bytes(ctx, n, 8));
-    if (ctx->options.max_bytes > 0 && s->bytes > lsp_available_bytes(ctx, LSP_CUDA)) {
-        *why = *short_keys ? "" : "; long keys do not fit the budget";
-        *short_keys = true;
-        s->bytes = least;
+    s->bytes = suffix_place_bytes(ctx, s); /* more than the first sort takes */
+    if (s->text_first && ctx->options.max_bytes > 0 && s->bytes > lsp_available_bytes(ctx, LSP_CUDA)) {
+        *why = "; a round of symbols does not fit the budget";
+        s->text_first = false;
+        s->bytes = suffix_place_bytes(ctx, s);
     }
     LSP_TRY(on_gpu(ctx, s->bytes, 1, &s->memory));
     s->bytes = s->bytes / ALIGN * ALIGN;
@@ -232,8 +218,6 @@ extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, 
     lsp_status status = LSP_OK;
     sorting s = {};
     double in_long, in_short;
-    int short_bits;
-    bool short_keys;
     const char *why = "";
     const size_t mark = lsp_scratch_mark(ctx);
     s.end = ended{0, 1};
@@ -241,18 +225,18 @@ extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, 
     LSP_REQUIRE(text->n <= INT32_MAX, LSP_ERR_UNSUPPORTED, "a text of %lld symbols: a GPU sorts %d at most",
                 (long long)text->n, INT32_MAX);
     LSP_TRY(lsp_pack_cuda(ctx, text, &s.text));
-    short_bits = 32 / s.text.bits * s.text.bits;
-    LSP_TRY(lsp_look_cuda(ctx, &s.text, ~(~(uint64_t)0 >> short_bits), &in_long, &in_short));
-    short_keys = in_short < 0.25 || in_long > 0.9; /* else long keys finish many more */
-    LSP_TRY(take_memory(ctx, &s, text, suffixes, &short_keys, &why));
     info->method = LSP_SUFFIX_DOUBLING;
     info->alphabet = s.text.kinds;
-    info->bits = short_keys ? short_bits : 64 / s.text.bits * s.text.bits;
+    info->bits = 32 / s.text.bits * s.text.bits;
+    LSP_TRY(lsp_look_cuda(ctx, &s.text, ~(~(uint64_t)0 >> info->bits), &in_long, &in_short));
+    s.text_first = in_short > 0.4 && in_long <= 0.9; /* else lists fit at once, or few would be finished */
+    LSP_TRY(take_memory(ctx, &s, text, suffixes, &why));
     snprintf(info->reason, sizeof info->reason,
              "a GPU; %.0f and %.0f %% of the suffixes share their first %d and %d symbols with others%s",
-             100 * in_short, 100 * in_long, short_bits / s.text.bits, 64 / s.text.bits, why);
-    LSP_TRY(short_keys ? first_sort<uint32_t>(ctx, &s, info->bits) : first_sort<uint64_t>(ctx, &s, info->bits));
-    LSP_TRY(s.items == 0 ? LSP_OK : s.lists > 0 ? text_rounds(ctx, &s) : suffix_place_rounds(ctx, &s));
+             100 * in_short, 100 * in_long, info->bits / s.text.bits, 64 / s.text.bits, why);
+    LSP_TRY(first_sort(ctx, &s, info->bits));
+    LSP_TRY(s.items == 0 || s.lists > 0 ? LSP_OK : suffix_place_rounds(ctx, &s));
+    LSP_TRY(s.items == 0 || s.ranks != NULL ? LSP_OK : text_rounds(ctx, &s));
     LSP_TRY(rank_rounds(ctx, &s));
     info->rounds = s.rounds;
     LSP_TRY(hand_over(ctx, &s, text, type, suffixes));

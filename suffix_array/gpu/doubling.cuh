@@ -18,6 +18,7 @@ typedef struct sorting {
     uint32_t *order, *ranks; /* of the suffixes; ranks NULL until they are used */
     int64_t offset;          /* symbols that are compared */
     ended end;
+    bool text_first; /* while most are unfinished, a round compares symbols before ranks are used */
     int rounds;
 } sorting;
 
@@ -40,6 +41,8 @@ lsp_segsort_args suffix_sort_of(int64_t n, int64_t segments, size_t key_bytes, v
 int64_t suffix_sort_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes);
 /* Sorts with scratch from `scratch` on. */
 lsp_status suffix_run_sort(lsp_ctx *ctx, const sorting *s, const lsp_segsort_args *sort, char *scratch);
+/* The symbols of a round's keys, whose zeros tell the end of a string of a set. Returns their number. */
+int suffix_text_keys(sorting *s);
 /* Sums the counts of so many items' warps, and waits for the sums. */
 lsp_status suffix_sum_counts(lsp_ctx *ctx, sorting *s, int64_t items);
 /* Do the lists of `items` suffixes fit the memory, beside the keys and the scratch of a sort? */
@@ -65,11 +68,10 @@ lsp_status suffix_write_list(lsp_ctx *ctx, const sorting *s, rank_list list, int
 
 /* ---- rounds with suffixes at their places: places.cu ---- */
 
-int64_t suffix_place_bytes(lsp_ctx *ctx, const lsp_packed *text);
+int64_t suffix_place_bytes(lsp_ctx *ctx, const sorting *s);
 /* The groups of the first sort, whose counts are summed. */
 lsp_status suffix_enter_places(lsp_ctx *ctx, sorting *s, const uint32_t *keys);
-lsp_status suffix_enter_places(lsp_ctx *ctx, sorting *s, const uint64_t *keys);
-/* Rounds until lists fit. */
+/* Rounds until lists fit; without ranks if a round of symbols leaves few enough. */
 lsp_status suffix_place_rounds(lsp_ctx *ctx, sorting *s);
 
 #endif

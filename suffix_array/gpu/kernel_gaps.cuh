@@ -35,7 +35,15 @@ __device__ inline int64_t groups_before(const int64_t *counts, int64_t warp) {
     return warp > 0 ? counts[warp - 1] & 0xffffffff : 0;
 }
 
-/* keys[i]: see kernel_rank_keys; for open places. */
+/* Keys of open places: of symbols, or of ranks. */
+static __global__ void __launch_bounds__(TEXT_NT)
+    kernel_place_text_keys(lsp_packed t, place_bits at, const uint32_t *order, int64_t offset, uint64_t *keys) {
+    EACH_ITEM(i, t.n) {
+        if (at.open[i / WARP] >> i % WARP & 1) {
+            keys[i] = text_key(t, order[i], offset);
+        }
+    }
+}
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_place_keys(lsp_packed t, place_bits at, const uint32_t *order, int64_t offset, const uint32_t *ranks,
                       uint32_t *keys) {
@@ -168,7 +176,7 @@ static __global__ void __launch_bounds__(GROUPS_NT)
             if (lane_bit(begins)) {
                 next.begin[mine] = (int32_t)to;
                 next.base[mine] = (uint32_t)i;
-                next.rank[mine] = ranks[order[i]];
+                next.rank[mine] = ranks != NULL ? ranks[order[i]] : 0;
             }
         }
         item += __popc(open);

@@ -252,14 +252,9 @@ static __global__ void __launch_bounds__(GROUPS_NT) kernel_write_ranks(groups g,
 
 /* ---- keys of the unfinished ---- */
 
-/* The symbols `offset` behind the begin of each. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_text_keys(lsp_packed t, groups g, int64_t offset, uint64_t *keys) {
-    EACH_ITEM(i, g.items) {
-        const int64_t at = g.id[i] + offset;
-        /* Nothing unfinished of a set has ended before: if a string begins here, this suffix ends here. */
-        keys[i] = t.first != NULL && at < t.n && begins_string(t, at) ? 0 : key_at(t, at);
-    }
+    EACH_ITEM(i, g.items) { keys[i] = text_key(t, g.id[i], offset); }
 }
 
 /* The rank of what begins `offset` behind suffix `id`; before them those that have ended: one text, the shorter first;

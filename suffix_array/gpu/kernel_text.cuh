@@ -103,13 +103,16 @@ __device__ inline uint64_t key_at(const lsp_packed &t, int64_t i) {
     return length * t.bits == 64 ? key : key & ~(~(uint64_t)0 >> (length * t.bits));
 }
 
-/* short_keys: the highest 32 bits alone, of whole codes. */
-template <typename K>
-static __global__ void __launch_bounds__(TEXT_NT) kernel_first_keys(lsp_packed t, uint64_t mask, K *keys) {
-    EACH_ITEM(i, t.n) {
-        const uint64_t key = key_at(t, i) & mask;
-        keys[i] = (K)(sizeof(K) == 4 ? key >> 32 : key);
-    }
+/* The whole codes among the first 32 bits of each suffix: those under `mask`. */
+static __global__ void __launch_bounds__(TEXT_NT) kernel_first_keys(lsp_packed t, uint64_t mask, uint32_t *keys) {
+    EACH_ITEM(i, t.n) { keys[i] = (uint32_t)((key_at(t, i) & mask) >> 32); }
+}
+
+/* The symbols `offset` behind the begin of suffix `id`, which is unfinished. Nothing unfinished of a set has ended
+ * before: if a string begins there, this suffix ends there. */
+__device__ inline uint64_t text_key(const lsp_packed &t, uint32_t id, int64_t offset) {
+    const int64_t at = id + offset;
+    return t.first != NULL && at < t.n && begins_string(t, at) ? 0 : key_at(t, at);
 }
 
 /* Keys whose short key has a hash with `less` leading zeros: all suffixes that share a key are among them, or none. */

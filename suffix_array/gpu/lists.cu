@@ -71,6 +71,14 @@ void suffix_take_lists(sorting *s, int64_t items) {
     s->lists += ALIGN;
 }
 
+int suffix_text_keys(sorting *s) {
+    const int symbols = 64 / s->text.bits;
+    if (s->text.first != NULL) {
+        s->end.mask = (((uint64_t)1 << s->text.bits) - 1) << (64 - symbols * s->text.bits);
+    }
+    return symbols;
+}
+
 lsp_status suffix_sum_counts(lsp_ctx *ctx, sorting *s, int64_t items) {
     lsp_status status = LSP_OK;
     const int64_t warps = lsp_ceil_div(items, GROUPS_ITEMS);

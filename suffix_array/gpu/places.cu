@@ -13,21 +13,24 @@ typedef struct places {
 
 static int64_t some_most(const lsp_packed *t) { return (t->bits <= 4 ? 2 : 1) * (t->n / SOME) + 1; }
 
-static int64_t lay_out_places(lsp_ctx *ctx, char *memory, const lsp_packed *t, places *p) {
-    lsp_layout l = layout_at(memory);
+static int64_t lay_out_places(lsp_ctx *ctx, const sorting *s, places *p) {
+    const lsp_packed *const t = &s->text;
+    lsp_layout l = layout_at(s->memory);
     const int64_t n = t->n, words = lsp_ceil_div(n, WARP);
+    const int64_t by_rank = suffix_sort_bytes(ctx, n, sizeof *p->keys);
     p->ranks = take_words(&l, n);
     p->keys = take_words(&l, n);
-    p->sort = (char *)lsp_layout_take(&l, suffix_sort_bytes(ctx, n, sizeof *p->keys), 1);
+    p->sort = (char *)lsp_layout_take(
+        &l, s->text_first ? lsp_max(by_rank, suffix_sort_bytes(ctx, n, sizeof(uint64_t))) : by_rank, 1);
     p->at.begins = take_words(&l, words), p->at.open = take_words(&l, words);
     p->next.begins = take_words(&l, words), p->next.open = take_words(&l, words);
     p->some.begin = (int32_t *)take_words(&l, some_most(t)), p->some.end = (int32_t *)take_words(&l, some_most(t));
     return l.bytes;
 }
 
-int64_t suffix_place_bytes(lsp_ctx *ctx, const lsp_packed *text) {
+int64_t suffix_place_bytes(lsp_ctx *ctx, const sorting *s) {
     places p;
-    return lay_out_places(ctx, NULL, text, &p);
+    return lay_out_places(ctx, s, &p);
 }
 
 /* Ranks of the groups; then of all suffixes, if none has one, or of those of new groups. */
@@ -55,12 +58,12 @@ done:
 }
 
 /* Sorts each group by its keys: so many groups at a time as there is room for their begins and ends. */
-static lsp_status sort_places(lsp_ctx *ctx, sorting *s, const places *p) {
+static lsp_status sort_places(lsp_ctx *ctx, sorting *s, const places *p, size_t key_bytes, void *keys) {
     lsp_status status = LSP_OK;
     const int64_t n = s->text.n, most = some_most(&s->text);
     for (int64_t low = 0; low < s->count; low += most) {
         const int64_t high = lsp_min(low + most, s->count);
-        lsp_segsort_args sort = suffix_sort_of(n, high - low, sizeof *p->keys, p->keys, s->order);
+        lsp_segsort_args sort = suffix_sort_of(n, high - low, key_bytes, keys, s->order);
         sort.offsets = p->some.begin, sort.ends = p->some.end;
         LSP_TRY(
             LSP_LAUNCH(ctx, kernel_find_groups, walks_for(n), GROUPS_NT, 0, n, p->at, s->counts, low, high, p->some));
@@ -87,45 +90,73 @@ done:
     return status;
 }
 
-/* Sets the groups of the first sort. */
-template <typename K> static lsp_status enter(lsp_ctx *ctx, sorting *s, const K *keys) {
+lsp_status suffix_enter_places(lsp_ctx *ctx, sorting *s, const uint32_t *keys) {
     lsp_status status = LSP_OK;
     const int64_t n = s->text.n;
     places p;
-    lay_out_places(ctx, s->memory, &s->text, &p);
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<K>, walks_for(n), GROUPS_NT, 0, n, true, p.at, keys, s->end, s->order,
-                       NULL, p.at, s->counts));
+    lay_out_places(ctx, s, &p);
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<uint32_t>, walks_for(n), GROUPS_NT, 0, n, true, p.at, keys, s->end,
+                       s->order, NULL, p.at, s->counts));
     LSP_TRY(suffix_sum_counts(ctx, s, n));
 done:
     return status;
 }
-lsp_status suffix_enter_places(lsp_ctx *ctx, sorting *s, const uint32_t *keys) { return enter(ctx, s, keys); }
-lsp_status suffix_enter_places(lsp_ctx *ctx, sorting *s, const uint64_t *keys) { return enter(ctx, s, keys); }
+
+/* The keys are sorted within the groups: finds the groups of the next round. */
+template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, places *p, const K *keys, ended e) {
+    lsp_status status = LSP_OK;
+    const int64_t n = s->text.n;
+    const place_bits before = p->at;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<K>, walks_for(n), GROUPS_NT, 0, n, false, p->at, keys, e, s->order,
+                       s->ranks, p->next, s->counts));
+    LSP_TRY(suffix_sum_counts(ctx, s, n));
+    p->at = p->next;
+    p->next = before;
+    s->rounds++;
+done:
+    return status;
+}
+
+/* A round that compares symbols: their keys lie where ranks and the keys of ranks come later. */
+static lsp_status text_round(lsp_ctx *ctx, sorting *s, places *p) {
+    lsp_status status = LSP_OK;
+    uint64_t *const keys = (uint64_t *)s->memory;
+    const int symbols = suffix_text_keys(s);
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_place_text_keys, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text, p->at, s->order,
+                       s->offset, keys));
+    LSP_TRY(sort_places(ctx, s, p, sizeof *keys, keys));
+    LSP_TRY(settle(ctx, s, p, (const uint64_t *)keys, s->end));
+    s->offset += symbols;
+done:
+    return status;
+}
+
+/* A round that compares ranks. */
+static lsp_status rank_round(lsp_ctx *ctx, sorting *s, places *p) {
+    lsp_status status = LSP_OK;
+    const ended none = {0, 1};
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_place_keys, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text, p->at, s->order,
+                       s->offset, s->ranks, p->keys));
+    LSP_TRY(sort_places(ctx, s, p, sizeof *p->keys, p->keys));
+    LSP_TRY(settle(ctx, s, p, (const uint32_t *)p->keys, none));
+    s->offset *= 2;
+done:
+    return status;
+}
 
 lsp_status suffix_place_rounds(lsp_ctx *ctx, sorting *s) {
     lsp_status status = LSP_OK;
-    const ended none = {0, 1};
-    const int64_t n = s->text.n;
     places p;
-    lay_out_places(ctx, s->memory, &s->text, &p);
-    LSP_TRY(rank_places(ctx, s, &p));
+    lay_out_places(ctx, s, &p);
+    if (s->text_first) {
+        LSP_TRY(text_round(ctx, s, &p));
+    }
     while (s->items > 0 && !suffix_lists_fit(ctx, s, s->items)) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_place_keys, blocks_for(ctx, n), TEXT_NT, 0, s->text, p.at, s->order, s->offset,
-                           s->ranks, p.keys));
-        LSP_TRY(sort_places(ctx, s, &p));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<uint32_t>, walks_for(n), GROUPS_NT, 0, n, false, p.at,
-                           (const uint32_t *)p.keys, none, s->order, s->ranks, p.next, s->counts));
-        LSP_TRY(suffix_sum_counts(ctx, s, n));
-        {
-            const place_bits before = p.at;
-            p.at = p.next;
-            p.next = before;
-        }
-        if (s->items > 0) {
-            LSP_TRY(rank_places(ctx, s, &p));
-        }
-        s->offset *= 2;
-        s->rounds++;
+        LSP_TRY(rank_places(ctx, s, &p));
+        LSP_TRY(rank_round(ctx, s, &p));
+    }
+    if (s->items > 0 && s->ranks != NULL) {
+        LSP_TRY(rank_places(ctx, s, &p));
     }
     if (s->items > 0) {
         LSP_TRY(leave_places(ctx, s, &p));
