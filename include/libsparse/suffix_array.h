@@ -51,8 +51,8 @@ typedef struct lsp_suffix_info {
  *   Empty strings have no suffix.
  * - `type` is the type of a suffix array and of all arrays made from it: LSP_I32 or LSP_I64. LSP_I32 needs n < 2^31.
  * - A context of a GPU sorts there, also a text of the host, of 2^31 - 1 symbols at most, in about 20 n bytes beside
- *   text and array (22.6 n if long first keys pay and the budget has them; 21 n and more for alphabets beyond 16 bits);
- *   the result is the same. Other calls work where the arrays lie.
+ *   text and array (23 n if most suffixes share their first symbols and the budget has them; 21 n and more for
+ *   alphabets beyond 16 bits); the result is the same. Other calls work where the arrays lie.
  * - A suffix array that comes from the caller is only checked for values outside 0 .. n-1 (LSP_ERR_ARGUMENT); one that
  *   is wrong otherwise gives a wrong result. lsp_suffix_check tells. */
 
