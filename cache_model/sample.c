@@ -77,10 +77,11 @@ typedef struct counts {
     int64_t accesses, fresh_sectors[measured + 1], fresh_lines[measured + 1], lines, regions;
 } counts;
 
-/* To how many windows is an access new, if its block was touched last by access `before`? */
+/* To how many windows is an access new, if its block was touched last by access `before`, -1: by none? Two accesses lie
+ * in one window if they differ in its bits only. A table, because branches would often be guessed wrong. */
 static int freshness(int32_t access, int32_t before) {
-    const int bits = lsp_bits((uint64_t)(access ^ before)); /* both lie in one window if they differ in its bits only */
-    return before < 0 ? measured : bits <= 5 ? 0 : (bits - 3) / 3;
+    static const unsigned char new_to_windows[65] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, [64] = measured};
+    return new_to_windows[lsp_bits((uint64_t)(int64_t)(access ^ before))];
 }
 
 /* How often an access is new to a window of 32 * 8^w. */
@@ -100,11 +101,11 @@ typedef struct block_cut {
 static block_cut cut_by(int64_t bytes, int64_t size) {
     return (block_cut){bytes, size, (size & (size - 1)) == 0 ? lsp_bits((uint64_t)size) - 1 : -1};
 }
-/* Its hash: an odd factor, which spreads neighbours. */
-static uint64_t hash_of(const block_cut *cut, int64_t found) {
-    const int64_t block = cut->shift >= 0 ? found * cut->bytes >> cut->shift : found * cut->bytes / cut->size;
-    return (uint64_t)block * 0x9E3779B97Fu;
+static int64_t block_of(const block_cut *cut, int64_t found) {
+    return cut->shift >= 0 ? found * cut->bytes >> cut->shift : found * cut->bytes / cut->size;
 }
+/* Its hash: an odd factor, which spreads neighbours. */
+static uint64_t hash_of(const block_cut *cut, int64_t found) { return (uint64_t)block_of(cut, found) * 0x9E3779B97Fu; }
 
 typedef struct sample {
     const lsp_gather_args *args;
@@ -117,9 +118,37 @@ typedef struct sample {
     counts *of;      /* each window */
 } sample;
 
-/* An empty table for `count` accesses of window v. */
-static seen_table table_of(const sample *s, int64_t v, int table, int64_t count) {
-    const seen_table made = {s->slots + ((v * tables + table) << table_bits), bits_for(count)};
+/* The elements that a window touches. */
+typedef struct range {
+    int64_t accesses, low, high;
+} range;
+
+static int64_t index_in(const sample *s, int64_t v, int64_t i) {
+    return lsp_index_at(s->index, s->args->index_type, v * window + i);
+}
+static bool counts_as_access(const sample *s, int64_t found) {
+    return found >= 0 && found <= s->most; /* else outside: the call itself will refuse it */
+}
+
+static range range_of(const sample *s, int64_t v, int64_t count) {
+    range r = {0, s->most, 0};
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t found = index_in(s, v, i);
+        if (counts_as_access(s, found)) {
+            r.accesses++;
+            r.low = lsp_min(r.low, found);
+            r.high = lsp_max(r.high, found);
+        }
+    }
+    return r;
+}
+
+/* An empty table for the blocks that a window may touch. It is small where the window touches neighbours, and then lies
+ * in the first cache. */
+static seen_table table_of(const sample *s, int64_t v, int table, const range *r) {
+    const int64_t between = r->accesses > 0 ? block_of(&s->cut[table], r->high) - block_of(&s->cut[table], r->low) : 0;
+    const seen_table made = {s->slots + ((v * tables + table) << table_bits),
+                             bits_for(lsp_min(r->accesses, between + 1))};
     memset(made.slots, 0, sizeof *made.slots << made.bits);
     return made;
 }
@@ -131,12 +160,12 @@ static void count_window(void *data, int64_t v, int thread) {
     int64_t count;
     (void)thread;
     (void)begin_of(s->args->n, s->windows, (int)v, &count);
-    const seen_table lines = table_of(s, v, 0, count), sectors = table_of(s, v, 1, alike ? 0 : count);
-    const seen_table regions = table_of(s, v, 2, count);
+    const range r = range_of(s, v, count);
+    const seen_table lines = table_of(s, v, 0, &r), sectors = table_of(s, v, 1, &r), regions = table_of(s, v, 2, &r);
     for (int32_t i = 0; i < count; i++) {
-        const int64_t found = lsp_index_at(s->index, s->args->index_type, v * window + i);
-        if (found < 0 || found > s->most) {
-            continue; /* outside: the call itself will refuse it */
+        const int64_t found = index_in(s, v, i);
+        if (!counts_as_access(s, found)) {
+            continue;
         }
         const uint64_t line = hash_of(&s->cut[0], found);
         const int32_t before = touch(&lines, line, i);
@@ -147,8 +176,8 @@ static void count_window(void *data, int64_t v, int thread) {
             s->lines[v * window + c.lines++] = line;
             c.regions += touch(&regions, hash_of(&s->cut[2], found), i) < 0;
         }
-        c.accesses++;
     }
+    c.accesses = r.accesses;
     s->of[v] = c;
 }
 
