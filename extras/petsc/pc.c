@@ -1,15 +1,7 @@
-/* pc.c: the preconditioner lsp: one cycle of the library's multigrid for a matrix of one rank. The block size of the
- * matrix says how many unknowns a node has, and MatSetNearNullSpace which vectors coarse levels must hold. */
-#include "plugin.h"
-
-typedef struct Hierarchy {
-    lsp_multigrid *multigrid;
-    lsp_multigrid_options options;
-    PluginState state; /* of the matrix */
-    int64_t rows;
-    lsp_array near_null; /* where the hierarchy is */
-    lsp_array b, x;      /* there, for vectors that lie elsewhere; made when such come */
-} Hierarchy;
+/* pc.c: the preconditioner lsp: one cycle of the library's multigrid. For a matrix of one rank its block size says how
+ * many unknowns a node has, and MatSetNearNullSpace which vectors coarse levels must hold. Several ranks: pc_ranks.c.
+ */
+#include "pc.h"
 
 static PetscErrorCode reset(PC pc) {
     Hierarchy *h = pc->data;
@@ -20,6 +12,7 @@ static PetscErrorCode reset(PC pc) {
     lsp_array_free(&h->near_null);
     lsp_array_free(&h->b);
     lsp_array_free(&h->x);
+    PetscCall(PCDestroy(&h->grids));
     PetscFunctionReturn(0);
 }
 
@@ -66,20 +59,34 @@ static PetscErrorCode get_near_null(Mat A, Hierarchy *h) {
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode set_up(PC pc) {
+/* The matrix if it is of one rank; else NULL. */
+static PetscErrorCode matrix_of_one(PC pc, Mat *A) {
+    PetscBool sequential, parallel;
+    PetscMPIInt ranks;
+
+    PetscFunctionBegin;
+    *A = pc->pmat;
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)*A, MATSEQAIJ, &sequential));
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)*A, MATMPIAIJ, &parallel));
+    PetscCheck(sequential || parallel, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "-pc_type lsp takes a matrix of type seqaij or mpiaij, or their kin, not %s",
+               ((PetscObject)*A)->type_name);
+    if (!parallel)
+        PetscFunctionReturn(0);
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+    *A = NULL;
+    if (ranks == 1)
+        PetscCall(MatMPIAIJGetSeqAIJ(pc->pmat, A, NULL, NULL));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode set_up_one(PC pc, Mat A) {
     Hierarchy *h = pc->data;
-    PetscBool kin;
     PluginState state;
     lsp_csr view;
 
     PetscFunctionBegin;
-    PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATSEQAIJ, &kin));
-    PetscCheck(kin, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-               "-pc_type lsp takes a matrix of one rank, seqaij or its kin, not %s. On several ranks it serves their "
-               "blocks: -pc_type bjacobi -sub_pc_type lsp, or asm",
-               ((PetscObject)pc->pmat)->type_name);
-    PetscCall(plugin_view(pc->pmat, plugin_device, &view, &state));
-    PetscCall(PetscLogEventBegin(plugin_events.setup, pc, 0, 0, 0));
+    PetscCall(plugin_view(A, plugin_device, &view, &state));
     if (h->multigrid && plugin_same_structure(&h->state, &state)) {
         LSP_CALL(lsp_multigrid_update(h->multigrid, &view));
     } else {
@@ -92,6 +99,16 @@ static PetscErrorCode set_up(PC pc) {
     }
     h->state = state;
     h->rows = view.rows;
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode set_up(PC pc) {
+    Mat A;
+
+    PetscFunctionBegin;
+    PetscCall(matrix_of_one(pc, &A));
+    PetscCall(PetscLogEventBegin(plugin_events.setup, pc, 0, 0, 0));
+    PetscCall(A ? set_up_one(pc, A) : plugin_set_up_ranks(pc));
     PetscCall(PetscLogEventEnd(plugin_events.setup, pc, 0, 0, 0));
     PetscFunctionReturn(0);
 }
@@ -133,19 +150,28 @@ static PetscErrorCode cycle_away(Hierarchy *h, Vec b, Vec x) {
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode apply(PC pc, Vec b, Vec x) {
-    Hierarchy *h = pc->data;
+static PetscErrorCode apply_one(Mat A, Hierarchy *h, Vec b, Vec x) {
     PluginState now;
     lsp_where where;
     lsp_csr view;
 
     PetscFunctionBegin;
-    PetscCall(plugin_view(pc->pmat, plugin_device, &view, &now)); /* the finest level reads its arrays */
+    PetscCall(plugin_view(A, plugin_device, &view, &now)); /* the finest level reads its arrays */
     PetscCheck(plugin_same_structure(&h->state, &now) && h->state.a == now.a, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
                "The structure of the matrix has changed since PCSetUp");
-    PetscCall(PetscLogEventBegin(plugin_events.apply, pc, b, x, 0));
     PetscCall(plugin_where(b, x, &where));
     PetscCall(where == plugin_device ? cycle_there(h, b, x) : cycle_away(h, b, x));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode apply(PC pc, Vec b, Vec x) {
+    Hierarchy *h = pc->data;
+    Mat A;
+
+    PetscFunctionBegin;
+    PetscCall(matrix_of_one(pc, &A));
+    PetscCall(PetscLogEventBegin(plugin_events.apply, pc, b, x, 0));
+    PetscCall(A ? apply_one(A, h, b, x) : PCApply(h->grids, b, x));
     PetscCall(PetscLogEventEnd(plugin_events.apply, pc, b, x, 0));
     PetscFunctionReturn(0);
 }
@@ -184,6 +210,13 @@ static PetscErrorCode view_pc(PC pc, PetscViewer viewer) {
 
     PetscFunctionBegin;
     PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+    if (ascii && h->grids) {
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  libsparse multigrid on several ranks, two grids:\n"));
+        PetscCall(PetscViewerASCIIPushTab(viewer));
+        PetscCall(PCView(h->grids, viewer));
+        PetscCall(PetscViewerASCIIPopTab(viewer));
+        PetscFunctionReturn(0);
+    }
     if (!ascii || !h->multigrid)
         PetscFunctionReturn(0);
     LSP_CALL(lsp_multigrid_get_info(h->multigrid, &info));

@@ -433,6 +433,42 @@ static PetscErrorCode solve(Mat A, const char *type, PetscInt *iterations, Vec *
     PetscFunctionReturn(0);
 }
 
+/* One solver for two matrices: the second has twice the values of the first. */
+static PetscErrorCode test_new_values(Mat A, const char *smoother) {
+    PetscInt iterations[2];
+    KSP solver;
+    PC preconditioner;
+    Vec b, x[2];
+
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(A, &x[0], &b));
+    PetscCall(VecDuplicate(x[0], &x[1]));
+    PetscCall(fill(b));
+    PetscCall(PetscOptionsSetValue(NULL, "-pc_lsp_smoother", smoother));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &solver));
+    PetscCall(KSPSetType(solver, KSPCG));
+    PetscCall(KSPGetPC(solver, &preconditioner));
+    PetscCall(PCSetType(preconditioner, "lsp"));
+    PetscCall(KSPSetFromOptions(solver));
+    PetscCall(KSPSetTolerances(solver, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+    for (int k = 0; k < 2; k++) {
+        PetscCall(KSPSetOperators(solver, A, A));
+        PetscCall(KSPSolve(solver, b, x[k]));
+        PetscCall(KSPGetIterationNumber(solver, &iterations[k]));
+        PetscCall(MatScale(A, k == 0 ? 2 : 0.5));
+    }
+    MUST(PetscAbsInt(iterations[0] - iterations[1]) <= 1 && iterations[0] < 40,
+         "%s: %d iterations, %d with twice the values", smoother, (int)iterations[0], (int)iterations[1]);
+    PetscCall(VecScale(x[1], 2));
+    PetscCall(must_agree_to(1e-9, x[0], x[1], "the solution for new values"));
+    PetscCall(PetscOptionsClearValue(NULL, "-pc_lsp_smoother"));
+    PetscCall(KSPDestroy(&solver));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x[0]));
+    PetscCall(VecDestroy(&x[1]));
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode test_ranks(void) {
     PetscMPIInt ranks;
     PetscInt slow, fast;
@@ -458,6 +494,12 @@ static PetscErrorCode test_ranks(void) {
     PetscCall(solve(B, PCBJACOBI, &fast, &y));                         /* our multigrid on the block of each rank */
     PetscCall(must_agree_to(1e-9, x, y, "the solution by multigrid")); /* residual 1e-12, condition below 1e3 */
     PetscCall(PetscOptionsClearValue(NULL, "-sub_pc_type"));
+    PetscCall(VecDestroy(&y));
+    PetscCall(solve(B, "lsp", &fast, &y)); /* of the whole matrix */
+    PetscCall(must_agree_to(1e-9, x, y, "the solution by multigrid of all ranks"));
+    MUST(fast <= slow + 4, "%d iterations, %d with gamg", (int)fast, (int)slow);
+    PetscCall(test_new_values(B, "jacobi"));
+    PetscCall(test_new_values(B, "chebyshev"));
     PetscCall(PetscOptionsClearValue(NULL, "-mat_seqaij_type"));
     PetscCall(MatDestroy(&B));
     PetscCall(make_grid(40, "aijlsp", NULL, &B)); /* the type by its own name, made and converted */

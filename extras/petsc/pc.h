@@ -1,0 +1,19 @@
+/* pc.h: the preconditioner lsp on one rank (pc.c) and on several (pc_ranks.c). */
+#ifndef LSP_EXTRAS_PETSC_PC_H
+#define LSP_EXTRAS_PETSC_PC_H
+
+#include "plugin.h"
+
+typedef struct Hierarchy {
+    lsp_multigrid_options options;
+    lsp_multigrid *multigrid; /* one rank; several: NULL */
+    PluginState state;        /* of its matrix */
+    int64_t rows;
+    lsp_array near_null; /* where the hierarchy is */
+    lsp_array b, x;      /* there, for vectors that lie elsewhere; made when such come */
+    PC grids;            /* several ranks: PETSc's multigrid of two grids; one: NULL */
+} Hierarchy;
+
+PetscErrorCode plugin_set_up_ranks(PC pc); /* for pc->pmat of type mpiaij or its kin */
+
+#endif

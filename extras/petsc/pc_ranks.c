@@ -1,0 +1,314 @@
+/* pc_ranks.c: the preconditioner lsp of one unknown a node on several ranks: PETSc's multigrid with two grids.
+ *
+ * A rank makes a hierarchy for its block of A, with what a row has in other blocks added to its diagonal, so that
+ * constant vectors stay near-null. The first prolongation of that is the rank's part of P. Let F be A without those
+ * blocks: entries of other ranks' columns, and their sums on the diagonal, with the other sign. Then the coarse matrix
+ * is P' A P = P' (blocks) P + P' F P, whose first part is level 1 of the hierarchies, and F has few entries. Every rank
+ * gathers the coarse matrix and takes a cycle of the library's multigrid for it. */
+#include "pc.h"
+#include <petscksp.h>
+
+/* As in solve/multigrid. */
+static const PetscReal jacobi_damping = 1.6, chebyshev_top = 1.1, chebyshev_share = 0.15, coarse_threshold = 0.02;
+
+/* Of what a row has in other blocks; with all of it a block without a boundary of its own would be singular. */
+static const PetscReal moved_share = 0.999;
+
+/* The arrays of a matrix of PETSc, with columns of all ranks. */
+typedef struct Rows {
+    PetscInt rows, cols; /* of this rank */
+    PetscInt *i, *j;
+    PetscScalar *a;
+} Rows;
+
+static PetscErrorCode free_rows(Rows *r) { return PetscFree3(r->i, r->j, r->a); }
+
+static PetscErrorCode to_matrix(MPI_Comm comm, Rows *r, Mat *M) {
+    PetscFunctionBegin;
+    PetscCall(MatCreateMPIAIJWithArrays(comm, r->rows, r->cols, PETSC_DETERMINE, PETSC_DETERMINE, r->i, r->j, r->a, M));
+    PetscCall(free_rows(r));
+    PetscFunctionReturn(0);
+}
+
+/* A matrix of blocks, one a rank. */
+static PetscErrorCode blocks_to_matrix(MPI_Comm comm, const lsp_csr *block, Mat *M) {
+    const lsp_type index = sizeof(PetscInt) == 8 ? LSP_I64 : LSP_I32;
+    const lsp_csr_types types = {.rowptr_type = index, .col_type = index, .val_type = LSP_F64, .place = LSP_PLACE_HOST};
+    Rows r = {.rows = (PetscInt)block->rows, .cols = (PetscInt)block->cols};
+    PetscInt before = 0;
+    lsp_csr here;
+
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Exscan(&r.cols, &before, 1, MPIU_INT, MPI_SUM, comm));
+    LSP_CALL(lsp_csr_copy(plugin_ctx, block, &types, &here));
+    PetscCall(PetscMalloc3((size_t)r.rows + 1, &r.i, (size_t)here.nnz, &r.j, (size_t)here.nnz, &r.a));
+    PetscCall(PetscMemcpy(r.i, here.rowptr, ((size_t)r.rows + 1) * sizeof *r.i));
+    PetscCall(PetscMemcpy(r.a, here.val, (size_t)here.nnz * sizeof *r.a));
+    for (int64_t k = 0; k < here.nnz; k++)
+        r.j[k] = ((const PetscInt *)here.col)[k] + before;
+    LSP_CALL(lsp_csr_free(plugin_ctx, &here));
+    PetscCall(to_matrix(comm, &r, M));
+    PetscFunctionReturn(0);
+}
+
+/* ---- the block of a rank ----------------------------------------------------------------------------------------- */
+
+/* What is moved to the diagonal of the block: row r gets the value `diagonal[k]` at entry `place[k]`. */
+typedef struct Moved {
+    PetscInt count;
+    int64_t *place;
+    PetscScalar *diagonal;
+} Moved;
+
+/* Makes F, and says what the block gets in place of it. A diagonal that would not be positive stays. */
+static PetscErrorCode split(Mat A, Mat *F, Moved *moved) {
+    const PetscInt *garray;
+    PetscInt first, last, entries = 0;
+    PluginState state;
+    lsp_csr inner, outer;
+    Mat diagonal, off;
+    Rows r = {0};
+
+    PetscFunctionBegin;
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, &garray));
+    PetscCall(MatGetOwnershipRange(A, &first, &last));
+    PetscCall(plugin_view(diagonal, LSP_HOST, &inner, &state));
+    PetscCall(plugin_view(off, LSP_HOST, &outer, &state));
+    const PetscInt *ii = inner.rowptr, *ij = inner.col, *oi = outer.rowptr, *oj = outer.col;
+    const PetscScalar *ia = inner.val, *oa = outer.val;
+    r.rows = r.cols = last - first;
+    PetscCall(
+        PetscMalloc3((size_t)r.rows + 1, &r.i, (size_t)(outer.nnz + r.rows), &r.j, (size_t)(outer.nnz + r.rows), &r.a));
+    PetscCall(PetscMalloc2((size_t)r.rows, &moved->place, (size_t)r.rows, &moved->diagonal));
+    moved->count = 0;
+    for (PetscInt row = 0; row < r.rows; row++) {
+        PetscScalar sum = 0;
+        PetscInt at = ii[row], k = oi[row];
+
+        r.i[row] = entries;
+        for (PetscInt o = oi[row]; o < oi[row + 1]; o++)
+            sum += moved_share * oa[o];
+        while (at < ii[row + 1] && ij[at] != row)
+            at++;
+        const bool moves = oi[row + 1] > oi[row] && at < ii[row + 1] && ia[at] + sum > 0;
+        for (; k < oi[row + 1] && garray[oj[k]] < first; k++)
+            r.j[entries] = garray[oj[k]], r.a[entries++] = oa[k];
+        if (moves) {
+            r.j[entries] = first + row, r.a[entries++] = -sum;
+            moved->place[moved->count] = at, moved->diagonal[moved->count++] = ia[at] + sum;
+        }
+        for (; k < oi[row + 1]; k++)
+            r.j[entries] = garray[oj[k]], r.a[entries++] = oa[k];
+    }
+    r.i[r.rows] = entries;
+    PetscCall(to_matrix(PetscObjectComm((PetscObject)A), &r, F));
+    PetscFunctionReturn(0);
+}
+
+/* The values of the block, with other diagonals, where the hierarchy will be. */
+static PetscErrorCode move(const lsp_csr *block, const Moved *moved, lsp_array *values) {
+    const size_t bytes = (size_t)block->nnz * sizeof(PetscScalar), count = (size_t)moved->count;
+    const size_t place_bytes = count * sizeof *moved->place, diagonal_bytes = count * sizeof *moved->diagonal;
+    lsp_array place, diagonal;
+
+    PetscFunctionBegin;
+    LSP_CALL(lsp_array_create(plugin_ctx, bytes, plugin_device, values));
+    LSP_CALL(lsp_array_copy(plugin_ctx, values->memory, plugin_device, block->val, plugin_device, bytes));
+    LSP_CALL(lsp_array_create(plugin_ctx, place_bytes, plugin_device, &place));
+    LSP_CALL(lsp_array_create(plugin_ctx, diagonal_bytes, plugin_device, &diagonal));
+    LSP_CALL(lsp_array_copy(plugin_ctx, place.memory, plugin_device, moved->place, LSP_HOST, place_bytes));
+    LSP_CALL(lsp_array_copy(plugin_ctx, diagonal.memory, plugin_device, moved->diagonal, LSP_HOST, diagonal_bytes));
+    const lsp_column column = {.from = diagonal.memory, .to = values->memory, .bytes = sizeof *moved->diagonal};
+    LSP_CALL(lsp_scatter(plugin_ctx,
+                         &(lsp_gather_args){.n = moved->count,
+                                            .extent = block->nnz,
+                                            .index = place.memory,
+                                            .index_type = LSP_I64,
+                                            .columns = &column,
+                                            .column_count = 1,
+                                            .where = plugin_device},
+                         NULL));
+    lsp_array_free(&place);
+    lsp_array_free(&diagonal);
+    PetscFunctionReturn(0);
+}
+
+/* All rows of a rank in the coarse matrix. */
+static PetscErrorCode identity(MPI_Comm comm, PetscInt rows, Mat *P) {
+    Rows r = {.rows = rows, .cols = rows};
+    PetscInt before = 0;
+
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Exscan(&rows, &before, 1, MPIU_INT, MPI_SUM, comm));
+    PetscCall(PetscMalloc3((size_t)rows + 1, &r.i, (size_t)rows, &r.j, (size_t)rows, &r.a));
+    for (PetscInt k = 0; k < rows; k++)
+        r.i[k] = k, r.j[k] = before + k, r.a[k] = 1;
+    r.i[rows] = rows;
+    PetscCall(to_matrix(comm, &r, P));
+    PetscFunctionReturn(0);
+}
+
+/* P, level 1 as far as blocks have it, and the largest spectral radius of diag(A)^-1 A of a block. */
+static PetscErrorCode make_blocks(PC pc, Mat block, const Moved *moved, Mat *P, Mat *level, PetscReal *radius) {
+    const Hierarchy *h = pc->data;
+    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+    lsp_multigrid *multigrid = NULL;
+    lsp_multigrid_info info = {0};
+    PluginState state;
+    lsp_csr view, coarse;
+    lsp_array values;
+
+    PetscFunctionBegin;
+    PetscCall(plugin_view(block, plugin_device, &view, &state));
+    PetscCall(move(&view, moved, &values));
+    view.val = values.memory;
+    if (view.rows > 0) {
+        LSP_CALL(lsp_multigrid_create(plugin_ctx, &view, &h->options, &multigrid));
+        LSP_CALL(lsp_multigrid_get_info(multigrid, &info));
+    }
+    if (info.levels > 1) {
+        LSP_CALL(lsp_multigrid_get_level(multigrid, 0, NULL, &coarse));
+        PetscCall(blocks_to_matrix(comm, &coarse, P));
+        LSP_CALL(lsp_multigrid_get_level(multigrid, 1, &coarse, NULL));
+    } else { /* too few rows */
+        PetscCall(identity(comm, (PetscInt)view.rows, P));
+        coarse = view;
+    }
+    PetscCall(blocks_to_matrix(comm, &coarse, level));
+    PetscCallMPI(MPI_Allreduce(&info.radius[0], radius, 1, MPIU_REAL, MPIU_MAX, comm));
+    *radius = *radius > 0 ? *radius : 2;
+    lsp_multigrid_destroy(multigrid);
+    lsp_array_free(&values);
+    PetscFunctionReturn(0);
+}
+
+/* ---- two grids --------------------------------------------------------------------------------------------------- */
+
+/* Scales the columns of P, and level 1 with them, so that P turns the constant into the constant: as the library does
+ * not say which vector does that, it is found by least squares. */
+static PetscErrorCode scale(Mat P, Mat level, const char *prefix) {
+    PetscInt count;
+    PetscScalar *value;
+    Vec weights, ones;
+    KSP solver;
+    PC none;
+
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(P, &weights, &ones));
+    PetscCall(VecSet(ones, 1));
+    PetscCall(KSPCreate(PetscObjectComm((PetscObject)P), &solver));
+    PetscCall(KSPSetOptionsPrefix(solver, prefix));
+    PetscCall(KSPAppendOptionsPrefix(solver, "lsp_scale_"));
+    PetscCall(KSPSetType(solver, KSPLSQR));
+    PetscCall(KSPSetOperators(solver, P, P));
+    PetscCall(KSPGetPC(solver, &none));
+    PetscCall(PCSetType(none, PCNONE));
+    PetscCall(KSPSetTolerances(solver, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 40));
+    PetscCall(KSPSolve(solver, ones, weights));
+    PetscCall(KSPDestroy(&solver));
+    PetscCall(VecGetLocalSize(weights, &count));
+    PetscCall(VecGetArray(weights, &value));
+    for (PetscInt k = 0; k < count; k++)
+        value[k] = value[k] > 0 ? value[k] : 1;
+    PetscCall(VecRestoreArray(weights, &value));
+    PetscCall(MatDiagonalScale(P, NULL, weights));
+    PetscCall(MatDiagonalScale(level, weights, weights));
+    PetscCall(VecDestroy(&weights));
+    PetscCall(VecDestroy(&ones));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode set_smoother(const Hierarchy *h, PetscReal radius, Mat A, KSP smoother) {
+    const bool jacobi = h->options.smoother == LSP_SMOOTHER_JACOBI;
+    const PetscInt sweeps = h->options.sweeps > 0 ? h->options.sweeps : jacobi ? 1 : 2;
+    PC diagonal;
+
+    PetscFunctionBegin;
+    PetscCall(KSPSetType(smoother, jacobi ? KSPRICHARDSON : KSPCHEBYSHEV));
+    if (jacobi)
+        PetscCall(KSPRichardsonSetScale(smoother, jacobi_damping / radius));
+    else
+        PetscCall(
+            KSPChebyshevSetEigenvalues(smoother, chebyshev_top * radius, chebyshev_share * chebyshev_top * radius));
+    PetscCall(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, sweeps));
+    PetscCall(KSPSetConvergenceTest(smoother, KSPConvergedSkip, NULL, NULL));
+    PetscCall(KSPSetNormType(smoother, KSP_NORM_NONE));
+    PetscCall(KSPSetOperators(smoother, A, A));
+    PetscCall(KSPGetPC(smoother, &diagonal));
+    PetscCall(PCSetType(diagonal, PCJACOBI));
+    PetscFunctionReturn(0);
+}
+
+/* Every rank solves for the whole coarse matrix. */
+static PetscErrorCode set_coarse(const Hierarchy *h, Mat C, KSP coarse) {
+    KSP inner;
+    PC gathered, cycle;
+
+    PetscFunctionBegin;
+    PetscCall(KSPSetType(coarse, KSPPREONLY));
+    PetscCall(KSPSetOperators(coarse, C, C));
+    PetscCall(KSPGetPC(coarse, &gathered));
+    PetscCall(PCSetType(gathered, PCREDUNDANT));
+    PetscCall(PCRedundantGetKSP(gathered, &inner));
+    PetscCall(KSPSetType(inner, KSPPREONLY));
+    PetscCall(KSPGetPC(inner, &cycle));
+    PetscCall(PCSetType(cycle, PCLSP));
+    lsp_multigrid_options *options = &((Hierarchy *)cycle->data)->options;
+    *options = h->options;
+    options->threshold = PetscMax(options->threshold, coarse_threshold);
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode make_grids(PC pc, Mat P, Mat C, PetscReal radius, const char *prefix) {
+    Hierarchy *h = pc->data;
+    KSP smoother, coarse;
+
+    PetscFunctionBegin;
+    PetscCall(PCDestroy(&h->grids));
+    PetscCall(PCCreate(PetscObjectComm((PetscObject)pc), &h->grids));
+    PetscCall(PCSetOptionsPrefix(h->grids, prefix)); /* else options of another PCMG would change this one */
+    PetscCall(PCAppendOptionsPrefix(h->grids, "lsp_"));
+    PetscCall(PCSetOperators(h->grids, pc->pmat, pc->pmat));
+    PetscCall(PCSetType(h->grids, PCMG));
+    PetscCall(PCMGSetLevels(h->grids, 2, NULL));
+    PetscCall(PCMGSetInterpolation(h->grids, 1, P));
+    PetscCall(PCMGGetSmoother(h->grids, 1, &smoother));
+    PetscCall(set_smoother(h, radius, pc->pmat, smoother));
+    PetscCall(PCMGGetCoarseSolve(h->grids, &coarse));
+    PetscCall(set_coarse(h, C, coarse));
+    PetscCall(PCSetUp(h->grids));
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode plugin_set_up_ranks(PC pc) {
+    Moved moved;
+    const char *prefix;
+    MatNullSpace space;
+    PetscInt unknowns;
+    PetscReal radius;
+    Mat block, F, P, level, C;
+
+    PetscFunctionBegin;
+    PetscCall(MatGetBlockSize(pc->pmat, &unknowns));
+    PetscCall(MatGetNearNullSpace(pc->pmat, &space));
+    PetscCheck(unknowns == 1 && !space, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "-pc_type lsp on several ranks takes one unknown a node and no near-null space, not %" PetscInt_FMT
+               " unknowns%s. It serves the blocks of ranks: -pc_type bjacobi -sub_pc_type lsp, or asm",
+               unknowns, space ? " and a near-null space" : "");
+    PetscCall(MatMPIAIJGetSeqAIJ(pc->pmat, &block, NULL, NULL));
+    PetscCall(split(pc->pmat, &F, &moved));
+    PetscCall(make_blocks(pc, block, &moved, &P, &level, &radius));
+    PetscCall(PetscFree2(moved.place, moved.diagonal));
+    PetscCall(MatConvert(P, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &P));
+    PetscCall(PCGetOptionsPrefix(pc, &prefix));
+    PetscCall(scale(P, level, prefix));
+    PetscCall(MatPtAP(F, P, MAT_INITIAL_MATRIX, 2, &C));
+    PetscCall(MatAXPY(C, 1, level, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatConvert(C, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &C));
+    PetscCall(make_grids(pc, P, C, radius, prefix));
+    PetscCall(MatDestroy(&F));
+    PetscCall(MatDestroy(&P));
+    PetscCall(MatDestroy(&level));
+    PetscCall(MatDestroy(&C));
+    PetscFunctionReturn(0);
+}
