@@ -118,6 +118,8 @@ typedef struct lsp_sort_kernels {
                        void *change_at, int64_t at);
     /* Sorts one segment of n items; the spare arrays of `place` hold n items. */
     void (*segment)(const lsp_task *sort, const lsp_sort_workspace *workspace, const lsp_sort_place *place, int64_t n);
+    /* Are n keys in order? */
+    bool (*is_sorted)(const lsp_task *sort, const char *keys, int64_t n);
     /* The smallest and the largest number of n keys. */
     lsp_key_range (*range)(const lsp_task *sort, const char *keys, int64_t n);
     /* Does a sample tell that most of n keys have the same number? Then *digit splits by it. */

@@ -11,9 +11,28 @@ typedef struct giant_step {
     char *keys_to, *values_to;           /* where the split puts items */
     lsp_sort_digit digit;
     const int64_t *end; /* end[d]: first item after bucket d */
+    int64_t items;      /* of the giant */
     int64_t segment;    /* first item of the giant */
     bool counting;      /* count changes; otherwise write them */
 } giant_step;
+
+/* A share is compared with the first item of the next one, too. */
+static void check_share(const void *data, const lsp_sort_share *share) {
+    const giant_step *step = data;
+    const lsp_sort_job *job = step->job;
+    const char *keys = step->place->keys + (size_t)share->begin * job->sort.key_bytes;
+    const int64_t end = lsp_min(share->end + 1, step->items);
+    job->sums[share->number] = job->kernels->is_sorted(&job->sort, keys, end - share->begin);
+}
+
+static bool is_sorted(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n) {
+    int64_t sorted = 1;
+    lsp_sort_by_shares(job, n, job->threads, check_share, &(giant_step){.job = job, .place = place, .items = n});
+    for (int part = 0; part < job->threads; part++) {
+        sorted &= job->sums[part];
+    }
+    return sorted;
+}
 
 static void range_of_share(const void *data, const lsp_sort_share *share) {
     const giant_step *step = data;
@@ -91,11 +110,15 @@ static void sort_bucket(void *data, int64_t d, int thread) {
     }
 }
 
-/* Sorts n items by one split and by sorting its buckets. */
+/* Sorts n items by one split and by sorting its buckets, unless they are in order. */
 static void sort_giant(const lsp_sort_job *job, const lsp_sort_place *place, int64_t n) {
     const lsp_task *sort = &job->sort;
     uint8_t map[1 << SORT_MAP_BITS];
     lsp_sort_digit digit;
+    if (is_sorted(job, place, n)) {
+        lsp_sort_copy_by_shares(job, place, n);
+        return;
+    }
     if (!job->kernels->most(sort, place->keys, n, &digit)) {
         const lsp_key_range range = range_of(job, place, n);
         digit = lsp_sort_first_digit(range, n);

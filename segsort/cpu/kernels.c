@@ -164,9 +164,10 @@ const lsp_segsort_kernels *LSP_ISA_NAME(lsp_segsort_kernels)(void) {
 }
 
 const lsp_sort_kernels *LSP_ISA_NAME(lsp_sort_kernels)(int wide) {
-    static const lsp_sort_kernels kernels[2] = {{sort_segments_k32, changes_k32, sort_segment_k32, range_k32, most_k32,
-                                                 map_k32, count_k32, scatter_k32, choose_k32, keep_first_k32},
-                                                {sort_segments_k64, changes_k64, sort_segment_k64, range_k64, most_k64,
-                                                 map_k64, count_k64, scatter_k64, choose_k64, keep_first_k64}};
+    static const lsp_sort_kernels kernels[2] = {
+        {sort_segments_k32, changes_k32, sort_segment_k32, is_sorted_k32, range_k32, most_k32, map_k32, count_k32,
+         scatter_k32, choose_k32, keep_first_k32},
+        {sort_segments_k64, changes_k64, sort_segment_k64, is_sorted_k64, range_k64, most_k64, map_k64, count_k64,
+         scatter_k64, choose_k64, keep_first_k64}};
     return &kernels[wide];
 }

@@ -353,7 +353,7 @@ static void KEY_NAME(sort_segment)(const lsp_task *sort, const lsp_sort_workspac
 #endif
     if (n <= SORT_NETWORK) {
         KEY_NAME(sort_words)(sort, workspace, place, n);
-    } else if (KEY_NAME(is_sorted)(sort, (const KEY *)(const void *)place->keys, n)) {
+    } else if (KEY_NAME(is_sorted)(sort, place->keys, n)) {
         lsp_sort_copy(sort, place, n);
     } else {
         lsp_sort_digit digit;

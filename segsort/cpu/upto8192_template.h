@@ -42,8 +42,9 @@ static lsp_key_range KEY_NAME(range)(const lsp_task *sort, const char *keys_, in
 }
 
 /* Are n keys in order? Stops after the first part that is not. */
-static bool KEY_NAME(is_sorted)(const lsp_task *sort, const KEY *keys, int64_t n) {
+static bool KEY_NAME(is_sorted)(const lsp_task *sort, const char *from, int64_t n) {
     enum { PART = 64 };
+    const KEY *keys = (const void *)from;
     const lsp_key_order order = sort->order;
     for (int64_t begin = 1; begin < n; begin += PART) {
         int64_t end = lsp_min(begin + PART, n);
@@ -302,7 +303,7 @@ static void KEY_NAME(sort_words)(const lsp_task *sort, const lsp_sort_workspace 
                                  int64_t n) {
     const KEY *keys = (const KEY *)(const void *)place->keys;
     const lsp_key_order order = sort->order;
-    if (n > 32 && KEY_NAME(is_sorted)(sort, keys, n)) {
+    if (n > 32 && KEY_NAME(is_sorted)(sort, place->keys, n)) {
         lsp_sort_copy(sort, place, n);
         return;
     }

@@ -164,6 +164,45 @@ TEST_ON_BOTH(segsort_forms, changes_are_marked_listed_and_counted) {
     layout_free(&where);
 }
 
+/* A giant in order is copied. Threads look at shares of it, so the only two items in disorder lie around each border
+ * that shares may have. */
+Test(segsort_forms, two_items_out_of_order_between_the_shares_of_threads_are_found) {
+    enum { N = 300007 };
+    uint32_t *const keys = malloc(N * sizeof *keys), *const out = malloc(N * sizeof *out);
+    int32_t *const places = malloc(N * sizeof *places);
+    for (int threads = 2; threads <= 5; threads++) {
+        lsp_ctx *ctx = test_ctx(threads);
+        for (int share = 0; share < threads; share++) { /* the last: all are in order */
+            int64_t begin, end;
+            lsp_share(N, share, threads, &begin, &end);
+            for (int64_t i = 0; i < N; i++) {
+                keys[i] = (uint32_t)i;
+            }
+            if (end < N) {
+                keys[end - 1] = (uint32_t)end, keys[end] = (uint32_t)end - 1;
+            }
+            const lsp_segsort_args args = {.n = N,
+                                           .segments = 1,
+                                           .length = N,
+                                           .key_type = LSP_U32,
+                                           .keys = keys,
+                                           .keys_out = out,
+                                           .values_out = places,
+                                           .value_bytes = sizeof *places,
+                                           .flags = LSP_SORT_POSITIONS,
+                                           .where = LSP_HOST};
+            must(ctx, lsp_segsort(ctx, &args, NULL));
+            for (int64_t i = 0; i < N; i++) {
+                cr_assert(out[i] == (uint32_t)i && keys[places[i]] == out[i],
+                          "%d threads, share %d: item %lld is %u of %d", threads, share, (long long)i, out[i],
+                          places[i]);
+            }
+        }
+        lsp_ctx_destroy(ctx);
+    }
+    free(keys), free(out), free(places);
+}
+
 /* The sort must not write outputs that are NULL. */
 TEST_ON_BOTH(segsort_forms, each_kind_of_change_can_be_asked_for_alone) {
     layout where = mixed(false, 28);
