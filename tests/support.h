@@ -44,7 +44,8 @@ static inline lsp_ctx *test_gpu_ctx_or_skip(void) {
     return ctx;
 }
 
-/* Tests with many similar cases run one of so many: a prime, so that no kind of case is passed over. */
+/* A test with many similar cases runs every N-th of them. Returns N: 1, or a prime in reduced runs, so that every kind
+ * of case has its turn. */
 static inline int test_one_in(void) {
     const char *times = getenv("LSP_TEST_REDUCED");
     return times != NULL ? 12 * atoi(times) - 1 : 1;

@@ -21,12 +21,11 @@ typedef struct Rows {
     PetscScalar *a;
 } Rows;
 
-static PetscErrorCode free_rows(Rows *r) { return PetscFree3(r->i, r->j, r->a); }
-
+/* Frees the arrays. */
 static PetscErrorCode to_matrix(MPI_Comm comm, Rows *r, Mat *M) {
     PetscFunctionBegin;
     PetscCall(MatCreateMPIAIJWithArrays(comm, r->rows, r->cols, PETSC_DETERMINE, PETSC_DETERMINE, r->i, r->j, r->a, M));
-    PetscCall(free_rows(r));
+    PetscCall(PetscFree3(r->i, r->j, r->a));
     PetscFunctionReturn(0);
 }
 
@@ -53,132 +52,99 @@ static PetscErrorCode blocks_to_matrix(MPI_Comm comm, const lsp_csr *block, Mat 
 
 /* ---- the block of a rank ----------------------------------------------------------------------------------------- */
 
-/* What is moved to the diagonal of the block: row r gets the value `diagonal[k]` at entry `place[k]`. */
-typedef struct Moved {
-    PetscInt count;
-    int64_t *place;
-    PetscScalar *diagonal;
-} Moved;
-
-/* Makes F, and says what the block gets in place of it. A diagonal that would not be positive stays. */
-static PetscErrorCode split(Mat A, Mat *F, Moved *moved) {
+/* Makes F. moved[r]: what the diagonal of row r gets in place of it; one that would not be positive stays. */
+static PetscErrorCode split(Mat A, Mat *F, PetscScalar **moved) {
     const PetscInt *garray;
+    const PetscScalar *d;
     PetscInt first, last, entries = 0;
     PluginState state;
-    lsp_csr inner, outer;
-    Mat diagonal, off;
+    lsp_csr outer;
+    Mat off;
+    Vec diagonal;
     Rows r = {0};
 
     PetscFunctionBegin;
-    PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, &garray));
+    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &off, &garray));
     PetscCall(MatGetOwnershipRange(A, &first, &last));
-    PetscCall(plugin_view(diagonal, LSP_HOST, &inner, &state));
+    PetscCall(MatCreateVecs(A, NULL, &diagonal));
+    PetscCall(MatGetDiagonal(A, diagonal));
+    PetscCall(VecGetArrayRead(diagonal, &d));
     PetscCall(plugin_view(off, LSP_HOST, &outer, &state));
-    const PetscInt *ii = inner.rowptr, *ij = inner.col, *oi = outer.rowptr, *oj = outer.col;
-    const PetscScalar *ia = inner.val, *oa = outer.val;
+    const PetscInt *i = outer.rowptr, *j = outer.col;
+    const PetscScalar *a = outer.val;
     r.rows = r.cols = last - first;
-    PetscCall(
-        PetscMalloc3((size_t)r.rows + 1, &r.i, (size_t)(outer.nnz + r.rows), &r.j, (size_t)(outer.nnz + r.rows), &r.a));
-    PetscCall(PetscMalloc2((size_t)r.rows, &moved->place, (size_t)r.rows, &moved->diagonal));
-    moved->count = 0;
+    const size_t most = (size_t)(outer.nnz + r.rows);
+    PetscCall(PetscMalloc3((size_t)r.rows + 1, &r.i, most, &r.j, most, &r.a));
+    PetscCall(PetscMalloc1((size_t)r.rows, moved));
     for (PetscInt row = 0; row < r.rows; row++) {
         PetscScalar sum = 0;
-        PetscInt at = ii[row], k = oi[row];
+        PetscInt k = i[row];
 
         r.i[row] = entries;
-        for (PetscInt o = oi[row]; o < oi[row + 1]; o++)
-            sum += moved_share * oa[o];
-        while (at < ii[row + 1] && ij[at] != row)
-            at++;
-        const bool moves = oi[row + 1] > oi[row] && at < ii[row + 1] && ia[at] + sum > 0;
-        for (; k < oi[row + 1] && garray[oj[k]] < first; k++)
-            r.j[entries] = garray[oj[k]], r.a[entries++] = oa[k];
-        if (moves) {
+        for (PetscInt e = i[row]; e < i[row + 1]; e++)
+            sum += moved_share * a[e];
+        sum = d[row] + sum > 0 ? sum : 0;
+        for (; k < i[row + 1] && garray[j[k]] < first; k++)
+            r.j[entries] = garray[j[k]], r.a[entries++] = a[k];
+        if (sum != 0)
             r.j[entries] = first + row, r.a[entries++] = -sum;
-            moved->place[moved->count] = at, moved->diagonal[moved->count++] = ia[at] + sum;
-        }
-        for (; k < oi[row + 1]; k++)
-            r.j[entries] = garray[oj[k]], r.a[entries++] = oa[k];
+        for (; k < i[row + 1]; k++)
+            r.j[entries] = garray[j[k]], r.a[entries++] = a[k];
+        (*moved)[row] = sum;
     }
     r.i[r.rows] = entries;
+    PetscCall(VecRestoreArrayRead(diagonal, &d));
+    PetscCall(VecDestroy(&diagonal));
     PetscCall(to_matrix(PetscObjectComm((PetscObject)A), &r, F));
     PetscFunctionReturn(0);
 }
 
-/* The values of the block, with other diagonals, where the hierarchy will be. */
-static PetscErrorCode move(const lsp_csr *block, const Moved *moved, lsp_array *values) {
-    const size_t bytes = (size_t)block->nnz * sizeof(PetscScalar), count = (size_t)moved->count;
-    const size_t place_bytes = count * sizeof *moved->place, diagonal_bytes = count * sizeof *moved->diagonal;
-    lsp_array place, diagonal;
+/* sum = the block and what is moved to its diagonal. */
+static PetscErrorCode add_moved(Mat block, const PetscScalar *moved, lsp_csr *sum) {
+    PluginState state;
+    lsp_array there;
+    lsp_csr view, D;
 
     PetscFunctionBegin;
-    LSP_CALL(lsp_array_create(plugin_ctx, bytes, plugin_device, values));
-    LSP_CALL(lsp_array_copy(plugin_ctx, values->memory, plugin_device, block->val, plugin_device, bytes));
-    LSP_CALL(lsp_array_create(plugin_ctx, place_bytes, plugin_device, &place));
-    LSP_CALL(lsp_array_create(plugin_ctx, diagonal_bytes, plugin_device, &diagonal));
-    LSP_CALL(lsp_array_copy(plugin_ctx, place.memory, plugin_device, moved->place, LSP_HOST, place_bytes));
-    LSP_CALL(lsp_array_copy(plugin_ctx, diagonal.memory, plugin_device, moved->diagonal, LSP_HOST, diagonal_bytes));
-    const lsp_column column = {.from = diagonal.memory, .to = values->memory, .bytes = sizeof *moved->diagonal};
-    LSP_CALL(lsp_scatter(plugin_ctx,
-                         &(lsp_gather_args){.n = moved->count,
-                                            .extent = block->nnz,
-                                            .index = place.memory,
-                                            .index_type = LSP_I64,
-                                            .columns = &column,
-                                            .column_count = 1,
-                                            .where = plugin_device},
-                         NULL));
-    lsp_array_free(&place);
-    lsp_array_free(&diagonal);
-    PetscFunctionReturn(0);
-}
-
-/* All rows of a rank in the coarse matrix. */
-static PetscErrorCode identity(MPI_Comm comm, PetscInt rows, Mat *P) {
-    Rows r = {.rows = rows, .cols = rows};
-    PetscInt before = 0;
-
-    PetscFunctionBegin;
-    PetscCallMPI(MPI_Exscan(&rows, &before, 1, MPIU_INT, MPI_SUM, comm));
-    PetscCall(PetscMalloc3((size_t)rows + 1, &r.i, (size_t)rows, &r.j, (size_t)rows, &r.a));
-    for (PetscInt k = 0; k < rows; k++)
-        r.i[k] = k, r.j[k] = before + k, r.a[k] = 1;
-    r.i[rows] = rows;
-    PetscCall(to_matrix(comm, &r, P));
+    PetscCall(plugin_view(block, plugin_device, &view, &state));
+    const size_t bytes = (size_t)view.rows * sizeof *moved;
+    LSP_CALL(lsp_array_create(plugin_ctx, bytes, plugin_device, &there));
+    LSP_CALL(lsp_array_copy(plugin_ctx, there.memory, plugin_device, moved, LSP_HOST, bytes));
+    LSP_CALL(lsp_csr_from_diagonal(plugin_ctx, view.rows, there.memory, LSP_F64, plugin_device, &D));
+    LSP_CALL(lsp_csr_add(plugin_ctx, 1, &view, 1, &D, sum));
+    LSP_CALL(lsp_csr_free(plugin_ctx, &D));
+    lsp_array_free(&there);
     PetscFunctionReturn(0);
 }
 
 /* P, level 1 as far as blocks have it, and the largest spectral radius of diag(A)^-1 A of a block. */
-static PetscErrorCode make_blocks(PC pc, Mat block, const Moved *moved, Mat *P, Mat *level, PetscReal *radius) {
+static PetscErrorCode make_blocks(PC pc, Mat block, const PetscScalar *moved, Mat *P, Mat *level, PetscReal *radius) {
     const Hierarchy *h = pc->data;
     const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
     lsp_multigrid *multigrid = NULL;
     lsp_multigrid_info info = {0};
-    PluginState state;
-    lsp_csr view, coarse;
-    lsp_array values;
+    lsp_csr sum, one = {0}, prolongation, coarse;
 
     PetscFunctionBegin;
-    PetscCall(plugin_view(block, plugin_device, &view, &state));
-    PetscCall(move(&view, moved, &values));
-    view.val = values.memory;
-    if (view.rows > 0) {
-        LSP_CALL(lsp_multigrid_create(plugin_ctx, &view, &h->options, &multigrid));
+    PetscCall(add_moved(block, moved, &sum));
+    if (sum.rows > 0) {
+        LSP_CALL(lsp_multigrid_create(plugin_ctx, &sum, &h->options, &multigrid));
         LSP_CALL(lsp_multigrid_get_info(multigrid, &info));
     }
     if (info.levels > 1) {
-        LSP_CALL(lsp_multigrid_get_level(multigrid, 0, NULL, &coarse));
-        PetscCall(blocks_to_matrix(comm, &coarse, P));
+        LSP_CALL(lsp_multigrid_get_level(multigrid, 0, NULL, &prolongation));
         LSP_CALL(lsp_multigrid_get_level(multigrid, 1, &coarse, NULL));
-    } else { /* too few rows */
-        PetscCall(identity(comm, (PetscInt)view.rows, P));
-        coarse = view;
+    } else { /* too few rows: all of them are in the coarse matrix */
+        LSP_CALL(lsp_csr_from_diagonal(plugin_ctx, sum.rows, NULL, LSP_F64, plugin_device, &one));
+        prolongation = one, coarse = sum;
     }
+    PetscCall(blocks_to_matrix(comm, &prolongation, P));
     PetscCall(blocks_to_matrix(comm, &coarse, level));
     PetscCallMPI(MPI_Allreduce(&info.radius[0], radius, 1, MPIU_REAL, MPIU_MAX, comm));
     *radius = *radius > 0 ? *radius : 2;
     lsp_multigrid_destroy(multigrid);
-    lsp_array_free(&values);
+    LSP_CALL(lsp_csr_free(plugin_ctx, &one));
+    LSP_CALL(lsp_csr_free(plugin_ctx, &sum));
     PetscFunctionReturn(0);
 }
 
@@ -281,11 +247,11 @@ static PetscErrorCode make_grids(PC pc, Mat P, Mat C, PetscReal radius, const ch
 }
 
 PetscErrorCode plugin_set_up_ranks(PC pc) {
-    Moved moved;
     const char *prefix;
     MatNullSpace space;
     PetscInt unknowns;
     PetscReal radius;
+    PetscScalar *moved;
     Mat block, F, P, level, C;
 
     PetscFunctionBegin;
@@ -297,8 +263,8 @@ PetscErrorCode plugin_set_up_ranks(PC pc) {
                unknowns, space ? " and a near-null space" : "");
     PetscCall(MatMPIAIJGetSeqAIJ(pc->pmat, &block, NULL, NULL));
     PetscCall(split(pc->pmat, &F, &moved));
-    PetscCall(make_blocks(pc, block, &moved, &P, &level, &radius));
-    PetscCall(PetscFree2(moved.place, moved.diagonal));
+    PetscCall(make_blocks(pc, block, moved, &P, &level, &radius));
+    PetscCall(PetscFree(moved));
     PetscCall(MatConvert(P, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &P));
     PetscCall(PCGetOptionsPrefix(pc, &prefix));
     PetscCall(scale(P, level, prefix));
