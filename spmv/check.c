@@ -9,8 +9,8 @@ enum { MOST_VECTORS = 1 << 20, MOST_PASSES = 1024 };
 /* ---- options ---- */
 
 const char *lsp_spmv_method_name(lsp_spmv_method method) {
-    static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",    "gather",
-                                                        "diagonals", "blocks",    "lengths", "propagate"};
+    static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",     "gather",
+                                                        "diagonals", "blocks",    "lengths", "propagate", "packed"};
     return (unsigned)method < LSP_SPMV_METHODS ? names[method] : "?";
 }
 

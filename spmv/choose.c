@@ -8,11 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_device *device, lsp_spmv_method method) {
-    const bool in_slices = method == LSP_SPMV_DIAGONALS || method == LSP_SPMV_BLOCKS;
-    return !in_slices ? device->engines[method] : device->diagonals != NULL ? &lsp_spmv_diagonals : NULL;
-}
-
 /* Are there blocks? job->choice.block is the best size among them. */
 static bool has_blocks(const lsp_spmv_job *job, const lsp_spmv_facts *facts, lsp_spmv_why *why) {
     const int b = facts->filled_block;
@@ -31,7 +26,7 @@ static bool has_blocks(const lsp_spmv_job *job, const lsp_spmv_facts *facts, lsp
 /* Can it run this job? From LSP_SPMV_DIAGONALS on the methods are prepared by a plan. */
 static bool is_offered(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_method method, const lsp_spmv_facts *facts,
                        lsp_spmv_why *why) {
-    const lsp_spmv_engine *engine = lsp_spmv_engine_of(job->device, method);
+    const lsp_spmv_engine *engine = job->device->engines[method];
     if (engine == NULL) {
         snprintf(why->text, sizeof why->text, "is not offered for matrices on %s",
                  job->A.where == LSP_HOST ? "the host" : "a GPU");
@@ -143,7 +138,7 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     if (choice->method != LSP_SPMV_GATHER) {
         choice->passes = 1;
     }
-    job->engine = lsp_spmv_engine_of(job->device, choice->method);
+    job->engine = job->device->engines[choice->method];
 done:
     return status;
 }

@@ -59,6 +59,7 @@ struct lsp_spmv_plan {
     lsp_csr given;                /* sizes and types of the A that the caller gave */
     lsp_csr_transpose_plan *turn; /* NULL unless the plan transposes; holds row pointers and columns of op(A) */
     lsp_csr transposed;           /* op(A) then; its values are its own */
+    struct lsp_spmv_plan *packed; /* of LSP_SPMV_PACKED: the plan of the rows that have entries */
     lsp_spmv_facts facts;
     lsp_spmv_sizes sizes;
     void *parts;                    /* what the engine prepared: its own struct, on the host */
@@ -109,8 +110,9 @@ typedef struct lsp_spmv_engine {
 
 /* What a kind of device offers. */
 typedef struct lsp_spmv_device {
-    const lsp_spmv_engine *engines[LSP_SPMV_METHODS]; /* NULL: none. Those of diagonals and blocks are in diagonals.c */
+    const lsp_spmv_engine *engines[LSP_SPMV_METHODS]; /* NULL: none */
     const struct lsp_diagonals_device *diagonals;     /* NULL: no diagonals and no blocks */
+    const struct lsp_packed_device *packed;
     /* Sets the facts of a checked matrix but the slots of diagonals and blocks. A GPU's waits. */
     lsp_status (*inspect)(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
 } lsp_spmv_device;

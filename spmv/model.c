@@ -31,8 +31,9 @@ static const factors gpu_factors[LSP_SPMV_METHODS] = {
         {.share = 0.97, .entry = 0.1, .row = 0.1, .vector = 0.8, .row_vector = 0.1, .launches = 1, .plan = 110},
     [LSP_SPMV_LENGTHS] =
         {.share = 0.9, .x = 1, .entry = 0.4, .row = 0.2, .vector = 1, .row_vector = 1, .launches = 2, .plan = 600},
-    [LSP_SPMV_PROPAGATE] = {
-        .share = 0.8, .entry = 0.5, .row = 0.3, .vector = 1, .row_vector = 1, .launches = 2, .plan = 140}};
+    [LSP_SPMV_PROPAGATE] =
+        {.share = 0.8, .entry = 0.5, .row = 0.3, .vector = 1, .row_vector = 1, .launches = 2, .plan = 140},
+    [LSP_SPMV_PACKED] = {.share = 0.9, .row = 0.2, .row_vector = 0.2, .launches = 2, .plan = 60}};
 
 /* Tuned on two threads of an EPYC with AVX2, 2026-11-24, by `sparse-bench spmv --device cpu`: by processor time, since
  * the machine was busy. Several vectors, and blocks in f32: on two threads of a Xeon with AVX-512, 2026-11-25. The
@@ -48,8 +49,9 @@ static const factors cpu_factors[LSP_SPMV_METHODS] = {
         {.share = 1.3, .entry = 0.3, .row = 1, .vector = 4, .row_vector = 0.5, .launches = 1, .plan = 150},
     [LSP_SPMV_BLOCKS] =
         {.share = 1.4, .entry = 0.3, .row = 1, .vector = 1.8, .row_vector = 0.5, .launches = 1, .plan = 150},
-    [LSP_SPMV_PROPAGATE] = {
-        .share = 1, .entry = 3, .row = 1, .vector = 0.8, .row_vector = 0.5, .launches = 2, .plan = 300}};
+    [LSP_SPMV_PROPAGATE] =
+        {.share = 1, .entry = 3, .row = 1, .vector = 0.8, .row_vector = 0.5, .launches = 2, .plan = 300},
+    [LSP_SPMV_PACKED] = {.share = 1, .row = 1, .row_vector = 0.5, .launches = 2, .plan = 60}};
 
 enum { STEP = 32, PLACE = 2 }; /* entries of a slice's column; bytes of a place */
 static const double offset_and_mask = 8;
@@ -63,7 +65,7 @@ typedef struct model {
     const factors *factors;
     const lsp_spmv_facts *facts;
     lsp_cache_case x; /* the reads of x */
-    bool uneven;      /* the longest row is far longer than the mean */
+    bool uneven;      /* the longest row is far longer than the mean, or most rows are empty */
     double rows, cols, nnz, col, val, rowptr;
     double vectors, item, y; /* columns of X and Y; bytes of a row of theirs, and of all Y */
 } model;
@@ -76,6 +78,11 @@ typedef struct work {
     double popular; /* share that it saves of reads of x which meet what was read shortly before */
 } work;
 
+/* `empty` of the rows have no entries. */
+static bool is_uneven(const model *m, double empty) {
+    return m->rows > 0 && ((double)m->facts->longest_row > 8 * m->nnz / m->rows + 32 || empty > 0.75 * m->rows);
+}
+
 static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
     const lsp_csr *A = &job->A;
     const double type = (double)lsp_type_bytes(job->options.type), vectors = (double)job->options.vectors;
@@ -83,7 +90,7 @@ static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const
     m.rows = (double)A->rows;
     m.cols = (double)A->cols;
     m.nnz = (double)A->nnz;
-    m.uneven = A->rows > 0 && (double)facts->longest_row > 8 * m.nnz / m.rows + 32;
+    m.uneven = is_uneven(&m, (double)facts->empty_rows);
     m.col = (double)lsp_type_bytes(A->col_type);
     m.val = (double)lsp_type_bytes(A->val_type);
     m.rowptr = (double)lsp_type_bytes(A->rowptr_type);
@@ -206,6 +213,21 @@ static void offer_propagate(const model *m, lsp_spmv_choice *choice) {
         m->f->where == LSP_CUDA ? segment * fmin(segments, m->nnz) / m->f->reads[0] : 0;
 }
 
+/* The rows that have entries as CSR: the plan may find a better method for them. Then their sums are brought to Y, and
+ * all row pointers are read again for the other rows. */
+static void offer_packed(const model *m, lsp_spmv_choice *choice) {
+    static const double place = 8;
+    model packed = *m;
+    packed.rows -= (double)m->facts->empty_rows;
+    packed.uneven = is_uneven(&packed, 0);
+    const double sums = packed.rows * m->item;
+    const work csr = {.stream = m->nnz * (m->col + m->val) + packed.rows * m->rowptr + sums, .entries = m->nnz};
+    const work spread = {.stream = m->rows * m->rowptr + packed.rows * place + sums + m->y};
+    offer(m, LSP_SPMV_PACKED, &spread, choice);
+    choice->seconds[LSP_SPMV_PACKED] += seconds_of(&packed, LSP_SPMV_ROWS, &csr, 1) + rows_unevenness(&packed);
+    choice->plan_seconds[LSP_SPMV_PACKED] = m->factors[LSP_SPMV_PACKED].plan * m->rows / m->f->copy_rate;
+}
+
 void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job, const lsp_spmv_facts *facts,
                       lsp_spmv_choice *choice) {
     const model m = model_of(figures, job, facts);
@@ -221,4 +243,5 @@ void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job,
     offer_slices(&m, LSP_SPMV_BLOCKS, block > 0 ? facts->block_slots[block] : 0, (double)block * block, choice);
     offer_lengths(&m, choice);
     offer_propagate(&m, choice);
+    offer_packed(&m, choice);
 }

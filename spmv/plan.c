@@ -44,6 +44,8 @@ done:
 }
 
 static void release(lsp_spmv_plan *plan) {
+    lsp_spmv_plan_destroy(plan->packed);
+    plan->packed = NULL;
     if (plan->ctx == NULL) { /* the context is gone, and with it all that the plan held */
         return;
     }
@@ -67,7 +69,7 @@ static lsp_status prepare_method(lsp_spmv_plan *plan) {
         (void)lsp_ctx_trim(plan->ctx); /* what was released is free for others */
         choice->method = LSP_SPMV_ROWS;
         choice->passes = 1;
-        plan->job.engine = lsp_spmv_engine_of(plan->job.device, LSP_SPMV_ROWS);
+        plan->job.engine = plan->job.device->engines[LSP_SPMV_ROWS];
         snprintf(choice->reason, sizeof choice->reason, "memory does not suffice for a plan of %s",
                  lsp_spmv_method_name(wanted));
         lsp_spmv_tell(&plan->job, &plan->info);

@@ -3,16 +3,24 @@
  */
 #include "pc.h"
 
-static PetscErrorCode reset(PC pc) {
-    Hierarchy *h = pc->data;
-
-    PetscFunctionBegin;
+static void drop_hierarchy(Hierarchy *h) {
     lsp_multigrid_destroy(h->multigrid);
     h->multigrid = NULL;
     lsp_array_free(&h->near_null);
     lsp_array_free(&h->b);
     lsp_array_free(&h->x);
+}
+
+static PetscErrorCode reset(PC pc) {
+    Hierarchy *h = pc->data;
+
+    PetscFunctionBegin;
+    drop_hierarchy(h);
     PetscCall(PCDestroy(&h->grids));
+    PetscCall(MatDestroy(&h->all));
+    PetscCall(VecDestroy(&h->all_b));
+    PetscCall(VecDestroy(&h->all_x));
+    PetscCall(VecScatterDestroy(&h->to_all));
     PetscFunctionReturn(0);
 }
 
@@ -91,7 +99,7 @@ static PetscErrorCode set_up_one(PC pc, Mat A) {
         LSP_CALL(lsp_multigrid_update(h->multigrid, &view));
     } else {
         PetscInt block;
-        PetscCall(reset(pc));
+        drop_hierarchy(h);
         PetscCall(MatGetBlockSize(pc->pmat, &block));
         h->options.block = block;
         PetscCall(get_near_null(pc->pmat, h));
@@ -103,11 +111,17 @@ static PetscErrorCode set_up_one(PC pc, Mat A) {
 }
 
 static PetscErrorCode set_up(PC pc) {
+    Hierarchy *h = pc->data;
     Mat A;
 
     PetscFunctionBegin;
     PetscCall(matrix_of_one(pc, &A));
     PetscCall(PetscLogEventBegin(plugin_events.setup, pc, 0, 0, 0));
+    if (!A && h->gathers) {
+        PetscCall(reset(pc));
+        PetscCall(plugin_gather(pc));
+        A = h->all;
+    }
     PetscCall(A ? set_up_one(pc, A) : plugin_set_up_ranks(pc));
     PetscCall(PetscLogEventEnd(plugin_events.setup, pc, 0, 0, 0));
     PetscFunctionReturn(0);
@@ -164,6 +178,28 @@ static PetscErrorCode apply_one(Mat A, Hierarchy *h, Vec b, Vec x) {
     PetscFunctionReturn(0);
 }
 
+/* A cycle for the whole matrix; its part of this rank is x. */
+static PetscErrorCode apply_gathered(Hierarchy *h, Vec b, Vec x) {
+    const PetscScalar *from;
+    PetscScalar *to;
+    PetscMemType type[2];
+    PetscInt first, count;
+
+    PetscFunctionBegin;
+    PetscCall(VecScatterBegin(h->to_all, b, h->all_b, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(h->to_all, b, h->all_b, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(apply_one(h->all, h, h->all_b, h->all_x));
+    PetscCall(VecGetOwnershipRange(x, &first, NULL));
+    PetscCall(VecGetLocalSize(x, &count));
+    PetscCall(VecGetArrayReadAndMemType(h->all_x, &from, &type[0]));
+    PetscCall(VecGetArrayWriteAndMemType(x, &to, &type[1]));
+    LSP_CALL(lsp_array_copy(plugin_ctx, to, PetscMemTypeHost(type[1]) ? LSP_HOST : LSP_CUDA, from + first,
+                            PetscMemTypeHost(type[0]) ? LSP_HOST : LSP_CUDA, (size_t)count * sizeof *to));
+    PetscCall(VecRestoreArrayWriteAndMemType(x, &to));
+    PetscCall(VecRestoreArrayReadAndMemType(h->all_x, &from));
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode apply(PC pc, Vec b, Vec x) {
     Hierarchy *h = pc->data;
     Mat A;
@@ -171,7 +207,7 @@ static PetscErrorCode apply(PC pc, Vec b, Vec x) {
     PetscFunctionBegin;
     PetscCall(matrix_of_one(pc, &A));
     PetscCall(PetscLogEventBegin(plugin_events.apply, pc, b, x, 0));
-    PetscCall(A ? apply_one(A, h, b, x) : PCApply(h->grids, b, x));
+    PetscCall(A ? apply_one(A, h, b, x) : h->gathers ? apply_gathered(h, b, x) : PCApply(h->grids, b, x));
     PetscCall(PetscLogEventEnd(plugin_events.apply, pc, b, x, 0));
     PetscFunctionReturn(0);
 }

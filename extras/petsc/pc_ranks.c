@@ -22,15 +22,18 @@ typedef struct Rows {
 } Rows;
 
 /* Frees the arrays. */
-static PetscErrorCode to_matrix(MPI_Comm comm, Rows *r, Mat *M) {
+static PetscErrorCode to_matrix(MPI_Comm comm, Rows *r, MatType type, Mat *M) {
     PetscFunctionBegin;
-    PetscCall(MatCreateMPIAIJWithArrays(comm, r->rows, r->cols, PETSC_DETERMINE, PETSC_DETERMINE, r->i, r->j, r->a, M));
+    PetscCall(MatCreate(comm, M));
+    PetscCall(MatSetSizes(*M, r->rows, r->cols, PETSC_DETERMINE, PETSC_DETERMINE));
+    PetscCall(MatSetType(*M, type));
+    PetscCall(MatMPIAIJSetPreallocationCSR(*M, r->i, r->j, r->a));
     PetscCall(PetscFree3(r->i, r->j, r->a));
     PetscFunctionReturn(0);
 }
 
 /* A matrix of blocks, one a rank. */
-static PetscErrorCode blocks_to_matrix(MPI_Comm comm, const lsp_csr *block, Mat *M) {
+static PetscErrorCode blocks_to_matrix(MPI_Comm comm, const lsp_csr *block, MatType type, Mat *M) {
     const lsp_type index = sizeof(PetscInt) == 8 ? LSP_I64 : LSP_I32;
     const lsp_csr_types types = {.rowptr_type = index, .col_type = index, .val_type = LSP_F64, .place = LSP_PLACE_HOST};
     Rows r = {.rows = (PetscInt)block->rows, .cols = (PetscInt)block->cols};
@@ -46,7 +49,7 @@ static PetscErrorCode blocks_to_matrix(MPI_Comm comm, const lsp_csr *block, Mat 
     for (int64_t k = 0; k < here.nnz; k++)
         r.j[k] = ((const PetscInt *)here.col)[k] + before;
     LSP_CALL(lsp_csr_free(plugin_ctx, &here));
-    PetscCall(to_matrix(comm, &r, M));
+    PetscCall(to_matrix(comm, &r, type, M));
     PetscFunctionReturn(0);
 }
 
@@ -95,7 +98,7 @@ static PetscErrorCode split(Mat A, Mat *F, PetscScalar **moved) {
     r.i[r.rows] = entries;
     PetscCall(VecRestoreArrayRead(diagonal, &d));
     PetscCall(VecDestroy(&diagonal));
-    PetscCall(to_matrix(PetscObjectComm((PetscObject)A), &r, F));
+    PetscCall(to_matrix(PetscObjectComm((PetscObject)A), &r, MATMPIAIJ, F));
     PetscFunctionReturn(0);
 }
 
@@ -138,8 +141,8 @@ static PetscErrorCode make_blocks(PC pc, Mat block, const PetscScalar *moved, Ma
         LSP_CALL(lsp_csr_from_diagonal(plugin_ctx, sum.rows, NULL, LSP_F64, plugin_device, &one));
         prolongation = one, coarse = sum;
     }
-    PetscCall(blocks_to_matrix(comm, &prolongation, P));
-    PetscCall(blocks_to_matrix(comm, &coarse, level));
+    PetscCall(blocks_to_matrix(comm, &prolongation, MATMPIAIJLSP, P));
+    PetscCall(blocks_to_matrix(comm, &coarse, MATMPIAIJ, level));
     PetscCallMPI(MPI_Allreduce(&info.radius[0], radius, 1, MPIU_REAL, MPIU_MAX, comm));
     *radius = *radius > 0 ? *radius : 2;
     lsp_multigrid_destroy(multigrid);
@@ -205,23 +208,35 @@ static PetscErrorCode set_smoother(const Hierarchy *h, PetscReal radius, Mat A, 
     PetscFunctionReturn(0);
 }
 
-/* Every rank solves for the whole coarse matrix. */
+/* Every rank takes a cycle for the whole coarse matrix. */
 static PetscErrorCode set_coarse(const Hierarchy *h, Mat C, KSP coarse) {
-    KSP inner;
-    PC gathered, cycle;
+    PC cycle;
 
     PetscFunctionBegin;
     PetscCall(KSPSetType(coarse, KSPPREONLY));
     PetscCall(KSPSetOperators(coarse, C, C));
-    PetscCall(KSPGetPC(coarse, &gathered));
-    PetscCall(PCSetType(gathered, PCREDUNDANT));
-    PetscCall(PCRedundantGetKSP(gathered, &inner));
-    PetscCall(KSPSetType(inner, KSPPREONLY));
-    PetscCall(KSPGetPC(inner, &cycle));
+    PetscCall(KSPGetPC(coarse, &cycle));
     PetscCall(PCSetType(cycle, PCLSP));
-    lsp_multigrid_options *options = &((Hierarchy *)cycle->data)->options;
-    *options = h->options;
-    options->threshold = PetscMax(options->threshold, coarse_threshold);
+    Hierarchy *all = cycle->data;
+    all->gathers = true;
+    all->options = h->options;
+    all->options.threshold = PetscMax(all->options.threshold, coarse_threshold);
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode plugin_gather(PC pc) {
+    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+    Hierarchy *h = pc->data;
+    PetscMPIInt ranks;
+    Vec part;
+
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Comm_size(comm, &ranks));
+    PetscCall(MatCreateRedundantMatrix(pc->pmat, ranks, MPI_COMM_NULL, MAT_INITIAL_MATRIX, &h->all));
+    PetscCall(MatCreateVecs(pc->pmat, &part, NULL));
+    PetscCall(VecScatterCreateToAll(part, &h->to_all, &h->all_b));
+    PetscCall(VecDuplicate(h->all_b, &h->all_x));
+    PetscCall(VecDestroy(&part));
     PetscFunctionReturn(0);
 }
 
@@ -265,12 +280,11 @@ PetscErrorCode plugin_set_up_ranks(PC pc) {
     PetscCall(split(pc->pmat, &F, &moved));
     PetscCall(make_blocks(pc, block, moved, &P, &level, &radius));
     PetscCall(PetscFree(moved));
-    PetscCall(MatConvert(P, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &P));
     PetscCall(PCGetOptionsPrefix(pc, &prefix));
     PetscCall(scale(P, level, prefix));
     PetscCall(MatPtAP(F, P, MAT_INITIAL_MATRIX, 2, &C));
     PetscCall(MatAXPY(C, 1, level, DIFFERENT_NONZERO_PATTERN));
-    PetscCall(MatConvert(C, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &C));
+    PetscCall(MatConvert(C, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &C)); /* so that its vectors lie on the GPU */
     PetscCall(make_grids(pc, P, C, radius, prefix));
     PetscCall(MatDestroy(&F));
     PetscCall(MatDestroy(&P));

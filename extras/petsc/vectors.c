@@ -54,8 +54,7 @@ static PetscErrorCode renew_plan(const Request *r, Planned *planned) {
     PetscFunctionReturn(0);
 }
 
-/* Finds the plan for a product with A as it is now. *served: false leaves the product to PETSc, which skips empty rows:
- * the blocks of an mpiaij off the diagonal have many. */
+/* Finds the plan for a product with A as it is now. *served: false leaves the product to PETSc. */
 static PetscErrorCode get_plan(Request *r, bool *served) {
     const bool host = r->where == LSP_HOST;
     const PetscInt patience = !r->transposed ? CALLS_BEFORE_PLAN : host ? CALLS_BEFORE_TRANSPOSED_PLAN : 0;
@@ -68,8 +67,10 @@ static PetscErrorCode get_plan(Request *r, bool *served) {
     if (r->A->structure_only)
         PetscFunctionReturn(0);
     PetscCall(plugin_view(r->A, r->where, &r->view, &state));
-    if (host && r->view.nnz < r->view.rows)
+    if (r->view.nnz == 0) {
+        *served = true;
         PetscFunctionReturn(0);
+    }
     PetscCall(plugin_attached(r->A, "lsp_vectors", sizeof *vectors, destroy_vectors, (void **)&vectors));
     Planned *planned = &vectors->planned[r->where][r->transposed];
     if (!plugin_same_structure(&planned->state, &state)) {
@@ -130,6 +131,16 @@ static PetscErrorCode multiply(const Request *r, Vec x, Vec y, Vec z) {
     PetscFunctionReturn(0);
 }
 
+/* The same where A has no entries, as the block off the diagonal where ranks share nothing: wherever z lies. */
+static PetscErrorCode multiply_by_nothing(Vec y, Vec z) {
+    PetscFunctionBegin;
+    if (!y)
+        PetscCall(VecSet(z, 0));
+    else if (y != z)
+        PetscCall(VecCopy(y, z));
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode serve(Mat A, bool transposed, Vec x, Vec y, Vec z) {
     const PetscLogEvent event = transposed ? plugin_events.transposed : plugin_events.mult;
     Request r = {.A = A, .transposed = transposed};
@@ -138,7 +149,9 @@ static PetscErrorCode serve(Mat A, bool transposed, Vec x, Vec y, Vec z) {
     PetscFunctionBegin;
     PetscCall(plugin_where(x, z, &r.where));
     PetscCall(get_plan(&r, &served));
-    if (served) {
+    if (served && r.view.nnz == 0) {
+        PetscCall(multiply_by_nothing(y, z));
+    } else if (served) {
         PetscCall(PetscLogEventBegin(event, A, x, z, 0));
         PetscCall(multiply(&r, x, y, z));
         PetscCall(PetscLogEventEnd(event, A, x, z, 0));

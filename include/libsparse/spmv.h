@@ -21,13 +21,14 @@ typedef enum lsp_spmv_method {
     LSP_SPMV_DIAGONALS, /* plans: slices of 32 rows, entries by column minus row. For grids */
     LSP_SPMV_BLOCKS,    /* plans: the same for dense blocks of 2 to 4 rows and columns. For several unknowns a node */
     LSP_SPMV_LENGTHS,   /* plans: slices of 32 rows of similar length. For rows of very different lengths */
-    LSP_SPMV_PROPAGATE  /* plans: products in the order of columns first, brought to their rows afterwards, both through
+    LSP_SPMV_PROPAGATE, /* plans: products in the order of columns first, brought to their rows afterwards, both through
                            shared memory or a cache. For random columns and an x far beyond the cache */
+    LSP_SPMV_PACKED     /* plans: the rows that have entries, by the method that suits them. For many empty rows */
 } lsp_spmv_method;
-enum { LSP_SPMV_METHODS = 9 };
+enum { LSP_SPMV_METHODS = 10 };
 
-/* "auto", "reference", "rows", "equal", "gather", "diagonals", "blocks", "lengths", "propagate"; "?" for a number that
- * is no method. The methods are 0 .. LSP_SPMV_METHODS-1. */
+/* "auto", "reference", "rows", "equal", "gather", "diagonals", "blocks", "lengths", "propagate", "packed"; "?" for a
+ * number that is no method. The methods are 0 .. LSP_SPMV_METHODS-1. */
 LSP_API const char *lsp_spmv_method_name(lsp_spmv_method method);
 
 typedef struct lsp_spmv_options {
@@ -92,9 +93,9 @@ LSP_API lsp_status lsp_spmv(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_optio
 
 typedef struct lsp_spmv_plan lsp_spmv_plan;
 
-/* Reads A once, checks it as lsp_csr_check does, and prepares products with it. LSP_SPMV_ROWS, _EQUAL and _GATHER read
- * the arrays of A in each call, so these must stay as they are while the plan exists; the other methods, and a
- * transposed plan, hold a copy. Where memory does not suffice for the copy that LSP_SPMV_AUTO would make, it takes
+/* Reads A once, checks it as lsp_csr_check does, and prepares products with it. LSP_SPMV_ROWS, _EQUAL, _GATHER and
+ * _PACKED read the arrays of A in each call, so these must stay as they are while the plan exists; the other methods,
+ * and a transposed plan, hold a copy. Where memory does not suffice for the copy that LSP_SPMV_AUTO would make, it takes
  * LSP_SPMV_ROWS. The plan belongs to the context. `options` may be NULL. Waits for a GPU. */
 LSP_API lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options,
                                         lsp_spmv_plan **plan);

@@ -6,10 +6,12 @@
 #include "core/isa.h"
 #include "spmv/diagonals.h"
 #include "spmv/finish.h"
+#include "spmv/packed.h"
 
 extern const lsp_spmv_engine lsp_spmv_rows_cpu; /* also LSP_SPMV_EQUAL: it balances by entries */
 extern const lsp_spmv_engine lsp_spmv_gather_cpu, lsp_spmv_propagate_cpu;
 extern const lsp_diagonals_device lsp_diagonals_cpu;
+extern const lsp_packed_device lsp_packed_cpu;
 
 lsp_status lsp_spmv_inspect_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
 

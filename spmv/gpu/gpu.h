@@ -3,6 +3,7 @@
 #define LSP_SPMV_GPU_GPU_H
 
 #include "spmv/diagonals.h"
+#include "spmv/packed.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,9 +71,9 @@ typedef struct spmv_memory {
 /* Fills *job; the vectors of `given` are set. */
 void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job);
 
-/* area.c. _prepare: the area at the head of a plan's parts, which are made unless there are some. _for: that of the parts or, without a plan, the context's,
- * which is never moved or freed while the context exists, because a CUDA graph may hold its address; when it is too
- * small a larger one is added. */
+/* area.c. _prepare: the area at the head of a plan's parts, which are made unless there are some. _for: that of the
+ * parts or, without a plan, the context's, which is never moved or freed while the context exists, because a CUDA graph
+ * may hold its address; when it is too small a larger one is added. */
 lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces);
 lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_area *area);
 /* What calls before have found of this matrix, if they took this shape. While the stream is recorded nothing is known,
@@ -125,6 +126,7 @@ lsp_status lsp_diagonals_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_dia
 extern const lsp_spmv_engine lsp_spmv_rows_cuda, lsp_spmv_equal_cuda, lsp_spmv_gather_cuda, lsp_spmv_lengths_cuda,
     lsp_spmv_propagate_cuda;
 extern const lsp_diagonals_device lsp_diagonals_cuda;
+extern const lsp_packed_device lsp_packed_cuda;
 lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
 
 #ifdef __cplusplus

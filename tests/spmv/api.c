@@ -54,7 +54,7 @@ TEST_ON_BOTH(spmv_api, options_that_make_no_sense_are_refused) {
         must_refuse(ctx, &c, &r, o, (code), (part));                                                                   \
     } while (0)
     REFUSE(LSP_ERR_ARGUMENT, "no semiring 77", o.semiring = (lsp_semiring)77);
-    REFUSE(LSP_ERR_ARGUMENT, "no method 9", o.method = (lsp_spmv_method)9);
+    REFUSE(LSP_ERR_ARGUMENT, "no method 99", o.method = (lsp_spmv_method)99);
     REFUSE(LSP_ERR_ARGUMENT, "-3 vectors", o.vectors = -3);
     REFUSE(LSP_ERR_ARGUMENT, "-1 passes", (o.method = LSP_SPMV_GATHER, o.passes = -1));
     REFUSE(LSP_ERR_ARGUMENT, "only gather", (o.method = LSP_SPMV_ROWS, o.passes = 2));

@@ -85,6 +85,23 @@ Test(spmv_model, grids_take_diagonals) {
     }
 }
 
+/* The block of a grid of 192^3 points that couples its half to the other one: 9 entries in each of the last rows. */
+Test(spmv_model, matrices_with_many_empty_rows_are_packed) {
+    const int64_t all = 192 * 192 * 96, some = 192 * 192;
+    lsp_cache_figures f = h200();
+    for (int host = 0; host < 2; host++) {
+        f.where = host ? LSP_HOST : LSP_CUDA;
+        const lsp_spmv_job job = job_of(all, 9 * some);
+        lsp_spmv_facts facts = random_facts(9 * some, 9);
+        facts.empty_rows = all - some;
+        const lsp_spmv_choice packed = predict(&f, &job, &facts);
+        cr_expect(packed.seconds[LSP_SPMV_PACKED] < packed.seconds[LSP_SPMV_ROWS]);
+        facts.empty_rows = all / 10;
+        const lsp_spmv_choice rows = predict(&f, &job, &facts);
+        cr_expect(rows.seconds[LSP_SPMV_PACKED] > rows.seconds[LSP_SPMV_ROWS]);
+    }
+}
+
 Test(spmv_model, methods_without_their_facts_are_not_offered) {
     const lsp_cache_figures f = h200();
     const lsp_spmv_job job = job_of(1000, 5000);

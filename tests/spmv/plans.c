@@ -23,7 +23,8 @@ static request suited(int m) {
     return r;
 }
 
-static bool reads_the_arrays(lsp_spmv_method method) { return method <= LSP_SPMV_GATHER; /* as the header says */ }
+/* As the header says. */
+static bool reads_the_arrays(lsp_spmv_method method) { return method <= LSP_SPMV_GATHER || method == LSP_SPMV_PACKED; }
 
 /* Other values in the same arrays, in both places. */
 static void change_values(lsp_ctx *ctx, const request *r, spmv_case *c) {

@@ -5,9 +5,12 @@
 
 #define LSP_CASE(rule)                                                                                                 \
     case LSP_RULE_##rule:                                                                                              \
-        return lsp_rule_##rule(&s, s.A.rowptr_type, s.A.col_type, s.A.val_type, i);
+        return lsp_rule_##rule(&s, rows, cols, vals, i);
 
-template <int RULE> static __device__ inline lsp_two rule_of(const lsp_setup &s, int64_t i) {
+/* USUAL: int32 indices and f64 values, so that the types are constants. */
+template <int RULE, bool USUAL> static __device__ inline lsp_two rule_of(const lsp_setup &s, int64_t i) {
+    const lsp_type rows = USUAL ? LSP_I32 : s.A.rowptr_type, cols = USUAL ? LSP_I32 : s.A.col_type;
+    const lsp_type vals = USUAL ? LSP_F64 : s.A.val_type;
     switch (RULE) { LSP_EACH_RULE(LSP_CASE) }
     return lsp_two{0, 0};
 }
@@ -37,22 +40,24 @@ static LSP_BOTH_SIDES int entry_bytes(const lsp_csr *A) {
 }
 
 /* s->A: A with the entries of rows begin .. end - 1 in `room` bytes at `to`, or A itself if they do not fit. */
+template <bool USUAL>
 static __device__ void stage_rows(lsp_setup *s, const lsp_csr &A, int64_t begin, int64_t end, char *to, int64_t room) {
-    const int64_t first = lsp_rule_index(A.rowptr_type, A.rowptr, begin);
-    const int64_t count = lsp_rule_index(A.rowptr_type, A.rowptr, end) - first;
+    const lsp_type rows = USUAL ? LSP_I32 : A.rowptr_type;
+    const int64_t first = lsp_rule_index(rows, A.rowptr, begin), count = lsp_rule_index(rows, A.rowptr, end) - first;
     s->A = A;
     if (count * entry_bytes(&A) <= room) {
         __syncthreads(); /* the rows before have been read */
-        if (A.val_type != LSP_NONE) {
-            s->A.val = (void *)bring(to, A.val, first, count, bytes_of(A.val_type));
-            to += count * bytes_of(A.val_type);
+        if (USUAL || A.val_type != LSP_NONE) {
+            const int bytes = USUAL ? 8 : bytes_of(A.val_type);
+            s->A.val = (void *)bring(to, A.val, first, count, bytes);
+            to += count * bytes;
         }
-        s->A.col = (void *)bring(to, A.col, first, count, bytes_of(A.col_type));
+        s->A.col = (void *)bring(to, A.col, first, count, USUAL ? 4 : bytes_of(A.col_type));
         __syncthreads();
     }
 }
 
-template <int RULE>
+template <int RULE, bool USUAL>
 static __global__ void __launch_bounds__(LSP_SUM_LANES)
     kernel_rule(lsp_setup s, int64_t n, lsp_two *sums, int64_t room) {
     __shared__ lsp_two lane[LSP_SUM_LANES];
@@ -66,10 +71,10 @@ static __global__ void __launch_bounds__(LSP_SUM_LANES)
              begin += LSP_SUM_LANES) {
             const int64_t i = begin + t, behind = begin + LSP_SUM_LANES;
             if (reads_whole_rows(RULE)) {
-                stage_rows(&s, A, begin, behind < end ? behind : end, staged, room);
+                stage_rows<USUAL>(&s, A, begin, behind < end ? behind : end, staged, room);
             }
             if (i < end) {
-                const lsp_two two = rule_of<RULE>(s, i);
+                const lsp_two two = rule_of<RULE, USUAL>(s, i);
                 sum.a += two.a;
                 sum.b += two.b;
             }
@@ -102,8 +107,11 @@ template <int RULE>
 static lsp_status start(lsp_ctx *ctx, const lsp_setup *s, int64_t n, int64_t blocks, lsp_two *sums) {
     lsp_status status = LSP_OK;
     const int64_t room = reads_whole_rows(RULE) ? room_for(ctx, &s->A) : 0;
-    LSP_TRY(lsp_allow_shared(ctx, kernel_rule<RULE>, (size_t)room));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rule<RULE>, blocks, LSP_SUM_LANES, (size_t)room, *s, n, sums, room));
+    const bool usual = s->A.rowptr_type == LSP_I32 && s->A.col_type == LSP_I32 && s->A.val_type == LSP_F64;
+    void (*const kernel)(lsp_setup, int64_t, lsp_two *, int64_t) =
+        usual ? kernel_rule<RULE, true> : kernel_rule<RULE, false>;
+    LSP_TRY(lsp_allow_shared(ctx, kernel, (size_t)room));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, blocks, LSP_SUM_LANES, (size_t)room, *s, n, sums, room));
 done:
     return status;
 }

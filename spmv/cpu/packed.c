@@ -1,0 +1,76 @@
+/* LSP_SPMV_PACKED on the CPU. */
+#include "cpu.h"
+
+enum { least_share = 1 << 14 };
+
+static bool is_empty(const lsp_csr *A, int64_t i) {
+    return lsp_index_at(A->rowptr, A->rowptr_type, i) == lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
+}
+
+static lsp_status list(lsp_ctx *ctx, const lsp_csr *A, const lsp_packed *p) {
+    int64_t r = 0;
+    (void)ctx;
+    for (int64_t i = 0; i < A->rows; i++) {
+        if (!is_empty(A, i)) {
+            p->rows[r] = i;
+            lsp_index_set(p->rowptr, A->rowptr_type, r++, lsp_index_at(A->rowptr, A->rowptr_type, i));
+        }
+    }
+    lsp_index_set(p->rowptr, A->rowptr_type, r, A->nnz);
+    return LSP_OK;
+}
+
+typedef struct spreading {
+    const lsp_spmv_job *job;
+    const lsp_packed *p;
+} spreading;
+
+/* Writes row i of Y, whose sums are those of row r of the packed matrix; -1: it has no entries. */
+#define WRITE_ROW(type, suffix)                                                                                        \
+    static void write_row_##suffix(const spreading *s, int64_t i, int64_t r) {                                         \
+        const lsp_spmv_options *o = &s->job->options;                                                                  \
+        const lsp_spmv_vectors *vectors = &s->job->vectors;                                                            \
+        for (int64_t v = 0; v < o->vectors; v++) {                                                                     \
+            const int64_t at = o->by_columns ? v * s->p->count + r : r * o->vectors + v;                               \
+            const type sum = r < 0 ? (type)(lsp_semiring_empty(o->semiring) + 0.0) : ((const type *)s->p->sums)[at];   \
+            finish_##suffix(o->semiring, (type)vectors->alpha, (type)vectors->beta, sum,                               \
+                            lsp_spmv_y_##suffix(s->job, i, v));                                                        \
+        }                                                                                                              \
+    }
+WRITE_ROW(float, f32)
+WRITE_ROW(double, f64)
+
+static void write_row(const spreading *s, int64_t i, int64_t r) {
+    if (s->job->options.type == LSP_F32) {
+        write_row_f32(s, i, r);
+    } else {
+        write_row_f64(s, i, r);
+    }
+}
+
+static void write_listed(void *data, int64_t begin, int64_t end) {
+    const spreading *s = data;
+    for (int64_t r = begin; r < end; r++) {
+        write_row(s, s->p->rows[r], r);
+    }
+}
+
+static void write_empty(void *data, int64_t begin, int64_t end) {
+    const spreading *s = data;
+    for (int64_t i = begin; i < end; i++) {
+        if (is_empty(&s->job->A, i)) {
+            write_row(s, i, -1);
+        }
+    }
+}
+
+static lsp_status spread(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_packed *p, bool all) {
+    spreading s = {job, p};
+    lsp_for_shares(ctx, p->count, least_share, write_listed, &s);
+    if (all) {
+        lsp_for_shares(ctx, job->A.rows, least_share, write_empty, &s);
+    }
+    return LSP_OK;
+}
+
+const lsp_packed_device lsp_packed_cpu = {list, spread};

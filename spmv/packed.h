@@ -1,0 +1,31 @@
+/* Inside spmv: the format of LSP_SPMV_PACKED, the same on both devices: the matrix of the rows that have entries, which
+ * shares the entries of A, and the numbers of these rows. */
+#ifndef LSP_SPMV_PACKED_H
+#define LSP_SPMV_PACKED_H
+
+#include "job.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lsp_packed {
+    lsp_spmv_plan *plan; /* of that matrix; the outer plan's `packed` */
+    int64_t count;       /* of its rows */
+    int64_t *rows;       /* row r of it is row rows[r] of A */
+    void *rowptr;
+    void *sums; /* of its rows: laid out as Y, without gaps */
+} lsp_packed;
+
+/* What a device does with them. */
+typedef struct lsp_packed_device {
+    /* Fills rows and rowptr. Waits for nothing. */
+    lsp_status (*list)(lsp_ctx *ctx, const lsp_csr *A, const lsp_packed *p);
+    /* Y = alpha*sums + beta*Y. `all`: also the rows without entries. Waits for nothing. */
+    lsp_status (*spread)(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_packed *p, bool all);
+} lsp_packed_device;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
