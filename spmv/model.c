@@ -214,15 +214,16 @@ static void offer_propagate(const model *m, lsp_spmv_choice *choice) {
 }
 
 /* The rows that have entries as CSR: the plan may find a better method for them. Then their sums are brought to Y, and
- * all row pointers are read again for the other rows. */
+ * all row pointers are read again for the other rows; but half of that is counted, since a product that adds to Y
+ * leaves them as they are. */
 static void offer_packed(const model *m, lsp_spmv_choice *choice) {
-    static const double place = 8;
+    static const double place = 8, others = 0.5;
     model packed = *m;
     packed.rows -= (double)m->facts->empty_rows;
     packed.uneven = is_uneven(&packed, 0);
     const double sums = packed.rows * m->item;
     const work csr = {.stream = m->nnz * (m->col + m->val) + packed.rows * m->rowptr + sums, .entries = m->nnz};
-    const work spread = {.stream = m->rows * m->rowptr + packed.rows * place + sums + m->y};
+    const work spread = {.stream = others * (m->rows * m->rowptr + m->y) + packed.rows * place + 2 * sums};
     offer(m, LSP_SPMV_PACKED, &spread, choice);
     choice->seconds[LSP_SPMV_PACKED] += seconds_of(&packed, LSP_SPMV_ROWS, &csr, 1) + rows_unevenness(&packed);
     choice->plan_seconds[LSP_SPMV_PACKED] = m->factors[LSP_SPMV_PACKED].plan * m->rows / m->f->copy_rate;

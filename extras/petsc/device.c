@@ -4,6 +4,8 @@
 #include "plugin.h"
 #include <petscdevice.h>
 
+enum { COPYING_THREADS = 4 }; /* for a GPU: one does not fill its bus with pageable memory */
+
 lsp_ctx *plugin_ctx;
 lsp_where plugin_device;
 
@@ -14,24 +16,32 @@ typedef struct Copy {
 
 /* ---- the context ------------------------------------------------------------------------------------------------- */
 
+static lsp_ctx *beside_ctx;
+static PetscDeviceContext beside;
+
 static PetscErrorCode finish(void) {
+    PetscFunctionBegin;
     lsp_ctx_destroy(plugin_ctx);
-    plugin_ctx = NULL;
-    return 0;
+    lsp_ctx_destroy(beside_ctx);
+    plugin_ctx = beside_ctx = NULL;
+    if (beside)
+        PetscCall(PetscDeviceContextDestroy(&beside));
+    PetscFunctionReturn(0);
 }
 
-/* Takes the GPU and the stream that PETSc has for this process; the first GPU if PETSc has no CUDA. */
-static PetscErrorCode take_gpu(lsp_ctx_options *options) {
+/* Takes the GPU and the stream of a context of PETSc, or of its current one; the first GPU if PETSc has no CUDA. */
+static PetscErrorCode take_gpu(PetscDeviceContext context, lsp_ctx_options *options) {
     PetscFunctionBegin;
+    (void)context;
     options->device = LSP_CUDA;
 #if PetscDefined(HAVE_CUDA)
-    PetscDeviceContext context;
     PetscDevice device;
     PetscInt ordinal;
     void **stream;
 
     PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    if (!context)
+        PetscCall(PetscDeviceContextGetCurrentContext(&context));
     PetscCall(PetscDeviceContextGetDevice(context, &device));
     PetscCall(PetscDeviceGetDeviceId(device, &ordinal));
     PetscCall(PetscDeviceContextGetStreamHandle(context, (void **)&stream));
@@ -43,27 +53,66 @@ static PetscErrorCode take_gpu(lsp_ctx_options *options) {
 
 PetscErrorCode plugin_make_context(void) {
     const int gpus = lsp_cuda_device_count();
-    PetscInt threads = 1;
+    PetscInt threads;
     char device[64] = "", error[256] = "";
     PetscBool cpu, cuda;
 
     PetscFunctionBegin;
     PetscCall(PetscStrncpy(device, PetscDefined(HAVE_CUDA) && gpus > 0 ? "cuda" : "cpu", sizeof device));
-    PetscCall(PetscOptionsGetInt(NULL, NULL, "-lsp_threads", &threads, NULL));
-    PetscCheck(threads >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "-lsp_threads %" PetscInt_FMT ": needs 0 (all) or more", threads);
     PetscCall(PetscOptionsGetString(NULL, NULL, "-lsp_device", device, sizeof device, NULL));
     PetscCall(PetscStrcmp(device, "cpu", &cpu));
     PetscCall(PetscStrcmp(device, "cuda", &cuda));
     PetscCheck(cpu || (cuda && gpus > 0), PETSC_COMM_SELF, PETSC_ERR_SUP,
                "-lsp_device %s: needs cpu, or cuda where libsparse finds a GPU (it finds %d)", device, gpus);
+    threads = cuda ? COPYING_THREADS : 1;
+    PetscCall(PetscOptionsGetInt(NULL, NULL, "-lsp_threads", &threads, NULL));
+    PetscCheck(threads >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-lsp_threads %" PetscInt_FMT ": needs 0 (all) or more", threads);
     lsp_ctx_options options = {.threads = (int)threads};
     if (cuda)
-        PetscCall(take_gpu(&options));
+        PetscCall(take_gpu(NULL, &options));
     PetscCheck(lsp_ctx_create(&plugin_ctx, &options, error, sizeof error) == LSP_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
                "libsparse: %s", error);
     plugin_device = options.device;
     PetscCall(PetscRegisterFinalize(finish));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode make_beside(PetscDeviceContext current) {
+    lsp_ctx_options options = {.threads = COPYING_THREADS};
+    PetscDevice device;
+    char error[256] = "";
+
+    PetscFunctionBegin;
+    PetscCall(PetscDeviceContextGetDevice(current, &device));
+    PetscCall(PetscDeviceContextCreate(&beside));
+    PetscCall(PetscDeviceContextSetStreamType(beside, PETSC_STREAM_NONBLOCKING));
+    PetscCall(PetscDeviceContextSetDevice(beside, device));
+    PetscCall(PetscDeviceContextSetUp(beside));
+    PetscCall(take_gpu(beside, &options));
+    PetscCheck(lsp_ctx_create(&beside_ctx, &options, error, sizeof error) == LSP_OK, PETSC_COMM_SELF, PETSC_ERR_LIB,
+               "libsparse: %s", error);
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode plugin_fork(lsp_ctx **ctx) {
+    PetscDeviceContext current;
+
+    PetscFunctionBegin;
+    PetscCall(PetscDeviceContextGetCurrentContext(&current));
+    if (!beside_ctx)
+        PetscCall(make_beside(current));
+    PetscCall(PetscDeviceContextWaitForContext(beside, current));
+    *ctx = beside_ctx;
+    PetscFunctionReturn(0);
+}
+
+PetscErrorCode plugin_join(void) {
+    PetscDeviceContext current;
+
+    PetscFunctionBegin;
+    PetscCall(PetscDeviceContextGetCurrentContext(&current));
+    PetscCall(PetscDeviceContextWaitForContext(current, beside));
     PetscFunctionReturn(0);
 }
 

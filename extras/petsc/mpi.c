@@ -1,8 +1,10 @@
 /* mpi.c: the matrix type mpiaijlsp. It is mpiaij whose blocks are of type seqaijlsp; on a GPU its vectors lie there,
- * and so do the values from other ranks, which PETSc then receives without the host if the MPI can. */
+ * and so do the values from other ranks, which PETSc then receives without the host if the MPI can. Meanwhile the
+ * block on the diagonal is multiplied. */
 #include "plugin.h"
 
 static PetscErrorCode (*base_assemblyend)(Mat, MatAssemblyType); /* of mpiaij */
+static PetscErrorCode (*base_mult)(Mat, Vec, Vec);
 static PetscErrorCode (*base_productsetfromoptions)(Mat);
 static PetscErrorCode (*base_preallocate)(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[]);
 
@@ -33,6 +35,69 @@ static PetscErrorCode assemblyend(Mat A, MatAssemblyType mode) {
     PetscFunctionReturn(0);
 }
 
+/* ---- the product with a vector ----------------------------------------------------------------------------------- */
+
+/* The values from other ranks. */
+typedef struct Ghost {
+    PetscObjectId off; /* the block that they are for. All ranks get another one, or none does */
+    Vec values;
+    VecScatter scatter;
+} Ghost;
+
+static PetscErrorCode destroy_ghost(void *handed) {
+    Ghost *ghost = PLUGIN_MEMORY(handed);
+
+    PetscFunctionBegin;
+    PetscCall(VecDestroy(&ghost->values));
+    PetscCall(VecScatterDestroy(&ghost->scatter));
+    PetscCall(PetscFree(ghost));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode get_ghost(Mat A, Mat off, const PetscInt *columns, Vec x, Ghost **found) {
+    PetscObjectId id;
+    IS from;
+    Ghost *ghost;
+
+    PetscFunctionBegin;
+    PetscCall(plugin_attached(A, "lsp_ghost", sizeof *ghost, destroy_ghost, (void **)&ghost));
+    PetscCall(PetscObjectGetId((PetscObject)off, &id));
+    if (id != ghost->off) {
+        PetscCall(VecDestroy(&ghost->values));
+        PetscCall(VecScatterDestroy(&ghost->scatter));
+        PetscCall(MatCreateVecs(off, &ghost->values, NULL));
+        PetscCall(ISCreateGeneral(PETSC_COMM_SELF, off->cmap->n, columns, PETSC_COPY_VALUES, &from));
+        PetscCall(VecScatterCreate(x, from, ghost->values, NULL, &ghost->scatter));
+        PetscCall(ISDestroy(&from));
+        ghost->off = id;
+    }
+    *found = ghost;
+    PetscFunctionReturn(0);
+}
+
+/* On GPUs: the product with the block on the diagonal does not keep the MPI from copying. */
+static PetscErrorCode mult(Mat A, Vec x, Vec y) {
+    const PetscInt *columns;
+    Mat diagonal, off;
+    lsp_where where;
+    Ghost *ghost = NULL;
+
+    PetscFunctionBegin;
+    PetscCall(plugin_where(x, y, &where));
+    if (where == LSP_HOST) {
+        PetscCall((*base_mult)(A, x, y));
+        PetscFunctionReturn(0);
+    }
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &off, &columns));
+    PetscCall(get_ghost(A, off, columns, x, &ghost));
+    PetscCall(plugin_multiply_beside(diagonal, false, x, y));
+    PetscCall(VecScatterBegin(ghost->scatter, x, ghost->values, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(ghost->scatter, x, ghost->values, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(plugin_multiply_beside(off, true, ghost->values, y));
+    PetscCall(plugin_join());
+    PetscFunctionReturn(0);
+}
+
 /* Products of two kin of mpiaij are those of mpiaij. */
 static PetscErrorCode set_product(Mat C) {
     PetscBool kin[2];
@@ -58,6 +123,7 @@ static PetscErrorCode compose(Mat A, bool ours) {
     PetscCall(PetscObjectComposeFunction(object, "MatMPIAIJSetPreallocation_C", ours ? preallocate : base_preallocate));
     PetscCall(PetscObjectChangeTypeName(object, ours ? MATMPIAIJLSP : MATMPIAIJ));
     A->ops->assemblyend = ours ? assemblyend : base_assemblyend;
+    A->ops->mult = ours ? mult : base_mult;
     if (PetscDefined(HAVE_CUDA) && plugin_device == LSP_CUDA)
         PetscCall(MatSetVecType(A, ours ? VECCUDA : VECSTANDARD));
     PetscFunctionReturn(0);
@@ -99,6 +165,7 @@ PetscErrorCode plugin_register_mpi(void) {
     PetscCall(MatSetType(A, MATMPIAIJ));
     PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatMPIAIJSetPreallocation_C", &base_preallocate));
     base_assemblyend = A->ops->assemblyend;
+    base_mult = A->ops->mult;
     base_productsetfromoptions = A->ops->productsetfromoptions;
     PetscCall(MatDestroy(&A));
     PetscCall(MatRegister(MATMPIAIJLSP, create));

@@ -22,41 +22,54 @@ typedef struct Rows {
 } Rows;
 
 /* Frees the arrays. */
-static PetscErrorCode to_matrix(MPI_Comm comm, Rows *r, MatType type, Mat *M) {
+static PetscErrorCode to_matrix(MPI_Comm comm, Rows *r, Mat *M) {
     PetscFunctionBegin;
-    PetscCall(MatCreate(comm, M));
-    PetscCall(MatSetSizes(*M, r->rows, r->cols, PETSC_DETERMINE, PETSC_DETERMINE));
-    PetscCall(MatSetType(*M, type));
-    PetscCall(MatMPIAIJSetPreallocationCSR(*M, r->i, r->j, r->a));
+    PetscCall(MatCreateMPIAIJWithArrays(comm, r->rows, r->cols, PETSC_DETERMINE, PETSC_DETERMINE, r->i, r->j, r->a, M));
     PetscCall(PetscFree3(r->i, r->j, r->a));
     PetscFunctionReturn(0);
 }
 
-/* A matrix of blocks, one a rank. */
-static PetscErrorCode blocks_to_matrix(MPI_Comm comm, const lsp_csr *block, MatType type, Mat *M) {
-    const lsp_type index = sizeof(PetscInt) == 8 ? LSP_I64 : LSP_I32;
-    const lsp_csr_types types = {.rowptr_type = index, .col_type = index, .val_type = LSP_F64, .place = LSP_PLACE_HOST};
-    Rows r = {.rows = (PetscInt)block->rows, .cols = (PetscInt)block->cols};
-    PetscInt before = 0;
-    lsp_csr here;
+/* The arrays of a matrix of blocks, which hang on it. */
+typedef struct Block {
+    lsp_csr csr;
+    PetscInt *none; /* row pointers of the block off the diagonal, which is empty */
+} Block;
+
+static PetscErrorCode destroy_block(void *handed) {
+    Block *b = PLUGIN_MEMORY(handed);
 
     PetscFunctionBegin;
-    PetscCallMPI(MPI_Exscan(&r.cols, &before, 1, MPIU_INT, MPI_SUM, comm));
+    if (plugin_ctx) /* else it ended with the context */
+        LSP_CALL(lsp_csr_free(plugin_ctx, &b->csr));
+    PetscCall(PetscFree(b->none));
+    PetscCall(PetscFree(b));
+    PetscFunctionReturn(0);
+}
+
+/* A matrix of blocks, one a rank. */
+static PetscErrorCode blocks_to_matrix(MPI_Comm comm, const lsp_csr *block, Mat *M) {
+    const lsp_type index = sizeof(PetscInt) == 8 ? LSP_I64 : LSP_I32;
+    const lsp_csr_types types = {.rowptr_type = index, .col_type = index, .val_type = LSP_F64, .place = LSP_PLACE_HOST};
+    const PetscInt rows = (PetscInt)block->rows, cols = (PetscInt)block->cols;
+    lsp_csr here;
+    PetscInt *none;
+    Block *b;
+
+    PetscFunctionBegin;
     LSP_CALL(lsp_csr_copy(plugin_ctx, block, &types, &here));
-    PetscCall(PetscMalloc3((size_t)r.rows + 1, &r.i, (size_t)here.nnz, &r.j, (size_t)here.nnz, &r.a));
-    PetscCall(PetscMemcpy(r.i, here.rowptr, ((size_t)r.rows + 1) * sizeof *r.i));
-    PetscCall(PetscMemcpy(r.a, here.val, (size_t)here.nnz * sizeof *r.a));
-    for (int64_t k = 0; k < here.nnz; k++)
-        r.j[k] = ((const PetscInt *)here.col)[k] + before;
-    LSP_CALL(lsp_csr_free(plugin_ctx, &here));
-    PetscCall(to_matrix(comm, &r, type, M));
+    PetscCall(PetscCalloc1((size_t)rows + 1, &none));
+    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, rows, cols, PETSC_DETERMINE, PETSC_DETERMINE, here.rowptr, here.col,
+                                             here.val, none, none, here.val, M));
+    PetscCall(plugin_attached(*M, "lsp_block", sizeof *b, destroy_block, (void **)&b));
+    *b = (Block){here, none};
     PetscFunctionReturn(0);
 }
 
 /* ---- the block of a rank ----------------------------------------------------------------------------------------- */
 
-/* Makes F. moved[r]: what the diagonal of row r gets in place of it; one that would not be positive stays. */
-static PetscErrorCode split(Mat A, Mat *F, PetscScalar **moved) {
+/* Makes F. moved[r]: what the diagonal of row r gets in place of it; one that would not be positive stays. touched: not
+ * 0 for a row of A that F reads or writes. */
+static PetscErrorCode split(Mat A, Mat *F, PetscScalar **moved, Vec *touched) {
     const PetscInt *garray;
     const PetscScalar *d;
     PetscInt first, last, entries = 0;
@@ -70,6 +83,7 @@ static PetscErrorCode split(Mat A, Mat *F, PetscScalar **moved) {
     PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &off, &garray));
     PetscCall(MatGetOwnershipRange(A, &first, &last));
     PetscCall(MatCreateVecs(A, NULL, &diagonal));
+    PetscCall(VecDuplicate(diagonal, touched));
     PetscCall(MatGetDiagonal(A, diagonal));
     PetscCall(VecGetArrayRead(diagonal, &d));
     PetscCall(plugin_view(off, LSP_HOST, &outer, &state));
@@ -84,6 +98,8 @@ static PetscErrorCode split(Mat A, Mat *F, PetscScalar **moved) {
         PetscInt k = i[row];
 
         r.i[row] = entries;
+        if (k < i[row + 1])
+            PetscCall(VecSetValue(*touched, first + row, 1, INSERT_VALUES));
         for (PetscInt e = i[row]; e < i[row + 1]; e++)
             sum += moved_share * a[e];
         sum = d[row] + sum > 0 ? sum : 0;
@@ -96,9 +112,13 @@ static PetscErrorCode split(Mat A, Mat *F, PetscScalar **moved) {
         (*moved)[row] = sum;
     }
     r.i[r.rows] = entries;
+    for (PetscInt k = 0; k < outer.cols; k++)
+        PetscCall(VecSetValue(*touched, garray[k], 1, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(*touched));
+    PetscCall(VecAssemblyEnd(*touched));
     PetscCall(VecRestoreArrayRead(diagonal, &d));
     PetscCall(VecDestroy(&diagonal));
-    PetscCall(to_matrix(PetscObjectComm((PetscObject)A), &r, MATMPIAIJ, F));
+    PetscCall(to_matrix(PetscObjectComm((PetscObject)A), &r, F));
     PetscFunctionReturn(0);
 }
 
@@ -141,8 +161,8 @@ static PetscErrorCode make_blocks(PC pc, Mat block, const PetscScalar *moved, Ma
         LSP_CALL(lsp_csr_from_diagonal(plugin_ctx, sum.rows, NULL, LSP_F64, plugin_device, &one));
         prolongation = one, coarse = sum;
     }
-    PetscCall(blocks_to_matrix(comm, &prolongation, MATMPIAIJLSP, P));
-    PetscCall(blocks_to_matrix(comm, &coarse, MATMPIAIJ, level));
+    PetscCall(blocks_to_matrix(comm, &prolongation, P));
+    PetscCall(blocks_to_matrix(comm, &coarse, level));
     PetscCallMPI(MPI_Allreduce(&info.radius[0], radius, 1, MPIU_REAL, MPIU_MAX, comm));
     *radius = *radius > 0 ? *radius : 2;
     lsp_multigrid_destroy(multigrid);
@@ -184,6 +204,39 @@ static PetscErrorCode scale(Mat P, Mat level, const char *prefix) {
     PetscCall(MatDiagonalScale(level, weights, weights));
     PetscCall(VecDestroy(&weights));
     PetscCall(VecDestroy(&ones));
+    PetscFunctionReturn(0);
+}
+
+/* P' F P, by those rows of P alone that F touches. */
+static PetscErrorCode make_couplings(Mat F, Mat P, Vec touched, Mat *product) {
+    const PetscScalar *mark;
+    PetscInt first, most = 0;
+    PluginState state;
+    lsp_csr view;
+    Mat block, some;
+    Rows r = {0};
+
+    PetscFunctionBegin;
+    PetscCall(MatMPIAIJGetSeqAIJ(P, &block, NULL, NULL));
+    PetscCall(plugin_view(block, LSP_HOST, &view, &state));
+    PetscCall(MatGetOwnershipRangeColumn(P, &first, NULL));
+    PetscCall(VecGetArrayRead(touched, &mark));
+    const PetscInt *i = view.rowptr, *j = view.col;
+    const PetscScalar *a = view.val;
+    r.rows = (PetscInt)view.rows, r.cols = (PetscInt)view.cols;
+    for (PetscInt row = 0; row < r.rows; row++)
+        most += mark[row] != 0 ? i[row + 1] - i[row] : 0;
+    PetscCall(PetscMalloc3((size_t)r.rows + 1, &r.i, (size_t)most, &r.j, (size_t)most, &r.a));
+    r.i[0] = 0;
+    for (PetscInt row = 0, entries = 0; row < r.rows; row++) {
+        for (PetscInt k = i[row]; k < i[row + 1] && mark[row] != 0; k++)
+            r.j[entries] = first + j[k], r.a[entries++] = a[k];
+        r.i[row + 1] = entries;
+    }
+    PetscCall(VecRestoreArrayRead(touched, &mark));
+    PetscCall(to_matrix(PetscObjectComm((PetscObject)P), &r, &some));
+    PetscCall(MatPtAP(F, some, MAT_INITIAL_MATRIX, 2, product));
+    PetscCall(MatDestroy(&some));
     PetscFunctionReturn(0);
 }
 
@@ -267,6 +320,7 @@ PetscErrorCode plugin_set_up_ranks(PC pc) {
     PetscInt unknowns;
     PetscReal radius;
     PetscScalar *moved;
+    Vec touched;
     Mat block, F, P, level, C;
 
     PetscFunctionBegin;
@@ -277,12 +331,14 @@ PetscErrorCode plugin_set_up_ranks(PC pc) {
                " unknowns%s. It serves the blocks of ranks: -pc_type bjacobi -sub_pc_type lsp, or asm",
                unknowns, space ? " and a near-null space" : "");
     PetscCall(MatMPIAIJGetSeqAIJ(pc->pmat, &block, NULL, NULL));
-    PetscCall(split(pc->pmat, &F, &moved));
+    PetscCall(split(pc->pmat, &F, &moved, &touched));
     PetscCall(make_blocks(pc, block, moved, &P, &level, &radius));
     PetscCall(PetscFree(moved));
+    PetscCall(MatConvert(P, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &P));
     PetscCall(PCGetOptionsPrefix(pc, &prefix));
     PetscCall(scale(P, level, prefix));
-    PetscCall(MatPtAP(F, P, MAT_INITIAL_MATRIX, 2, &C));
+    PetscCall(make_couplings(F, P, touched, &C));
+    PetscCall(VecDestroy(&touched));
     PetscCall(MatAXPY(C, 1, level, DIFFERENT_NONZERO_PATTERN));
     PetscCall(MatConvert(C, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &C)); /* so that its vectors lie on the GPU */
     PetscCall(make_grids(pc, P, C, radius, prefix));

@@ -10,7 +10,7 @@
 #define MATMPIAIJLSP "mpiaijlsp"
 #define PCLSP "lsp"
 
-/* PETSc 3.23 hands a destructor the place of the pointer, and made PetscOptionItems a pointer. */
+/* PETSc 3.23 hands a destructor the place of the pointer, and made PetscOptionItems a pointer; 3.21 renamed streams. */
 #if PETSC_VERSION_GE(3, 23, 0)
 #define PLUGIN_MEMORY(handed) (*(void **)(handed))
 #define PetscContainerSetUserDestroy PetscContainerSetCtxDestroy
@@ -18,6 +18,10 @@ typedef PetscOptionItems PluginOptions;
 #else
 #define PLUGIN_MEMORY(handed) (handed)
 typedef PetscOptionItems *PluginOptions;
+#endif
+
+#if !PETSC_VERSION_GE(3, 21, 0)
+#define PETSC_STREAM_NONBLOCKING PETSC_STREAM_GLOBAL_NONBLOCKING
 #endif
 
 typedef struct PluginEvents {
@@ -28,13 +32,14 @@ extern lsp_ctx *plugin_ctx;     /* from the registration to PetscFinalize */
 extern lsp_where plugin_device; /* where products of matrices and multigrid are made, and new vectors lie */
 extern PluginEvents plugin_events;
 
-/* Makes the library's refusal an error of PETSc, with its sentence. */
-#define LSP_CALL(call)                                                                                                 \
+/* Makes the library's refusal, by a context or the usual one, an error of PETSc, with its sentence. */
+#define LSP_CALL_BY(ctx, call)                                                                                         \
     do {                                                                                                               \
         const lsp_status status_ = (call);                                                                             \
         PetscCheck(status_ == LSP_OK, PETSC_COMM_SELF, plugin_error(status_), "libsparse: %s",                         \
-                   plugin_ctx ? lsp_last_error(plugin_ctx) : "PetscFinalize has ended its context");                   \
+                   (ctx) ? lsp_last_error(ctx) : "PetscFinalize has ended its context");                               \
     } while (0)
+#define LSP_CALL(call) LSP_CALL_BY(plugin_ctx, call)
 
 PetscErrorCode plugin_error(lsp_status status);
 
@@ -59,6 +64,14 @@ PetscErrorCode plugin_wrote_values(Mat A);
 
 /* Whether both vectors lie on the GPU of the plug-in. */
 PetscErrorCode plugin_where(Vec x, Vec z, lsp_where *where);
+
+/* A context beside PETSc's stream, for which the MPI waits when it copies between GPUs. _fork: its next work waits for
+ * what PETSc has begun; makes it the first time. _join: PETSc's next work waits for it. */
+PetscErrorCode plugin_fork(lsp_ctx **ctx);
+PetscErrorCode plugin_join(void);
+
+/* z = A*x, or z + A*x, of vectors on the GPU, by that context. */
+PetscErrorCode plugin_multiply_beside(Mat A, bool adds, Vec x, Vec z);
 
 /* The zeroed memory that hangs on a matrix under this name; made the first time. `destroy` frees what is in it. */
 PetscErrorCode plugin_attached(Mat A, const char *name, size_t bytes, PetscErrorCode (*destroy)(void *), void **memory);

@@ -83,6 +83,7 @@ PetscErrorCode fill(Vec x) {
 
 PetscErrorCode compare_vectors(Mat A, Mat B) {
     Vec right[4], left[4];
+    PetscInt rows, cols;
 
     PetscFunctionBegin;
     for (int k = 0; k < 4; k++) {
@@ -105,6 +106,12 @@ PetscErrorCode compare_vectors(Mat A, Mat B) {
     PetscCall(MatMultTransposeAdd(A, left[0], right[0], right[2]));
     PetscCall(MatMultTransposeAdd(B, left[0], right[0], right[3]));
     PetscCall(must_agree(right[2], right[3], "MatMultTransposeAdd"));
+    PetscCall(MatGetSize(A, &rows, &cols));
+    if (rows == cols) {
+        PetscCall(MatGetDiagonal(A, left[2]));
+        PetscCall(MatGetDiagonal(B, left[3]));
+        PetscCall(must_agree(left[2], left[3], "MatGetDiagonal"));
+    }
     for (int k = 0; k < 4; k++) {
         PetscCall(VecDestroy(&right[k]));
         PetscCall(VecDestroy(&left[k]));

@@ -1,4 +1,4 @@
-/* vectors.c: products of our type with vectors, made by plans of libsparse where the vectors lie. */
+/* vectors.c: products of our type with vectors, made by plans of libsparse where the vectors lie; diagonals. */
 #include "plugin.h"
 
 /* On the host PETSc makes the first products of a structure, and the first with new values. A plan saves its cost after
@@ -14,13 +14,14 @@ typedef struct Planned {
 } Planned;
 
 typedef struct Vectors {
-    Planned planned[2][2]; /* on the host and on the GPU; plain and transposed */
+    Planned planned[3][2]; /* on the host, on the GPU, beside there; plain and transposed */
 } Vectors;
 
 typedef struct Request {
     Mat A;
+    lsp_ctx *ctx;
     lsp_where where;
-    bool transposed;
+    bool beside, transposed;
     lsp_csr view;
     lsp_spmv_plan *plan; /* NULL: none yet */
 } Request;
@@ -29,13 +30,14 @@ typedef struct Request {
 static struct {
     PetscErrorCode (*mult)(Mat, Vec, Vec), (*multtranspose)(Mat, Vec, Vec);
     PetscErrorCode (*multadd)(Mat, Vec, Vec, Vec), (*multtransposeadd)(Mat, Vec, Vec, Vec);
+    PetscErrorCode (*getdiagonal)(Mat, Vec);
 } base;
 
 static PetscErrorCode destroy_vectors(void *handed) {
     Vectors *vectors = PLUGIN_MEMORY(handed);
 
     PetscFunctionBegin;
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 6; k++)
         lsp_spmv_plan_destroy(vectors->planned[k / 2][k % 2].plan);
     PetscCall(PetscFree(vectors));
     PetscFunctionReturn(0);
@@ -47,9 +49,9 @@ static PetscErrorCode renew_plan(const Request *r, Planned *planned) {
     PetscFunctionBegin;
     PetscCall(PetscLogEventBegin(plugin_events.plan, r->A, 0, 0, 0));
     if (planned->plan)
-        LSP_CALL(lsp_spmv_update(planned->plan, &r->view));
+        LSP_CALL_BY(r->ctx, lsp_spmv_update(planned->plan, &r->view));
     else
-        LSP_CALL(lsp_spmv_plan_create(plugin_ctx, &r->view, &options, &planned->plan));
+        LSP_CALL_BY(r->ctx, lsp_spmv_plan_create(r->ctx, &r->view, &options, &planned->plan));
     PetscCall(PetscLogEventEnd(plugin_events.plan, r->A, 0, 0, 0));
     PetscFunctionReturn(0);
 }
@@ -72,7 +74,7 @@ static PetscErrorCode get_plan(Request *r, bool *served) {
         PetscFunctionReturn(0);
     }
     PetscCall(plugin_attached(r->A, "lsp_vectors", sizeof *vectors, destroy_vectors, (void **)&vectors));
-    Planned *planned = &vectors->planned[r->where][r->transposed];
+    Planned *planned = &vectors->planned[r->beside ? 2 : r->where][r->transposed];
     if (!plugin_same_structure(&planned->state, &state)) {
         lsp_spmv_plan_destroy(planned->plan);
         *planned = (Planned){.state = state};
@@ -92,15 +94,12 @@ static PetscErrorCode run(const Request *r, const lsp_spmv_vectors *vectors) {
     const PetscLogDouble flops = 2.0 * (PetscLogDouble)r->view.nnz;
 
     PetscFunctionBegin;
-    if (r->where == LSP_CUDA)
+    if (r->where == LSP_CUDA && !r->beside)
         PetscCall(PetscLogGpuTimeBegin());
-    LSP_CALL(r->plan ? lsp_spmv_execute(r->plan, vectors) : lsp_spmv(plugin_ctx, &r->view, NULL, vectors, NULL));
-    if (r->where == LSP_CUDA) {
+    LSP_CALL_BY(r->ctx, r->plan ? lsp_spmv_execute(r->plan, vectors) : lsp_spmv(r->ctx, &r->view, NULL, vectors, NULL));
+    if (r->where == LSP_CUDA && !r->beside)
         PetscCall(PetscLogGpuTimeEnd());
-        PetscCall(PetscLogGpuFlops(flops));
-    } else {
-        PetscCall(PetscLogFlops(flops));
-    }
+    PetscCall(r->where == LSP_CUDA ? PetscLogGpuFlops(flops) : PetscLogFlops(flops));
     PetscFunctionReturn(0);
 }
 
@@ -143,7 +142,7 @@ static PetscErrorCode multiply_by_nothing(Vec y, Vec z) {
 
 static PetscErrorCode serve(Mat A, bool transposed, Vec x, Vec y, Vec z) {
     const PetscLogEvent event = transposed ? plugin_events.transposed : plugin_events.mult;
-    Request r = {.A = A, .transposed = transposed};
+    Request r = {.A = A, .ctx = plugin_ctx, .transposed = transposed};
     bool served;
 
     PetscFunctionBegin;
@@ -163,14 +162,48 @@ static PetscErrorCode serve(Mat A, bool transposed, Vec x, Vec y, Vec z) {
     PetscFunctionReturn(0);
 }
 
+PetscErrorCode plugin_multiply_beside(Mat A, bool adds, Vec x, Vec z) {
+    Request r = {.A = A, .where = LSP_CUDA, .beside = true};
+    bool served;
+
+    PetscFunctionBegin;
+    PetscCall(plugin_fork(&r.ctx));
+    PetscCall(get_plan(&r, &served));
+    PetscCall(PetscLogEventBegin(plugin_events.mult, A, x, z, 0));
+    PetscCall(r.view.nnz == 0 ? multiply_by_nothing(adds ? z : NULL, z) : multiply(&r, x, adds ? z : NULL, z));
+    PetscCall(PetscLogEventEnd(plugin_events.mult, A, x, z, 0));
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode mult(Mat A, Vec x, Vec z) { return serve(A, false, x, NULL, z); }
 static PetscErrorCode multadd(Mat A, Vec x, Vec y, Vec z) { return serve(A, false, x, y, z); }
 static PetscErrorCode multtranspose(Mat A, Vec x, Vec z) { return serve(A, true, x, NULL, z); }
 static PetscErrorCode multtransposeadd(Mat A, Vec x, Vec y, Vec z) { return serve(A, true, x, y, z); }
 
+/* PETSc's own is for the host. */
+static PetscErrorCode getdiagonal(Mat A, Vec v) {
+    PetscScalar *diagonal;
+    PluginState state;
+    lsp_where where;
+    lsp_csr view;
+
+    PetscFunctionBegin;
+    PetscCall(plugin_where(v, v, &where));
+    if (where == LSP_HOST || A->structure_only || A->rmap->n != A->cmap->n) {
+        PetscCall(base.getdiagonal(A, v));
+        PetscFunctionReturn(0);
+    }
+    PetscCall(plugin_view(A, where, &view, &state));
+    PetscCall(VecGetArrayWriteAndMemType(v, &diagonal, NULL));
+    LSP_CALL(lsp_csr_diagonal(plugin_ctx, &view, diagonal));
+    PetscCall(VecRestoreArrayWriteAndMemType(v, &diagonal));
+    PetscFunctionReturn(0);
+}
+
 void plugin_keep_vector_ops(Mat A) {
     base.mult = A->ops->mult, base.multadd = A->ops->multadd;
     base.multtranspose = A->ops->multtranspose, base.multtransposeadd = A->ops->multtransposeadd;
+    base.getdiagonal = A->ops->getdiagonal;
 }
 
 void plugin_set_vector_ops(Mat A, bool ours) {
@@ -178,4 +211,5 @@ void plugin_set_vector_ops(Mat A, bool ours) {
     A->ops->multadd = ours ? multadd : base.multadd;
     A->ops->multtranspose = ours ? multtranspose : base.multtranspose;
     A->ops->multtransposeadd = ours ? multtransposeadd : base.multtransposeadd;
+    A->ops->getdiagonal = ours ? getdiagonal : base.getdiagonal;
 }
