@@ -17,7 +17,8 @@ static PetscErrorCode reset(PC pc) {
     PetscFunctionBegin;
     drop_hierarchy(h);
     PetscCall(PCDestroy(&h->grids));
-    PetscCall(MatDestroy(&h->all));
+    if (plugin_ctx) /* else it ended with the context */
+        LSP_CALL(lsp_csr_free(plugin_ctx, &h->all));
     PetscCall(VecDestroy(&h->all_b));
     PetscCall(VecDestroy(&h->all_x));
     PetscCall(VecScatterDestroy(&h->to_all));
@@ -111,17 +112,14 @@ static PetscErrorCode set_up_one(PC pc, Mat A) {
 }
 
 static PetscErrorCode set_up(PC pc) {
-    Hierarchy *h = pc->data;
+    const Hierarchy *h = pc->data;
     Mat A;
 
     PetscFunctionBegin;
+    if (h->to_all) /* made with its grid */
+        PetscFunctionReturn(0);
     PetscCall(matrix_of_one(pc, &A));
     PetscCall(PetscLogEventBegin(plugin_events.setup, pc, 0, 0, 0));
-    if (!A && h->gathers) {
-        PetscCall(reset(pc));
-        PetscCall(plugin_gather(pc));
-        A = h->all;
-    }
     PetscCall(A ? set_up_one(pc, A) : plugin_set_up_ranks(pc));
     PetscCall(PetscLogEventEnd(plugin_events.setup, pc, 0, 0, 0));
     PetscFunctionReturn(0);
@@ -164,17 +162,24 @@ static PetscErrorCode cycle_away(Hierarchy *h, Vec b, Vec x) {
     PetscFunctionReturn(0);
 }
 
+static PetscErrorCode cycle(Hierarchy *h, Vec b, Vec x) {
+    lsp_where where;
+
+    PetscFunctionBegin;
+    PetscCall(plugin_where(b, x, &where));
+    PetscCall(where == plugin_device ? cycle_there(h, b, x) : cycle_away(h, b, x));
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode apply_one(Mat A, Hierarchy *h, Vec b, Vec x) {
     PluginState now;
-    lsp_where where;
     lsp_csr view;
 
     PetscFunctionBegin;
     PetscCall(plugin_view(A, plugin_device, &view, &now)); /* the finest level reads its arrays */
     PetscCheck(plugin_same_structure(&h->state, &now) && h->state.a == now.a, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
                "The structure of the matrix has changed since PCSetUp");
-    PetscCall(plugin_where(b, x, &where));
-    PetscCall(where == plugin_device ? cycle_there(h, b, x) : cycle_away(h, b, x));
+    PetscCall(cycle(h, b, x));
     PetscFunctionReturn(0);
 }
 
@@ -188,7 +193,7 @@ static PetscErrorCode apply_gathered(Hierarchy *h, Vec b, Vec x) {
     PetscFunctionBegin;
     PetscCall(VecScatterBegin(h->to_all, b, h->all_b, INSERT_VALUES, SCATTER_FORWARD));
     PetscCall(VecScatterEnd(h->to_all, b, h->all_b, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCall(apply_one(h->all, h, h->all_b, h->all_x));
+    PetscCall(cycle(h, h->all_b, h->all_x));
     PetscCall(VecGetOwnershipRange(x, &first, NULL));
     PetscCall(VecGetLocalSize(x, &count));
     PetscCall(VecGetArrayReadAndMemType(h->all_x, &from, &type[0]));
@@ -205,9 +210,13 @@ static PetscErrorCode apply(PC pc, Vec b, Vec x) {
     Mat A;
 
     PetscFunctionBegin;
+    if (h->to_all) {
+        PetscCall(apply_gathered(h, b, x));
+        PetscFunctionReturn(0);
+    }
     PetscCall(matrix_of_one(pc, &A));
     PetscCall(PetscLogEventBegin(plugin_events.apply, pc, b, x, 0));
-    PetscCall(A ? apply_one(A, h, b, x) : h->gathers ? apply_gathered(h, b, x) : PCApply(h->grids, b, x));
+    PetscCall(A ? apply_one(A, h, b, x) : PCApply(h->grids, b, x));
     PetscCall(PetscLogEventEnd(plugin_events.apply, pc, b, x, 0));
     PetscFunctionReturn(0);
 }

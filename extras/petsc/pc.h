@@ -12,14 +12,11 @@ typedef struct Hierarchy {
     lsp_array near_null; /* where the hierarchy is */
     lsp_array b, x;      /* there, for vectors that lie elsewhere; made when such come */
     PC grids;            /* several ranks: PETSc's multigrid of two grids; one: NULL */
-    bool gathers;        /* several ranks: each has a hierarchy for the whole matrix. Then there are: */
-    Mat all;             /* the whole matrix */
-    Vec all_b, all_x;    /* vectors of it */
+    lsp_csr all;         /* of a coarse grid, whose hierarchy every rank has: its matrix, and vectors for all ranks */
+    Vec all_b, all_x;
     VecScatter to_all;
 } Hierarchy;
 
-/* For pc->pmat of type mpiaij or its kin. _ranks: makes the grids. _gather: the matrix and the vectors of all ranks. */
-PetscErrorCode plugin_set_up_ranks(PC pc);
-PetscErrorCode plugin_gather(PC pc);
+PetscErrorCode plugin_set_up_ranks(PC pc); /* for pc->pmat of type mpiaij or its kin: makes the grids */
 
 #endif

@@ -1,126 +1,98 @@
 /* pc_ranks.c: the preconditioner lsp of one unknown a node on several ranks: PETSc's multigrid with two grids.
  *
  * A rank makes a hierarchy for its block of A, with what a row has in other blocks added to its diagonal, so that
- * constant vectors stay near-null. The first prolongation of that is the rank's part of P. Let F be A without those
- * blocks: entries of other ranks' columns, and their sums on the diagonal, with the other sign. Then the coarse matrix
- * is P' A P = P' (blocks) P + P' F P, whose first part is level 1 of the hierarchies, and F has few entries. Every rank
- * gathers the coarse matrix and takes a cycle of the library's multigrid for it. */
-#include "pc.h"
+ * constant vectors stay near-null. The first prolongation of that is the rank's part of P, level 1 its part of the
+ * coarse matrix; pc_border.c smooths P where blocks meet, and completes the coarse matrix. Every rank gathers that and
+ * takes a cycle of the library's multigrid for it. */
+#include "pc_ranks.h"
 #include <petscksp.h>
 
 /* As in solve/multigrid. */
-static const PetscReal jacobi_damping = 1.6, chebyshev_top = 1.1, chebyshev_share = 0.15, coarse_threshold = 0.02;
+static const PetscReal jacobi_damping = 1.6, chebyshev_top = 1.1, chebyshev_share = 0.15, coarse_threshold = 0.02,
+                       prolongation_damping = 4.0 / 3;
 
-/* Of what a row has in other blocks; with all of it a block without a boundary of its own would be singular. */
-static const PetscReal moved_share = 0.999;
+/* ---- the prolongation -------------------------------------------------------------------------------------------- */
 
-/* The arrays of a matrix of PETSc, with columns of all ranks. */
-typedef struct Rows {
-    PetscInt rows, cols; /* of this rank */
-    PetscInt *i, *j;
-    PetscScalar *a;
-} Rows;
+typedef struct Prolongation {
+    lsp_where where; /* P lies where vectors do */
+    lsp_csr P;
+    lsp_spmv_plan *up, *down; /* of P and of its transpose */
+    Mat W;                    /* P + W prolongs; NULL: none yet */
+} Prolongation;
 
-/* Frees the arrays. */
-static PetscErrorCode to_matrix(MPI_Comm comm, Rows *r, Mat *M) {
-    PetscFunctionBegin;
-    PetscCall(MatCreateMPIAIJWithArrays(comm, r->rows, r->cols, PETSC_DETERMINE, PETSC_DETERMINE, r->i, r->j, r->a, M));
-    PetscCall(PetscFree3(r->i, r->j, r->a));
-    PetscFunctionReturn(0);
-}
-
-/* The arrays of a matrix of blocks, which hang on it. */
-typedef struct Block {
-    lsp_csr csr;
-    PetscInt *none; /* row pointers of the block off the diagonal, which is empty */
-} Block;
-
-static PetscErrorCode destroy_block(void *handed) {
-    Block *b = PLUGIN_MEMORY(handed);
+static PetscErrorCode destroy_prolongation(Mat M) {
+    Prolongation *p;
 
     PetscFunctionBegin;
+    PetscCall(MatShellGetContext(M, &p));
+    lsp_spmv_plan_destroy(p->up);
+    lsp_spmv_plan_destroy(p->down);
     if (plugin_ctx) /* else it ended with the context */
-        LSP_CALL(lsp_csr_free(plugin_ctx, &b->csr));
-    PetscCall(PetscFree(b->none));
-    PetscCall(PetscFree(b));
+        LSP_CALL(lsp_csr_free(plugin_ctx, &p->P));
+    PetscCall(MatDestroy(&p->W));
+    PetscCall(PetscFree(p));
     PetscFunctionReturn(0);
 }
 
-/* A matrix of blocks, one a rank. */
-static PetscErrorCode blocks_to_matrix(MPI_Comm comm, const lsp_csr *block, Mat *M) {
-    const lsp_type index = sizeof(PetscInt) == 8 ? LSP_I64 : LSP_I32;
-    const lsp_csr_types types = {.rowptr_type = index, .col_type = index, .val_type = LSP_F64, .place = LSP_PLACE_HOST};
-    const PetscInt rows = (PetscInt)block->rows, cols = (PetscInt)block->cols;
-    lsp_csr here;
-    PetscInt *none;
-    Block *b;
+static PetscErrorCode prolong_add(Mat M, Vec x, Vec y, Vec z) {
+    Prolongation *p;
 
     PetscFunctionBegin;
-    LSP_CALL(lsp_csr_copy(plugin_ctx, block, &types, &here));
-    PetscCall(PetscCalloc1((size_t)rows + 1, &none));
-    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, rows, cols, PETSC_DETERMINE, PETSC_DETERMINE, here.rowptr, here.col,
-                                             here.val, none, none, here.val, M));
-    PetscCall(plugin_attached(*M, "lsp_block", sizeof *b, destroy_block, (void **)&b));
-    *b = (Block){here, none};
+    PetscCall(MatShellGetContext(M, &p));
+    if (y && y != z)
+        PetscCall(VecCopy(y, z));
+    PetscCall(plugin_execute(p->up, p->where, y != NULL, x, z));
+    if (p->W)
+        PetscCall(MatMultAdd(p->W, x, z, z));
+    PetscFunctionReturn(0);
+}
+
+static PetscErrorCode prolong(Mat M, Vec x, Vec z) { return prolong_add(M, x, NULL, z); }
+
+static PetscErrorCode restricts(Mat M, Vec x, Vec z) {
+    Prolongation *p;
+
+    PetscFunctionBegin;
+    PetscCall(MatShellGetContext(M, &p));
+    PetscCall(plugin_execute(p->down, p->where, false, x, z));
+    if (p->W)
+        PetscCall(MatMultTransposeAdd(p->W, x, z, z));
+    PetscFunctionReturn(0);
+}
+
+/* A matrix of which PETSc sees no entry; its vectors are like those of A. */
+static PetscErrorCode make_shell(Mat A, PetscInt rows, PetscInt cols, void *context, Mat *M) {
+    VecType type;
+
+    PetscFunctionBegin;
+    PetscCall(
+        MatCreateShell(PetscObjectComm((PetscObject)A), rows, cols, PETSC_DETERMINE, PETSC_DETERMINE, context, M));
+    PetscCall(MatGetVecType(A, &type));
+    PetscCall(MatShellSetVecType(*M, type));
+    PetscCall(MatSetUp(*M));
+    PetscFunctionReturn(0);
+}
+
+/* Takes P from the caller. */
+static PetscErrorCode make_prolongation(Mat A, lsp_csr *P, Mat *M) {
+    const lsp_spmv_options transposed = {.transpose = true};
+    Prolongation *p;
+
+    PetscFunctionBegin;
+    PetscCall(PetscNew(&p));
+    p->where = P->where, p->P = *P;
+    *P = (lsp_csr){0};
+    LSP_CALL(lsp_spmv_plan_create(plugin_ctx, &p->P, NULL, &p->up));
+    LSP_CALL(lsp_spmv_plan_create(plugin_ctx, &p->P, &transposed, &p->down));
+    PetscCall(make_shell(A, (PetscInt)p->P.rows, (PetscInt)p->P.cols, p, M));
+    PetscCall(MatShellSetOperation(*M, MATOP_MULT, (void (*)(void))prolong));
+    PetscCall(MatShellSetOperation(*M, MATOP_MULT_ADD, (void (*)(void))prolong_add));
+    PetscCall(MatShellSetOperation(*M, MATOP_MULT_TRANSPOSE, (void (*)(void))restricts));
+    PetscCall(MatShellSetOperation(*M, MATOP_DESTROY, (void (*)(void))destroy_prolongation));
     PetscFunctionReturn(0);
 }
 
 /* ---- the block of a rank ----------------------------------------------------------------------------------------- */
-
-/* Makes F. moved[r]: what the diagonal of row r gets in place of it; one that would not be positive stays. touched: not
- * 0 for a row of A that F reads or writes. */
-static PetscErrorCode split(Mat A, Mat *F, PetscScalar **moved, Vec *touched) {
-    const PetscInt *garray;
-    const PetscScalar *d;
-    PetscInt first, last, entries = 0;
-    PluginState state;
-    lsp_csr outer;
-    Mat off;
-    Vec diagonal;
-    Rows r = {0};
-
-    PetscFunctionBegin;
-    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &off, &garray));
-    PetscCall(MatGetOwnershipRange(A, &first, &last));
-    PetscCall(MatCreateVecs(A, NULL, &diagonal));
-    PetscCall(VecDuplicate(diagonal, touched));
-    PetscCall(MatGetDiagonal(A, diagonal));
-    PetscCall(VecGetArrayRead(diagonal, &d));
-    PetscCall(plugin_view(off, LSP_HOST, &outer, &state));
-    const PetscInt *i = outer.rowptr, *j = outer.col;
-    const PetscScalar *a = outer.val;
-    r.rows = r.cols = last - first;
-    const size_t most = (size_t)(outer.nnz + r.rows);
-    PetscCall(PetscMalloc3((size_t)r.rows + 1, &r.i, most, &r.j, most, &r.a));
-    PetscCall(PetscMalloc1((size_t)r.rows, moved));
-    for (PetscInt row = 0; row < r.rows; row++) {
-        PetscScalar sum = 0;
-        PetscInt k = i[row];
-
-        r.i[row] = entries;
-        if (k < i[row + 1])
-            PetscCall(VecSetValue(*touched, first + row, 1, INSERT_VALUES));
-        for (PetscInt e = i[row]; e < i[row + 1]; e++)
-            sum += moved_share * a[e];
-        sum = d[row] + sum > 0 ? sum : 0;
-        for (; k < i[row + 1] && garray[j[k]] < first; k++)
-            r.j[entries] = garray[j[k]], r.a[entries++] = a[k];
-        if (sum != 0)
-            r.j[entries] = first + row, r.a[entries++] = -sum;
-        for (; k < i[row + 1]; k++)
-            r.j[entries] = garray[j[k]], r.a[entries++] = a[k];
-        (*moved)[row] = sum;
-    }
-    r.i[r.rows] = entries;
-    for (PetscInt k = 0; k < outer.cols; k++)
-        PetscCall(VecSetValue(*touched, garray[k], 1, INSERT_VALUES));
-    PetscCall(VecAssemblyBegin(*touched));
-    PetscCall(VecAssemblyEnd(*touched));
-    PetscCall(VecRestoreArrayRead(diagonal, &d));
-    PetscCall(VecDestroy(&diagonal));
-    PetscCall(to_matrix(PetscObjectComm((PetscObject)A), &r, F));
-    PetscFunctionReturn(0);
-}
 
 /* sum = the block and what is moved to its diagonal. */
 static PetscErrorCode add_moved(Mat block, const PetscScalar *moved, lsp_csr *sum) {
@@ -140,15 +112,20 @@ static PetscErrorCode add_moved(Mat block, const PetscScalar *moved, lsp_csr *su
     PetscFunctionReturn(0);
 }
 
-/* P, level 1 as far as blocks have it, and the largest spectral radius of diag(A)^-1 A of a block. */
-static PetscErrorCode make_blocks(PC pc, Mat block, const PetscScalar *moved, Mat *P, Mat *level, PetscReal *radius) {
+/* P of this rank, `where` vectors lie, level 1 on the host, and the largest spectral radius of diag(A)^-1 A of a block.
+ */
+static PetscErrorCode make_blocks(PC pc, const PetscScalar *moved, lsp_where where, lsp_csr *P, lsp_csr *level,
+                                  PetscReal *radius) {
     const Hierarchy *h = pc->data;
-    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+    lsp_csr_types types = {
+        .rowptr_type = PLUGIN_INDEX, .col_type = PLUGIN_INDEX, .val_type = LSP_F64, .place = lsp_place_of(where)};
     lsp_multigrid *multigrid = NULL;
     lsp_multigrid_info info = {0};
     lsp_csr sum, one = {0}, prolongation, coarse;
+    Mat block;
 
     PetscFunctionBegin;
+    PetscCall(MatMPIAIJGetSeqAIJ(pc->pmat, &block, NULL, NULL));
     PetscCall(add_moved(block, moved, &sum));
     if (sum.rows > 0) {
         LSP_CALL(lsp_multigrid_create(plugin_ctx, &sum, &h->options, &multigrid));
@@ -161,9 +138,10 @@ static PetscErrorCode make_blocks(PC pc, Mat block, const PetscScalar *moved, Ma
         LSP_CALL(lsp_csr_from_diagonal(plugin_ctx, sum.rows, NULL, LSP_F64, plugin_device, &one));
         prolongation = one, coarse = sum;
     }
-    PetscCall(blocks_to_matrix(comm, &prolongation, P));
-    PetscCall(blocks_to_matrix(comm, &coarse, level));
-    PetscCallMPI(MPI_Allreduce(&info.radius[0], radius, 1, MPIU_REAL, MPIU_MAX, comm));
+    LSP_CALL(lsp_csr_copy(plugin_ctx, &prolongation, &types, P));
+    types.place = LSP_PLACE_HOST;
+    LSP_CALL(lsp_csr_copy(plugin_ctx, &coarse, &types, level));
+    PetscCallMPI(MPI_Allreduce(&info.radius[0], radius, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
     *radius = *radius > 0 ? *radius : 2;
     lsp_multigrid_destroy(multigrid);
     LSP_CALL(lsp_csr_free(plugin_ctx, &one));
@@ -171,74 +149,121 @@ static PetscErrorCode make_blocks(PC pc, Mat block, const PetscScalar *moved, Ma
     PetscFunctionReturn(0);
 }
 
-/* ---- two grids --------------------------------------------------------------------------------------------------- */
-
-/* Scales the columns of P, and level 1 with them, so that P turns the constant into the constant: as the library does
- * not say which vector does that, it is found by least squares. */
-static PetscErrorCode scale(Mat P, Mat level, const char *prefix) {
-    PetscInt count;
-    PetscScalar *value;
+/* Multiplies the columns of P, and level 1 with them, so that P turns the constant into the constant: as the library
+ * does not say which vector does that, it is found by least squares. Level 1 then has columns of all ranks. */
+static PetscErrorCode scale(Mat M, lsp_csr *level, const char *prefix) {
+    const PetscScalar *there;
+    PetscInt first;
+    PetscScalar *value, *val = level->val;
+    Prolongation *p;
     Vec weights, ones;
     KSP solver;
     PC none;
 
     PetscFunctionBegin;
-    PetscCall(MatCreateVecs(P, &weights, &ones));
+    PetscCall(MatCreateVecs(M, &weights, &ones));
     PetscCall(VecSet(ones, 1));
-    PetscCall(KSPCreate(PetscObjectComm((PetscObject)P), &solver));
+    PetscCall(KSPCreate(PetscObjectComm((PetscObject)M), &solver));
     PetscCall(KSPSetOptionsPrefix(solver, prefix));
     PetscCall(KSPAppendOptionsPrefix(solver, "lsp_scale_"));
     PetscCall(KSPSetType(solver, KSPLSQR));
-    PetscCall(KSPSetOperators(solver, P, P));
+    PetscCall(KSPSetOperators(solver, M, M));
     PetscCall(KSPGetPC(solver, &none));
     PetscCall(PCSetType(none, PCNONE));
     PetscCall(KSPSetTolerances(solver, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 40));
     PetscCall(KSPSolve(solver, ones, weights));
     PetscCall(KSPDestroy(&solver));
-    PetscCall(VecGetLocalSize(weights, &count));
-    PetscCall(VecGetArray(weights, &value));
-    for (PetscInt k = 0; k < count; k++)
-        value[k] = value[k] > 0 ? value[k] : 1;
-    PetscCall(VecRestoreArray(weights, &value));
-    PetscCall(MatDiagonalScale(P, NULL, weights));
-    PetscCall(MatDiagonalScale(level, weights, weights));
-    PetscCall(VecDestroy(&weights));
     PetscCall(VecDestroy(&ones));
+    PetscCall(VecGetOwnershipRange(weights, &first, NULL));
+    PetscCall(VecGetArray(weights, &value));
+    for (PetscInt r = 0; r < level->rows; r++)
+        value[r] = value[r] > 0 ? value[r] : 1;
+    const PetscInt *begin = level->rowptr;
+    PetscInt *col = level->col;
+    for (PetscInt r = 0; r < level->rows; r++)
+        for (PetscInt k = begin[r]; k < begin[r + 1]; k++)
+            val[k] *= value[r] * value[col[k]], col[k] += first;
+    PetscCall(VecGetSize(weights, &first));
+    level->cols = first;
+    PetscCall(VecRestoreArray(weights, &value));
+    PetscCall(MatShellGetContext(M, &p));
+    PetscCall(p->where == LSP_CUDA ? VecGetArrayReadAndMemType(weights, &there, NULL)
+                                   : VecGetArrayRead(weights, &there));
+    LSP_CALL(lsp_csr_scale(plugin_ctx, &p->P, NULL, there));
+    PetscCall(p->where == LSP_CUDA ? VecRestoreArrayReadAndMemType(weights, &there)
+                                   : VecRestoreArrayRead(weights, &there));
+    LSP_CALL(lsp_spmv_update(p->up, &p->P));
+    LSP_CALL(lsp_spmv_update(p->down, &p->P));
+    PetscCall(VecDestroy(&weights));
     PetscFunctionReturn(0);
 }
 
-/* P' F P, by those rows of P alone that F touches. */
-static PetscErrorCode make_couplings(Mat F, Mat P, Vec touched, Mat *product) {
-    const PetscScalar *mark;
-    PetscInt first, most = 0;
-    PluginState state;
-    lsp_csr view;
-    Mat block, some;
-    Rows r = {0};
+/* ---- the coarse matrix ------------------------------------------------------------------------------------------- */
+
+/* The rows of all ranks, on the host of each. */
+static PetscErrorCode gather(MPI_Comm comm, const lsp_csr *mine, lsp_csr *all) {
+    const PetscInt own[] = {(PetscInt)mine->rows, (PetscInt)mine->nnz};
+    PetscInt *sizes, before[2] = {0, 0};
+    PetscMPIInt ranks, *count[2], *at[2];
+    PetscInt64 total[2] = {0, 0};
 
     PetscFunctionBegin;
-    PetscCall(MatMPIAIJGetSeqAIJ(P, &block, NULL, NULL));
-    PetscCall(plugin_view(block, LSP_HOST, &view, &state));
-    PetscCall(MatGetOwnershipRangeColumn(P, &first, NULL));
-    PetscCall(VecGetArrayRead(touched, &mark));
-    const PetscInt *i = view.rowptr, *j = view.col;
-    const PetscScalar *a = view.val;
-    r.rows = (PetscInt)view.rows, r.cols = (PetscInt)view.cols;
-    for (PetscInt row = 0; row < r.rows; row++)
-        most += mark[row] != 0 ? i[row + 1] - i[row] : 0;
-    PetscCall(PetscMalloc3((size_t)r.rows + 1, &r.i, (size_t)most, &r.j, (size_t)most, &r.a));
-    r.i[0] = 0;
-    for (PetscInt row = 0, entries = 0; row < r.rows; row++) {
-        for (PetscInt k = i[row]; k < i[row + 1] && mark[row] != 0; k++)
-            r.j[entries] = first + j[k], r.a[entries++] = a[k];
-        r.i[row + 1] = entries;
-    }
-    PetscCall(VecRestoreArrayRead(touched, &mark));
-    PetscCall(to_matrix(PetscObjectComm((PetscObject)P), &r, &some));
-    PetscCall(MatPtAP(F, some, MAT_INITIAL_MATRIX, 2, product));
-    PetscCall(MatDestroy(&some));
+    PetscCallMPI(MPI_Comm_size(comm, &ranks));
+    PetscCall(PetscMalloc5(2 * ranks, &sizes, ranks, &count[0], ranks, &count[1], ranks, &at[0], ranks, &at[1]));
+    PetscCallMPI(MPI_Allgather(own, 2, MPIU_INT, sizes, 2, MPIU_INT, comm));
+    for (PetscMPIInt r = 0; r < ranks; r++)
+        for (int k = 0; k < 2; k++) {
+            count[k][r] = (PetscMPIInt)sizes[2 * r + k], at[k][r] = (PetscMPIInt)total[k];
+            total[k] += sizes[2 * r + k];
+        }
+    PetscCheck(total[0] <= INT32_MAX && total[1] <= INT32_MAX, comm, PETSC_ERR_SUP,
+               "The coarse matrix of -pc_type lsp has %lld rows and %lld entries, and every rank needs all of it: at "
+               "most 2^31 - 1 are possible",
+               (long long)total[0], (long long)total[1]);
+    PetscCall(plugin_make_rows((PetscInt)total[0], (PetscInt)mine->cols, (PetscInt)total[1], all));
+    PetscInt *begin = all->rowptr;
+    begin[0] = 0;
+    PetscCallMPI(MPI_Allgatherv((const PetscInt *)mine->rowptr + 1, (PetscMPIInt)own[0], MPIU_INT, begin + 1, count[0],
+                                at[0], MPIU_INT, comm));
+    PetscCallMPI(MPI_Allgatherv(mine->col, (PetscMPIInt)own[1], MPIU_INT, all->col, count[1], at[1], MPIU_INT, comm));
+    PetscCallMPI(
+        MPI_Allgatherv(mine->val, (PetscMPIInt)own[1], MPIU_SCALAR, all->val, count[1], at[1], MPIU_SCALAR, comm));
+    for (PetscMPIInt r = 0; r < ranks; before[0] += sizes[2 * r], before[1] += sizes[2 * r + 1], r++)
+        for (PetscInt row = 0; row < sizes[2 * r]; row++)
+            begin[1 + before[0] + row] += before[1];
+    PetscCall(PetscFree5(sizes, count[0], count[1], at[0], at[1]));
     PetscFunctionReturn(0);
 }
+
+/* Every rank takes a cycle for the whole coarse matrix, of which C has the sizes. */
+static PetscErrorCode set_coarse(const Hierarchy *h, const lsp_csr *level, Mat C, KSP coarse) {
+    const lsp_csr_types types = {.place = lsp_place_of(plugin_device)};
+    Hierarchy *all;
+    lsp_csr here;
+    PC cycle;
+    Vec part;
+
+    PetscFunctionBegin;
+    PetscCall(KSPSetType(coarse, KSPPREONLY));
+    PetscCall(KSPSetOperators(coarse, C, C));
+    PetscCall(KSPGetPC(coarse, &cycle));
+    PetscCall(PCSetType(cycle, PCLSP));
+    all = cycle->data;
+    all->options = h->options;
+    all->options.threshold = PetscMax(h->options.threshold, coarse_threshold);
+    PetscCall(gather(PetscObjectComm((PetscObject)C), level, &here));
+    LSP_CALL(lsp_csr_copy(plugin_ctx, &here, &types, &all->all));
+    LSP_CALL(lsp_csr_free(plugin_ctx, &here));
+    all->rows = all->all.rows;
+    LSP_CALL(lsp_multigrid_create(plugin_ctx, &all->all, &all->options, &all->multigrid));
+    PetscCall(MatCreateVecs(C, &part, NULL));
+    PetscCall(VecScatterCreateToAll(part, &all->to_all, &all->all_b));
+    PetscCall(VecDuplicate(all->all_b, &all->all_x));
+    PetscCall(VecDestroy(&part));
+    PetscFunctionReturn(0);
+}
+
+/* ---- two grids --------------------------------------------------------------------------------------------------- */
 
 static PetscErrorCode set_smoother(const Hierarchy *h, PetscReal radius, Mat A, KSP smoother) {
     const bool jacobi = h->options.smoother == LSP_SMOOTHER_JACOBI;
@@ -261,41 +286,11 @@ static PetscErrorCode set_smoother(const Hierarchy *h, PetscReal radius, Mat A, 
     PetscFunctionReturn(0);
 }
 
-/* Every rank takes a cycle for the whole coarse matrix. */
-static PetscErrorCode set_coarse(const Hierarchy *h, Mat C, KSP coarse) {
-    PC cycle;
-
-    PetscFunctionBegin;
-    PetscCall(KSPSetType(coarse, KSPPREONLY));
-    PetscCall(KSPSetOperators(coarse, C, C));
-    PetscCall(KSPGetPC(coarse, &cycle));
-    PetscCall(PCSetType(cycle, PCLSP));
-    Hierarchy *all = cycle->data;
-    all->gathers = true;
-    all->options = h->options;
-    all->options.threshold = PetscMax(all->options.threshold, coarse_threshold);
-    PetscFunctionReturn(0);
-}
-
-PetscErrorCode plugin_gather(PC pc) {
-    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-    Hierarchy *h = pc->data;
-    PetscMPIInt ranks;
-    Vec part;
-
-    PetscFunctionBegin;
-    PetscCallMPI(MPI_Comm_size(comm, &ranks));
-    PetscCall(MatCreateRedundantMatrix(pc->pmat, ranks, MPI_COMM_NULL, MAT_INITIAL_MATRIX, &h->all));
-    PetscCall(MatCreateVecs(pc->pmat, &part, NULL));
-    PetscCall(VecScatterCreateToAll(part, &h->to_all, &h->all_b));
-    PetscCall(VecDuplicate(h->all_b, &h->all_x));
-    PetscCall(VecDestroy(&part));
-    PetscFunctionReturn(0);
-}
-
-static PetscErrorCode make_grids(PC pc, Mat P, Mat C, PetscReal radius, const char *prefix) {
+static PetscErrorCode make_grids(PC pc, Mat P, const lsp_csr *level, PetscReal radius, const char *prefix) {
+    const PetscInt rows = (PetscInt)level->rows;
     Hierarchy *h = pc->data;
     KSP smoother, coarse;
+    Mat C;
 
     PetscFunctionBegin;
     PetscCall(PCDestroy(&h->grids));
@@ -309,7 +304,9 @@ static PetscErrorCode make_grids(PC pc, Mat P, Mat C, PetscReal radius, const ch
     PetscCall(PCMGGetSmoother(h->grids, 1, &smoother));
     PetscCall(set_smoother(h, radius, pc->pmat, smoother));
     PetscCall(PCMGGetCoarseSolve(h->grids, &coarse));
-    PetscCall(set_coarse(h, C, coarse));
+    PetscCall(make_shell(pc->pmat, rows, rows, NULL, &C));
+    PetscCall(set_coarse(h, level, C, coarse));
+    PetscCall(MatDestroy(&C));
     PetscCall(PCSetUp(h->grids));
     PetscFunctionReturn(0);
 }
@@ -319,9 +316,11 @@ PetscErrorCode plugin_set_up_ranks(PC pc) {
     MatNullSpace space;
     PetscInt unknowns;
     PetscReal radius;
-    PetscScalar *moved;
-    Vec touched;
-    Mat block, F, P, level, C;
+    Prolongation *p;
+    lsp_where where;
+    lsp_csr P, level;
+    Border border;
+    Mat M;
 
     PetscFunctionBegin;
     PetscCall(MatGetBlockSize(pc->pmat, &unknowns));
@@ -330,21 +329,17 @@ PetscErrorCode plugin_set_up_ranks(PC pc) {
                "-pc_type lsp on several ranks takes one unknown a node and no near-null space, not %" PetscInt_FMT
                " unknowns%s. It serves the blocks of ranks: -pc_type bjacobi -sub_pc_type lsp, or asm",
                unknowns, space ? " and a near-null space" : "");
-    PetscCall(MatMPIAIJGetSeqAIJ(pc->pmat, &block, NULL, NULL));
-    PetscCall(split(pc->pmat, &F, &moved, &touched));
-    PetscCall(make_blocks(pc, block, moved, &P, &level, &radius));
-    PetscCall(PetscFree(moved));
-    PetscCall(MatConvert(P, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &P));
     PetscCall(PCGetOptionsPrefix(pc, &prefix));
-    PetscCall(scale(P, level, prefix));
-    PetscCall(make_couplings(F, P, touched, &C));
-    PetscCall(VecDestroy(&touched));
-    PetscCall(MatAXPY(C, 1, level, DIFFERENT_NONZERO_PATTERN));
-    PetscCall(MatConvert(C, MATMPIAIJLSP, MAT_INPLACE_MATRIX, &C)); /* so that its vectors lie on the GPU */
-    PetscCall(make_grids(pc, P, C, radius, prefix));
-    PetscCall(MatDestroy(&F));
-    PetscCall(MatDestroy(&P));
-    PetscCall(MatDestroy(&level));
-    PetscCall(MatDestroy(&C));
+    PetscCall(plugin_find_border(pc->pmat, &border));
+    PetscCall(plugin_where(border.diagonal, border.diagonal, &where));
+    PetscCall(make_blocks(pc, border.moved, where, &P, &level, &radius));
+    PetscCall(make_prolongation(pc->pmat, &P, &M));
+    PetscCall(scale(M, &level, prefix));
+    PetscCall(MatShellGetContext(M, &p));
+    PetscCall(plugin_smooth_border(&border, &p->P, prolongation_damping / radius, &p->W, &level));
+    PetscCall(plugin_leave_border(&border));
+    PetscCall(make_grids(pc, M, &level, radius, prefix));
+    LSP_CALL(lsp_csr_free(plugin_ctx, &level));
+    PetscCall(MatDestroy(&M));
     PetscFunctionReturn(0);
 }

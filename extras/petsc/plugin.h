@@ -73,6 +73,9 @@ PetscErrorCode plugin_join(void);
 /* z = A*x, or z + A*x, of vectors on the GPU, by that context. */
 PetscErrorCode plugin_multiply_beside(Mat A, bool adds, Vec x, Vec z);
 
+/* z = A*x, or z + A*x, by a plan of plugin_ctx, `where` all vectors lie. */
+PetscErrorCode plugin_execute(lsp_spmv_plan *plan, lsp_where where, bool adds, Vec x, Vec z);
+
 /* The zeroed memory that hangs on a matrix under this name; made the first time. `destroy` frees what is in it. */
 PetscErrorCode plugin_attached(Mat A, const char *name, size_t bytes, PetscErrorCode (*destroy)(void *), void **memory);
 

@@ -140,6 +140,17 @@ static PetscErrorCode multiply_by_nothing(Vec y, Vec z) {
     PetscFunctionReturn(0);
 }
 
+PetscErrorCode plugin_execute(lsp_spmv_plan *plan, lsp_where where, bool adds, Vec x, Vec z) {
+    Request r = {.ctx = plugin_ctx, .where = where, .plan = plan};
+    lsp_spmv_info info;
+
+    PetscFunctionBegin;
+    LSP_CALL(lsp_spmv_plan_get_info(plan, &info));
+    r.view.nnz = info.stored_entries;
+    PetscCall(multiply(&r, x, adds ? z : NULL, z));
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode serve(Mat A, bool transposed, Vec x, Vec y, Vec z) {
     const PetscLogEvent event = transposed ? plugin_events.transposed : plugin_events.mult;
     Request r = {.A = A, .ctx = plugin_ctx, .transposed = transposed};

@@ -1,0 +1,30 @@
+/* pc_ranks.h: the preconditioner lsp on several ranks. */
+#ifndef LSP_EXTRAS_PETSC_PC_RANKS_H
+#define LSP_EXTRAS_PETSC_PC_RANKS_H
+
+#include "pc.h"
+
+#define PLUGIN_INDEX (sizeof(PetscInt) == 8 ? LSP_I64 : LSP_I32)
+
+/* Rows of this rank, on the host; the caller frees them. */
+PetscErrorCode plugin_make_rows(PetscInt rows, PetscInt cols, PetscInt entries, lsp_csr *r);
+
+/* Where the rows of this rank meet those of others. */
+typedef struct Border {
+    Mat A;
+    PetscInt first, rows;
+    PetscScalar *moved; /* what its block has more on the diagonal, for what a row has in other blocks; the diagonal
+                           stays positive */
+    char *mark;
+    PetscInt near; /* rows that have a mark */
+    Vec diagonal;  /* of A */
+} Border;
+
+PetscErrorCode plugin_find_border(Mat A, Border *border);
+PetscErrorCode plugin_leave_border(Border *border);
+
+/* P, of the blocks, becomes P + W, smoothed by what couples them: W = -factor * D^-1 F P. level, of this rank, for all
+ * columns: comes as P' B P, where B are the blocks with what is moved, and becomes (P + W)' A (P + W). */
+PetscErrorCode plugin_smooth_border(const Border *border, const lsp_csr *P, PetscReal factor, Mat *W, lsp_csr *level);
+
+#endif
