@@ -12,12 +12,15 @@ PetscErrorCode plugin_make_rows(PetscInt rows, PetscInt cols, PetscInt entries, 
 /* Where the rows of this rank meet those of others. */
 typedef struct Border {
     Mat A;
-    PetscInt first, rows;
+    PetscInt rows;
     PetscScalar *moved; /* what its block has more on the diagonal, for what a row has in other blocks; the diagonal
                            stays positive */
     char *mark;
-    PetscInt near; /* rows that have a mark */
-    Vec diagonal;  /* of A */
+    PetscInt near, all; /* rows near the border, of this rank and of all */
+    PetscInt *list;     /* those of this rank */
+    PetscInt *place;    /* the number of a row among those of all ranks; -1: it is not near the border */
+    PetscInt *outer;    /* the same of the columns in other blocks */
+    Vec diagonal;       /* of A */
 } Border;
 
 PetscErrorCode plugin_find_border(Mat A, Border *border);
