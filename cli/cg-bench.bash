@@ -6,7 +6,7 @@ _cg_bench() {
         --passes --precision --device --threads --max-memory --repeat --compare --history --lenient --json --quiet
         --verbose --version --help"
     local generators="poisson2d: stencil27: fem3: er: rmat: web: perm: nascg:"
-    local methods="auto reference rows equal gather diagonals blocks lengths propagate"
+    local methods="auto reference rows equal gather diagonals blocks lengths propagate packed"
     COMPREPLY=()
     # bash splits words at = and : (COMP_WORDBREAKS); the option is the last word before these
     [[ $word == "=" ]] && word=

@@ -36,7 +36,7 @@ static const cli_option table[] = {
     {"max-iter", 0, CLI_COUNT, "N", FIELD(max_iterations), 1, INT64_MAX, "give up after N iterations (10 n or 100000)"},
     {"method", 0, CLI_WORD, "NAME", FIELD(method_name), 0, 0,
      "of products with A: auto reference rows equal\n"
-     "gather diagonals blocks lengths propagate"},
+     "gather diagonals blocks lengths propagate packed"},
     {"passes", 0, CLI_WORD, "auto|N", FIELD(passes_name), 0, 0, "with --method gather: read x in N passes"},
     {"precision", 0, CLI_CHOICE, "f64|f32", FIELD(precision), 0, 0, "type of all numbers (default f64)"},
     {"device", 0, CLI_WORD, "DEVICE", FIELD(device_name), 0, 0,
