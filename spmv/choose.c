@@ -3,10 +3,18 @@
 #include "cache_model/cache_model.h"
 #include "core/cuda.h"
 #include "diagonals.h"
+#include "packed.h"
 #include "spmv.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_device *device, lsp_spmv_method method) {
+    const bool in_slices = method == LSP_SPMV_DIAGONALS || method == LSP_SPMV_BLOCKS;
+    return in_slices                   ? device->diagonals != NULL ? &lsp_spmv_diagonals : NULL
+           : method == LSP_SPMV_PACKED ? device->packed != NULL ? &lsp_spmv_packed : NULL
+                                       : device->engines[method];
+}
 
 /* Are there blocks? job->choice.block is the best size among them. */
 static bool has_blocks(const lsp_spmv_job *job, const lsp_spmv_facts *facts, lsp_spmv_why *why) {
@@ -26,7 +34,7 @@ static bool has_blocks(const lsp_spmv_job *job, const lsp_spmv_facts *facts, lsp
 /* Can it run this job? From LSP_SPMV_DIAGONALS on the methods are prepared by a plan. */
 static bool is_offered(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_method method, const lsp_spmv_facts *facts,
                        lsp_spmv_why *why) {
-    const lsp_spmv_engine *engine = job->device->engines[method];
+    const lsp_spmv_engine *engine = lsp_spmv_engine_of(job->device, method);
     if (engine == NULL) {
         snprintf(why->text, sizeof why->text, "is not offered for matrices on %s",
                  job->A.where == LSP_HOST ? "the host" : "a GPU");
@@ -138,7 +146,7 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     if (choice->method != LSP_SPMV_GATHER) {
         choice->passes = 1;
     }
-    job->engine = job->device->engines[choice->method];
+    job->engine = lsp_spmv_engine_of(job->device, choice->method);
 done:
     return status;
 }

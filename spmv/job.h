@@ -110,7 +110,7 @@ typedef struct lsp_spmv_engine {
 
 /* What a kind of device offers. */
 typedef struct lsp_spmv_device {
-    const lsp_spmv_engine *engines[LSP_SPMV_METHODS]; /* NULL: none */
+    const lsp_spmv_engine *engines[LSP_SPMV_METHODS]; /* NULL: none. Those of both devices: choose.c */
     const struct lsp_diagonals_device *diagonals;     /* NULL: no diagonals and no blocks */
     const struct lsp_packed_device *packed;
     /* Sets the facts of a checked matrix but the slots of diagonals and blocks. A GPU's waits. */

@@ -10,12 +10,15 @@ extern "C" {
 #endif
 
 typedef struct lsp_packed {
-    lsp_spmv_plan *plan; /* of that matrix; the outer plan's `packed` */
-    int64_t count;       /* of its rows */
-    int64_t *rows;       /* row r of it is row rows[r] of A */
+    int64_t count; /* of its rows */
+    int64_t *rows; /* row r of it is row rows[r] of A */
     void *rowptr;
     void *sums; /* of its rows: laid out as Y, without gaps */
 } lsp_packed;
+
+/* Of a prepared plan: a view of that matrix; where the sums of its rows are expected. */
+lsp_csr lsp_packed_matrix(const lsp_spmv_plan *plan);
+void *lsp_packed_sums(const lsp_spmv_plan *plan);
 
 /* What a device does with them. */
 typedef struct lsp_packed_device {

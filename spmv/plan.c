@@ -2,6 +2,7 @@
 #include "core/cuda.h"
 #include "matrices/csr/plans.h"
 #include "matrices/matrices.h"
+#include "packed.h"
 #include "spmv.h"
 #include <stdio.h>
 
@@ -55,6 +56,30 @@ static void release(lsp_spmv_plan *plan) {
     lsp_spmv_drop_parts(plan);
 }
 
+/* LSP_SPMV_PACKED: a plan of the rows that have entries makes their sums. */
+static lsp_status prepare_packed(lsp_spmv_plan *plan) {
+    lsp_status status = LSP_OK;
+    const lsp_csr P = lsp_packed_matrix(plan);
+    lsp_spmv_options options = plan->job.options;
+    options.method = LSP_SPMV_AUTO;
+    LSP_TRY(lsp_spmv_plan_create(plan->ctx, &P, &options, &plan->packed));
+    plan->info.plan_bytes += plan->packed->info.plan_bytes;
+    plan->info.stored_entries = plan->packed->info.stored_entries;
+done:
+    return status;
+}
+
+static lsp_status execute_packed(const lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors) {
+    const lsp_spmv_vectors sums = {
+        .alpha = 1, .x = vectors->x, .x_stride = vectors->x_stride, .y = lsp_packed_sums(plan)};
+    return plan->packed->job.A.rows > 0 ? lsp_spmv_execute(plan->packed, &sums) : LSP_OK;
+}
+
+static lsp_status update_packed(const lsp_spmv_plan *plan) {
+    const lsp_csr P = lsp_packed_matrix(plan);
+    return lsp_spmv_update(plan->packed, &P);
+}
+
 /* Prepares the chosen method. Where the library chose, and memory does not suffice for it, CSR as it is serves. */
 static lsp_status prepare_method(lsp_spmv_plan *plan) {
     lsp_status status = LSP_OK;
@@ -64,12 +89,15 @@ static lsp_status prepare_method(lsp_spmv_plan *plan) {
     if (plan->job.engine->prepare != NULL) {
         status = plan->job.engine->prepare(plan);
     }
+    if (status == LSP_OK && wanted == LSP_SPMV_PACKED) {
+        status = prepare_packed(plan);
+    }
     if (status == LSP_ERR_MEMORY && plan->job.options.method == LSP_SPMV_AUTO && wanted != LSP_SPMV_ROWS) {
         release(plan);
         (void)lsp_ctx_trim(plan->ctx); /* what was released is free for others */
         choice->method = LSP_SPMV_ROWS;
         choice->passes = 1;
-        plan->job.engine = plan->job.device->engines[LSP_SPMV_ROWS];
+        plan->job.engine = lsp_spmv_engine_of(plan->job.device, LSP_SPMV_ROWS);
         snprintf(choice->reason, sizeof choice->reason, "memory does not suffice for a plan of %s",
                  lsp_spmv_method_name(wanted));
         lsp_spmv_tell(&plan->job, &plan->info);
@@ -145,6 +173,7 @@ lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors
     }
     lsp_spmv_job job = plan->job;
     LSP_TRY(lsp_spmv_check_vectors(plan->ctx, vectors, &job));
+    LSP_TRY(plan->packed != NULL ? execute_packed(plan, vectors) : LSP_OK);
     if (job.A.rows > 0) {
         LSP_TRY(job.engine->run(plan->ctx, &job, plan->parts));
     }
@@ -163,6 +192,7 @@ lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A) {
         LSP_TRY(lsp_csr_check_planned(plan->ctx, "A", &plan->given, A));
         plan->job.A = *A;
     }
+    LSP_TRY(plan->packed != NULL ? update_packed(plan) : LSP_OK);
     if (plan->job.engine->update != NULL) {
         LSP_TRY(plan->job.engine->update(plan));
     }

@@ -10,6 +10,8 @@ extern const lsp_spmv_device lsp_spmv_cpu, lsp_spmv_cuda;
 lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_job *job);
 /* check.c: sets job->vectors, strides included. Overlaps of x and y, and strides that are too short, are refused. */
 lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors, lsp_spmv_job *job);
+/* choose.c: the engine of a method; NULL: the device has none. */
+const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_device *device, lsp_spmv_method method);
 /* choose.c: sets job->choice and job->engine. `facts` NULL: one call without a plan. A method that was asked for and
  * has no engine here, or does not fit, is refused. */
 lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts);
