@@ -79,7 +79,7 @@ PetscErrorCode plugin_make_context(void) {
 }
 
 static PetscErrorCode make_beside(PetscDeviceContext current) {
-    lsp_ctx_options options = {.threads = COPYING_THREADS};
+    lsp_ctx_options options = {.threads = 1};
     PetscDevice device;
     char error[256] = "";
 

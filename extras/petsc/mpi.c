@@ -84,7 +84,7 @@ static PetscErrorCode mult(Mat A, Vec x, Vec y) {
 
     PetscFunctionBegin;
     PetscCall(plugin_where(x, y, &where));
-    if (where == LSP_HOST) {
+    if (where == LSP_HOST || A->structure_only) {
         PetscCall((*base_mult)(A, x, y));
         PetscFunctionReturn(0);
     }

@@ -6,7 +6,7 @@
 
 typedef struct Hierarchy {
     lsp_multigrid_options options;
-    lsp_multigrid *multigrid; /* one rank; several: NULL */
+    lsp_multigrid *multigrid; /* of one rank, or of a coarse grid; several: NULL */
     PluginState state;        /* of its matrix */
     int64_t rows;
     lsp_array near_null; /* where the hierarchy is */

@@ -32,7 +32,7 @@ static PetscErrorCode solve(Mat A, const char *type, PetscInt *iterations, Vec *
     PetscFunctionBegin;
     PetscCall(MatCreateVecs(A, x, &b));
     PetscCall(fill(b));
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, &solver));
+    PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &solver));
     PetscCall(KSPSetType(solver, KSPCG));
     PetscCall(KSPGetPC(solver, &preconditioner));
     PetscCall(PCSetType(preconditioner, type));
@@ -43,6 +43,41 @@ static PetscErrorCode solve(Mat A, const char *type, PetscInt *iterations, Vec *
     PetscCall(KSPGetIterationNumber(solver, iterations));
     PetscCall(KSPDestroy(&solver));
     PetscCall(VecDestroy(&b));
+    PetscFunctionReturn(0);
+}
+
+/* Multigrid over ranks takes as many iterations as one rank for all of the matrix, or one more. A grid of k*k points
+ * with eight neighbours each: without what pc_border.c does it takes two or three more. */
+static PetscErrorCode test_iterations(PetscInt k) {
+    PetscMPIInt ranks;
+    PetscInt low, high, several, alone;
+    Mat A, whole;
+    Vec x;
+
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+    PetscCall(make_grid(k, "aijlsp", NULL, &A));
+    PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    PetscCall(MatGetOwnershipRange(A, &low, &high));
+    for (PetscInt r = low; r < high; r++) {
+        const PetscInt left = r % k > 0, right = (r + 1) % k > 0, below = r + k < k * k;
+        const PetscInt far[] = {left ? r - k - 1 : -1, right ? r - k + 1 : -1, left && below ? r + k - 1 : -1,
+                                right && below ? r + k + 1 : -1, r};
+        const PetscScalar value[] = {-1, -1, -1, -1, 4};
+        PetscCall(MatSetValues(A, 1, &r, 5, far, value, ADD_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(solve(A, "lsp", &several, &x));
+    PetscCall(VecDestroy(&x));
+    if (ranks > 1) {
+        PetscCall(MatCreateRedundantMatrix(A, ranks, MPI_COMM_NULL, MAT_INITIAL_MATRIX, &whole));
+        PetscCall(solve(whole, "lsp", &alone, &x));
+        MUST(several <= alone + 1, "%d iterations, %d on one rank", (int)several, (int)alone);
+        PetscCall(MatDestroy(&whole));
+        PetscCall(VecDestroy(&x));
+    }
+    PetscCall(MatDestroy(&A));
     PetscFunctionReturn(0);
 }
 
@@ -121,6 +156,7 @@ PetscErrorCode test_ranks(void) {
     PetscCall(solve(B, "lsp", &fast, &y)); /* of the whole matrix */
     PetscCall(must_agree_to(1e-9, x, y, "the solution by multigrid of all ranks"));
     MUST(fast <= slow + 4, "%d iterations, %d with gamg", (int)fast, (int)slow);
+    PetscCall(test_iterations(100));
     PetscCall(test_new_values(B, "jacobi"));
     PetscCall(test_new_values(B, "chebyshev"));
     PetscCall(PetscOptionsClearValue(NULL, "-mat_seqaij_type"));
