@@ -32,8 +32,8 @@ static PetscErrorCode destroy(PC pc) {
     PetscFunctionReturn(0);
 }
 
-/* Brings the near-null vectors to the order of the library: those of an unknown beside each other. */
-static PetscErrorCode get_near_null(Mat A, Hierarchy *h) {
+/* In the order of the library: those of an unknown beside each other. */
+PetscErrorCode plugin_get_near_null(Mat A, Hierarchy *h) {
     const PetscInt n = A->rmap->n;
     const Vec *vectors;
     const PetscScalar *value;
@@ -43,6 +43,7 @@ static PetscErrorCode get_near_null(Mat A, Hierarchy *h) {
     PetscInt count;
 
     PetscFunctionBegin;
+    lsp_array_free(&h->near_null);
     h->options.near_null = NULL, h->options.near_null_vectors = 0;
     PetscCall(MatGetNearNullSpace(A, &space));
     if (!space)
@@ -103,7 +104,7 @@ static PetscErrorCode set_up_one(PC pc, Mat A) {
         drop_hierarchy(h);
         PetscCall(MatGetBlockSize(pc->pmat, &block));
         h->options.block = block;
-        PetscCall(get_near_null(pc->pmat, h));
+        PetscCall(plugin_get_near_null(pc->pmat, h));
         LSP_CALL(lsp_multigrid_create(plugin_ctx, &view, &h->options, &h->multigrid));
     }
     h->state = state;

@@ -17,6 +17,7 @@ typedef struct Hierarchy {
     VecScatter to_all;
 } Hierarchy;
 
-PetscErrorCode plugin_set_up_ranks(PC pc); /* for pc->pmat of type mpiaij or its kin: makes the grids */
+PetscErrorCode plugin_get_near_null(Mat A, Hierarchy *h); /* of this rank's rows: into the options */
+PetscErrorCode plugin_set_up_ranks(PC pc);                /* for pc->pmat of type mpiaij or its kin: makes the grids */
 
 #endif

@@ -3,7 +3,8 @@
  * symmetric pattern. */
 #include "pc_ranks.h"
 
-/* Of what a row has in other blocks; with all of it a block without a boundary of its own would be singular. */
+/* Of what a row has in other blocks; with all of it a block without a boundary of its own would be singular. With
+ * several unknowns a node nothing is moved: blocks might not stay positive definite. */
 static const PetscReal moved_share = 0.999;
 
 enum {
@@ -154,7 +155,7 @@ static PetscErrorCode number_rows(Border *border, const Blocks *b) {
     PetscFunctionReturn(0);
 }
 
-PetscErrorCode plugin_find_border(Mat A, Border *border) {
+PetscErrorCode plugin_find_border(Mat A, PetscInt unknowns, Border *border) {
     const PetscScalar *d;
     Blocks b;
 
@@ -172,7 +173,7 @@ PetscErrorCode plugin_find_border(Mat A, Border *border) {
         PetscScalar sum = 0;
         for (PetscInt k = b.oi[row]; k < b.oi[row + 1]; k++)
             sum += moved_share * b.oa[k];
-        border->moved[row] = d[row] + sum > 0 ? sum : 0;
+        border->moved[row] = unknowns == 1 && d[row] + sum > 0 ? sum : 0;
     }
     PetscCall(VecRestoreArrayRead(border->diagonal, &d));
     PetscFunctionReturn(0);
@@ -240,6 +241,11 @@ static PetscErrorCode take_near(const Border *border, const lsp_csr *P, PetscInt
     lsp_csr some;
 
     PetscFunctionBegin;
+    if (border->near == 0) { /* a list of no row is NULL, which stands for all rows */
+        PetscCall(plugin_make_rows(0, all, 0, rows));
+        *(PetscInt *)rows->rowptr = 0;
+        PetscFunctionReturn(0);
+    }
     LSP_CALL(lsp_array_create(plugin_ctx, bytes, P->where, &there));
     LSP_CALL(lsp_array_copy(plugin_ctx, there.memory, P->where, border->list, LSP_HOST, bytes));
     const lsp_index_list wanted = {.list = there.memory, .count = border->near, .type = PLUGIN_INDEX};

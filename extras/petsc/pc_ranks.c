@@ -1,9 +1,10 @@
-/* pc_ranks.c: the preconditioner lsp of one unknown a node on several ranks: PETSc's multigrid with two grids.
+/* pc_ranks.c: the preconditioner lsp on several ranks: PETSc's multigrid with two grids.
  *
  * A rank makes a hierarchy for its block of A, with what a row has in other blocks added to its diagonal, so that
  * constant vectors stay near-null. The first prolongation of that is the rank's part of P, level 1 its part of the
  * coarse matrix; pc_border.c smooths P where blocks meet, and completes the coarse matrix. Every rank gathers that and
- * takes a cycle of the library's multigrid for it. */
+ * takes a cycle of the library's multigrid for it. The near-null vectors of the coarse matrix are those that P turns
+ * into the near-null vectors of A: the library does not tell them, so they are found by least squares. */
 #include "pc_ranks.h"
 #include <petscksp.h>
 
@@ -114,14 +115,16 @@ static PetscErrorCode add_moved(Mat block, const PetscScalar *moved, lsp_csr *su
 
 /* P of this rank, `where` vectors lie, level 1 on the host, and the largest spectral radius of diag(A)^-1 A of a block.
  */
-static PetscErrorCode make_blocks(PC pc, const PetscScalar *moved, lsp_where where, lsp_csr *P, lsp_csr *level,
-                                  PetscReal *radius) {
+static PetscErrorCode make_blocks(PC pc, PetscInt vectors, const PetscScalar *moved, lsp_where where, lsp_csr *P,
+                                  lsp_csr *level, PetscReal *radius) {
+    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
     const Hierarchy *h = pc->data;
     lsp_csr_types types = {
         .rowptr_type = PLUGIN_INDEX, .col_type = PLUGIN_INDEX, .val_type = LSP_F64, .place = lsp_place_of(where)};
     lsp_multigrid *multigrid = NULL;
     lsp_multigrid_info info = {0};
     lsp_csr sum, one = {0}, prolongation, coarse;
+    PetscMPIInt whole, any;
     Mat block;
 
     PetscFunctionBegin;
@@ -138,10 +141,15 @@ static PetscErrorCode make_blocks(PC pc, const PetscScalar *moved, lsp_where whe
         LSP_CALL(lsp_csr_from_diagonal(plugin_ctx, sum.rows, NULL, LSP_F64, plugin_device, &one));
         prolongation = one, coarse = sum;
     }
+    whole = sum.rows > 0 && info.levels <= 1 && vectors != h->options.block;
+    PetscCallMPI(MPI_Allreduce(&whole, &any, 1, MPI_INT, MPI_MAX, comm));
+    PetscCheck(!any, comm, PETSC_ERR_SUP,
+               "-pc_type lsp: a rank has too few rows for %" PetscInt_FMT " near-null vectors of %d unknowns a node",
+               vectors, (int)h->options.block);
     LSP_CALL(lsp_csr_copy(plugin_ctx, &prolongation, &types, P));
     types.place = LSP_PLACE_HOST;
     LSP_CALL(lsp_csr_copy(plugin_ctx, &coarse, &types, level));
-    PetscCallMPI(MPI_Allreduce(&info.radius[0], radius, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
+    PetscCallMPI(MPI_Allreduce(&info.radius[0], radius, 1, MPIU_REAL, MPIU_MAX, comm));
     *radius = *radius > 0 ? *radius : 2;
     lsp_multigrid_destroy(multigrid);
     LSP_CALL(lsp_csr_free(plugin_ctx, &one));
@@ -149,42 +157,46 @@ static PetscErrorCode make_blocks(PC pc, const PetscScalar *moved, lsp_where whe
     PetscFunctionReturn(0);
 }
 
-/* Multiplies the columns of P, and level 1 with them, so that P turns the constant into the constant: as the library
- * does not say which vector does that, it is found by least squares. Level 1 then has columns of all ranks. */
-static PetscErrorCode scale(Mat M, lsp_csr *level, const char *prefix) {
-    const PetscScalar *there;
-    PetscInt first;
-    PetscScalar *value, *val = level->val;
-    Prolongation *p;
-    Vec weights, ones;
+/* ---- near-null vectors ------------------------------------------------------------------------------------------- */
+
+/* x: P x is nearest to b. */
+static PetscErrorCode find_coarse(Mat P, const char *prefix, Vec b, Vec x) {
     KSP solver;
     PC none;
 
     PetscFunctionBegin;
-    PetscCall(MatCreateVecs(M, &weights, &ones));
-    PetscCall(VecSet(ones, 1));
-    PetscCall(KSPCreate(PetscObjectComm((PetscObject)M), &solver));
+    PetscCall(KSPCreate(PetscObjectComm((PetscObject)P), &solver));
     PetscCall(KSPSetOptionsPrefix(solver, prefix));
     PetscCall(KSPAppendOptionsPrefix(solver, "lsp_scale_"));
     PetscCall(KSPSetType(solver, KSPLSQR));
-    PetscCall(KSPSetOperators(solver, M, M));
+    PetscCall(KSPSetOperators(solver, P, P));
     PetscCall(KSPGetPC(solver, &none));
     PetscCall(PCSetType(none, PCNONE));
     PetscCall(KSPSetTolerances(solver, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 40));
-    PetscCall(KSPSolve(solver, ones, weights));
+    PetscCall(KSPSolve(solver, b, x));
     PetscCall(KSPDestroy(&solver));
+    PetscFunctionReturn(0);
+}
+
+/* Multiplies the columns of P, and level 1 with them, so that P turns the constant into the constant. */
+static PetscErrorCode scale(Mat M, const lsp_csr *level, const char *prefix) {
+    const PetscInt *const begin = level->rowptr, *const col = level->col;
+    const PetscScalar *there;
+    PetscScalar *value, *const val = level->val;
+    Prolongation *p;
+    Vec weights, ones;
+
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(M, &weights, &ones));
+    PetscCall(VecSet(ones, 1));
+    PetscCall(find_coarse(M, prefix, ones, weights));
     PetscCall(VecDestroy(&ones));
-    PetscCall(VecGetOwnershipRange(weights, &first, NULL));
     PetscCall(VecGetArray(weights, &value));
     for (PetscInt r = 0; r < level->rows; r++)
         value[r] = value[r] > 0 ? value[r] : 1;
-    const PetscInt *begin = level->rowptr;
-    PetscInt *col = level->col;
     for (PetscInt r = 0; r < level->rows; r++)
         for (PetscInt k = begin[r]; k < begin[r + 1]; k++)
-            val[k] *= value[r] * value[col[k]], col[k] += first;
-    PetscCall(VecGetSize(weights, &first));
-    level->cols = first;
+            val[k] *= value[r] * value[col[k]];
     PetscCall(VecRestoreArray(weights, &value));
     PetscCall(MatShellGetContext(M, &p));
     PetscCall(p->where == LSP_CUDA ? VecGetArrayReadAndMemType(weights, &there, NULL)
@@ -195,6 +207,65 @@ static PetscErrorCode scale(Mat M, lsp_csr *level, const char *prefix) {
     LSP_CALL(lsp_spmv_update(p->up, &p->P));
     LSP_CALL(lsp_spmv_update(p->down, &p->P));
     PetscCall(VecDestroy(&weights));
+    PetscFunctionReturn(0);
+}
+
+/* Near-null vector k of A: of its space, or ones in unknown k of each node. */
+static PetscErrorCode get_vector(Mat A, PetscInt k, Vec b) {
+    MatNullSpace space;
+    const Vec *vectors;
+    PetscScalar *value;
+    PetscBool constant;
+    PetscInt unknowns, count = 0;
+
+    PetscFunctionBegin;
+    PetscCall(MatGetBlockSize(A, &unknowns));
+    PetscCall(MatGetNearNullSpace(A, &space));
+    if (space)
+        PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
+    if (k < count) {
+        PetscCall(VecCopy(vectors[k], b));
+        PetscFunctionReturn(0);
+    }
+    PetscCall(VecGetArrayWrite(b, &value));
+    for (PetscInt i = 0; i < A->rmap->n; i++)
+        value[i] = space || i % unknowns == k ? 1 : 0;
+    PetscCall(VecRestoreArrayWrite(b, &value));
+    PetscFunctionReturn(0);
+}
+
+/* Those of the coarse matrix, of all ranks, in the order of the library. */
+static PetscErrorCode find_near_null(Mat A, Mat P, PetscInt count, const char *prefix, lsp_array *found) {
+    const PetscScalar *value;
+    PetscScalar *packed;
+    VecScatter to_all;
+    PetscInt n;
+    Vec b, x, all;
+
+    PetscFunctionBegin;
+    PetscCall(MatCreateVecs(P, &x, &b));
+    PetscCall(VecScatterCreateToAll(x, &to_all, &all));
+    PetscCall(VecGetSize(x, &n));
+    const size_t bytes = (size_t)n * (size_t)count * sizeof *packed;
+    PetscCall(PetscMalloc(bytes, &packed));
+    for (PetscInt k = 0; k < count; k++) {
+        PetscCall(get_vector(A, k, b));
+        PetscCall(VecSet(x, 0));
+        PetscCall(find_coarse(P, prefix, b, x));
+        PetscCall(VecScatterBegin(to_all, x, all, INSERT_VALUES, SCATTER_FORWARD));
+        PetscCall(VecScatterEnd(to_all, x, all, INSERT_VALUES, SCATTER_FORWARD));
+        PetscCall(VecGetArrayRead(all, &value));
+        for (PetscInt i = 0; i < n; i++)
+            packed[(size_t)i * (size_t)count + (size_t)k] = value[i];
+        PetscCall(VecRestoreArrayRead(all, &value));
+    }
+    LSP_CALL(lsp_array_create(plugin_ctx, bytes, plugin_device, found));
+    LSP_CALL(lsp_array_copy(plugin_ctx, found->memory, plugin_device, packed, LSP_HOST, bytes));
+    PetscCall(PetscFree(packed));
+    PetscCall(VecScatterDestroy(&to_all));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&all));
     PetscFunctionReturn(0);
 }
 
@@ -235,8 +306,10 @@ static PetscErrorCode gather(MPI_Comm comm, const lsp_csr *mine, lsp_csr *all) {
     PetscFunctionReturn(0);
 }
 
-/* Every rank takes a cycle for the whole coarse matrix, of which C has the sizes. */
-static PetscErrorCode set_coarse(const Hierarchy *h, const lsp_csr *level, Mat C, KSP coarse) {
+/* Every rank takes a cycle for the whole coarse matrix, of which C has the sizes. near_null: NULL, or its `vectors`
+ * near-null vectors, which become the solver's. */
+static PetscErrorCode set_coarse(const Hierarchy *h, const lsp_csr *level, lsp_array *near_null, PetscInt vectors,
+                                 Mat C, KSP coarse) {
     const lsp_csr_types types = {.place = lsp_place_of(plugin_device)};
     Hierarchy *all;
     lsp_csr here;
@@ -251,6 +324,10 @@ static PetscErrorCode set_coarse(const Hierarchy *h, const lsp_csr *level, Mat C
     all = cycle->data;
     all->options = h->options;
     all->options.threshold = PetscMax(h->options.threshold, coarse_threshold);
+    all->options.block = vectors;
+    all->near_null = *near_null;
+    all->options.near_null = near_null->memory, all->options.near_null_vectors = near_null->memory ? vectors : 0;
+    *near_null = (lsp_array){0};
     PetscCall(gather(PetscObjectComm((PetscObject)C), level, &here));
     LSP_CALL(lsp_csr_copy(plugin_ctx, &here, &types, &all->all));
     LSP_CALL(lsp_csr_free(plugin_ctx, &here));
@@ -286,7 +363,8 @@ static PetscErrorCode set_smoother(const Hierarchy *h, PetscReal radius, Mat A, 
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode make_grids(PC pc, Mat P, const lsp_csr *level, PetscReal radius, const char *prefix) {
+static PetscErrorCode make_grids(PC pc, Mat P, const lsp_csr *level, lsp_array *near_null, PetscInt vectors,
+                                 PetscReal radius, const char *prefix) {
     const PetscInt rows = (PetscInt)level->rows;
     Hierarchy *h = pc->data;
     KSP smoother, coarse;
@@ -305,16 +383,33 @@ static PetscErrorCode make_grids(PC pc, Mat P, const lsp_csr *level, PetscReal r
     PetscCall(set_smoother(h, radius, pc->pmat, smoother));
     PetscCall(PCMGGetCoarseSolve(h->grids, &coarse));
     PetscCall(make_shell(pc->pmat, rows, rows, NULL, &C));
-    PetscCall(set_coarse(h, level, C, coarse));
+    PetscCall(set_coarse(h, level, near_null, vectors, C, coarse));
     PetscCall(MatDestroy(&C));
     PetscCall(PCSetUp(h->grids));
     PetscFunctionReturn(0);
 }
 
+/* The columns of level 1 become those of all ranks. */
+static PetscErrorCode widen(MPI_Comm comm, lsp_csr *level) {
+    PetscInt *const col = level->col, cols = (PetscInt)level->cols, first = 0, all;
+
+    PetscFunctionBegin;
+    PetscCallMPI(MPI_Exscan(&cols, &first, 1, MPIU_INT, MPI_SUM, comm));
+    PetscCallMPI(MPI_Allreduce(&cols, &all, 1, MPIU_INT, MPI_SUM, comm));
+    for (int64_t k = 0; k < level->nnz; k++)
+        col[k] += first;
+    level->cols = all;
+    PetscFunctionReturn(0);
+}
+
 PetscErrorCode plugin_set_up_ranks(PC pc) {
+    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+    Hierarchy *h = pc->data;
     const char *prefix;
+    lsp_array near_null = {0};
     MatNullSpace space;
-    PetscInt unknowns;
+    PetscBool constant = PETSC_FALSE;
+    PetscInt unknowns, count = 0;
     PetscReal radius;
     Prolongation *p;
     lsp_where where;
@@ -325,20 +420,26 @@ PetscErrorCode plugin_set_up_ranks(PC pc) {
     PetscFunctionBegin;
     PetscCall(MatGetBlockSize(pc->pmat, &unknowns));
     PetscCall(MatGetNearNullSpace(pc->pmat, &space));
-    PetscCheck(unknowns == 1 && !space, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-               "-pc_type lsp on several ranks takes one unknown a node and no near-null space, not %" PetscInt_FMT
-               " unknowns%s. It serves the blocks of ranks: -pc_type bjacobi -sub_pc_type lsp, or asm",
-               unknowns, space ? " and a near-null space" : "");
+    if (space)
+        PetscCall(MatNullSpaceGetVecs(space, &constant, &count, NULL));
+    const PetscInt given = count + (constant ? 1 : 0), vectors = given > 0 ? given : unknowns;
+    PetscCall(plugin_get_near_null(pc->pmat, h));
+    h->options.block = unknowns;
     PetscCall(PCGetOptionsPrefix(pc, &prefix));
-    PetscCall(plugin_find_border(pc->pmat, &border));
+    PetscCall(plugin_find_border(pc->pmat, unknowns, &border));
     PetscCall(plugin_where(border.diagonal, border.diagonal, &where));
-    PetscCall(make_blocks(pc, border.moved, where, &P, &level, &radius));
+    PetscCall(make_blocks(pc, vectors, border.moved, where, &P, &level, &radius));
     PetscCall(make_prolongation(pc->pmat, &P, &M));
-    PetscCall(scale(M, &level, prefix));
+    if (unknowns == 1 && given == 0)
+        PetscCall(scale(M, &level, prefix));
+    else
+        PetscCall(find_near_null(pc->pmat, M, vectors, prefix, &near_null));
+    PetscCall(widen(comm, &level));
     PetscCall(MatShellGetContext(M, &p));
-    PetscCall(plugin_smooth_border(&border, &p->P, prolongation_damping / radius, &p->W, &level));
+    if (border.all > 0)
+        PetscCall(plugin_smooth_border(&border, &p->P, prolongation_damping / radius, &p->W, &level));
     PetscCall(plugin_leave_border(&border));
-    PetscCall(make_grids(pc, M, &level, radius, prefix));
+    PetscCall(make_grids(pc, M, &level, &near_null, vectors, radius, prefix));
     LSP_CALL(lsp_csr_free(plugin_ctx, &level));
     PetscCall(MatDestroy(&M));
     PetscFunctionReturn(0);

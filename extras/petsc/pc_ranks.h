@@ -23,7 +23,7 @@ typedef struct Border {
     Vec diagonal;       /* of A */
 } Border;
 
-PetscErrorCode plugin_find_border(Mat A, Border *border);
+PetscErrorCode plugin_find_border(Mat A, PetscInt unknowns, Border *border); /* unknowns: of a node */
 PetscErrorCode plugin_leave_border(Border *border);
 
 /* P, of the blocks, becomes P + W, smoothed by what couples them: W = -factor * D^-1 F P. level, of this rank, for all

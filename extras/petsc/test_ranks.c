@@ -46,37 +46,57 @@ static PetscErrorCode solve(Mat A, const char *type, PetscInt *iterations, Vec *
     PetscFunctionReturn(0);
 }
 
-/* Multigrid over ranks takes as many iterations as one rank for all of the matrix, or one more. A grid of k*k points
- * with eight neighbours each: without what pc_border.c does it takes two or three more. */
-static PetscErrorCode test_iterations(PetscInt k) {
+/* A grid of k*k points with up to eight neighbours and some unknowns each. From point `limit` on, points have none. */
+static PetscErrorCode make_system(PetscInt k, PetscInt unknowns, PetscInt limit, Mat *A) {
+    PetscInt low, high;
+
+    PetscFunctionBegin;
+    PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+    PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, k * k * unknowns, k * k * unknowns));
+    PetscCall(MatSetBlockSize(*A, unknowns));
+    PetscCall(MatSetType(*A, "aijlsp"));
+    PetscCall(MatSeqAIJSetPreallocation(*A, 9 * unknowns, NULL));
+    PetscCall(MatMPIAIJSetPreallocation(*A, 9 * unknowns, NULL, 9 * unknowns, NULL));
+    PetscCall(MatGetOwnershipRange(*A, &low, &high));
+    for (PetscInt row = low; row < high; row++)
+        for (PetscInt dy = -1; dy <= 1; dy++)
+            for (PetscInt dx = -1; dx <= 1; dx++) {
+                const PetscInt r = row / unknowns, x = r % k + dx, y = r / k + dy, c = y * k + x;
+                const PetscScalar value = dx == 0 && dy == 0 ? 8.01 : -1;
+                if (x < 0 || x >= k || y < 0 || y >= k || (c != r && (r >= limit || c >= limit)))
+                    continue;
+                for (PetscInt u = 0; u < unknowns; u++)
+                    PetscCall(
+                        MatSetValue(*A, row, c * unknowns + u, u == row % unknowns ? value : value / 4, INSERT_VALUES));
+            }
+    PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+    PetscFunctionReturn(0);
+}
+
+/* Multigrid over ranks takes as many iterations as one rank does for all of the matrix, or `more`. */
+static PetscErrorCode test_iterations(PetscInt k, PetscInt unknowns, PetscInt limit, PetscInt more) {
     PetscMPIInt ranks;
-    PetscInt low, high, several, alone;
+    PetscInt several, alone;
     Mat A, whole;
-    Vec x;
+    Vec x, y;
 
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
-    PetscCall(make_grid(k, "aijlsp", NULL, &A));
-    PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-    PetscCall(MatGetOwnershipRange(A, &low, &high));
-    for (PetscInt r = low; r < high; r++) {
-        const PetscInt left = r % k > 0, right = (r + 1) % k > 0, below = r + k < k * k;
-        const PetscInt far[] = {left ? r - k - 1 : -1, right ? r - k + 1 : -1, left && below ? r + k - 1 : -1,
-                                right && below ? r + k + 1 : -1, r};
-        const PetscScalar value[] = {-1, -1, -1, -1, 4};
-        PetscCall(MatSetValues(A, 1, &r, 5, far, value, ADD_VALUES));
-    }
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(make_system(k, unknowns, limit, &A));
     PetscCall(solve(A, "lsp", &several, &x));
-    PetscCall(VecDestroy(&x));
     if (ranks > 1) {
         PetscCall(MatCreateRedundantMatrix(A, ranks, MPI_COMM_NULL, MAT_INITIAL_MATRIX, &whole));
-        PetscCall(solve(whole, "lsp", &alone, &x));
-        MUST(several <= alone + 1, "%d iterations, %d on one rank", (int)several, (int)alone);
+        PetscCall(MatSetBlockSize(whole, unknowns));
+        PetscCall(solve(whole, "lsp", &alone, &y));
+        MUST(several <= alone + more, "%d iterations, %d on one rank", (int)several, (int)alone);
+        PetscCall(VecDestroy(&y));
         PetscCall(MatDestroy(&whole));
-        PetscCall(VecDestroy(&x));
     }
+    PetscCall(solve(A, PCGAMG, &alone, &y));
+    PetscCall(must_agree_to(1e-8, y, x, "the solution by multigrid of all ranks"));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&y));
     PetscCall(MatDestroy(&A));
     PetscFunctionReturn(0);
 }
@@ -156,7 +176,10 @@ PetscErrorCode test_ranks(void) {
     PetscCall(solve(B, "lsp", &fast, &y)); /* of the whole matrix */
     PetscCall(must_agree_to(1e-9, x, y, "the solution by multigrid of all ranks"));
     MUST(fast <= slow + 4, "%d iterations, %d with gamg", (int)fast, (int)slow);
-    PetscCall(test_iterations(100));
+    PetscCall(test_iterations(100, 1, 10000, 1)); /* where blocks meet without smoothing: 3 more */
+    PetscCall(test_iterations(40, 2, 1600, 3));
+    PetscCall(test_iterations(40, 1, 500, 1)); /* some ranks have no neighbours */
+    PetscCall(test_iterations(30, 1, 0, 1));   /* no rank has */
     PetscCall(test_new_values(B, "jacobi"));
     PetscCall(test_new_values(B, "chebyshev"));
     PetscCall(PetscOptionsClearValue(NULL, "-mat_seqaij_type"));
