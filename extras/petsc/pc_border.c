@@ -173,7 +173,7 @@ PetscErrorCode plugin_find_border(Mat A, PetscInt unknowns, Border *border) {
         PetscScalar sum = 0;
         for (PetscInt k = b.oi[row]; k < b.oi[row + 1]; k++)
             sum += moved_share * b.oa[k];
-        border->moved[row] = unknowns == 1 && d[row] + sum > 0 ? sum : 0;
+        border->moved[row] = unknowns == 1 && d[row] > 0 && d[row] + sum > 0 ? sum : 0;
     }
     PetscCall(VecRestoreArrayRead(border->diagonal, &d));
     PetscFunctionReturn(0);
@@ -232,7 +232,7 @@ static PetscErrorCode make_part(const Border *border, Part part, Mat *M) {
     PetscFunctionReturn(0);
 }
 
-/* The rows of P near the border; columns of all ranks, of which the first of this one is `first`. */
+/* Copies the rows of P near the border. Their columns are numbered over all ranks: this rank's begin at `first`. */
 static PetscErrorCode take_near(const Border *border, const lsp_csr *P, PetscInt first, PetscInt all, lsp_csr *rows) {
     const lsp_csr_types types = {
         .rowptr_type = PLUGIN_INDEX, .col_type = PLUGIN_INDEX, .val_type = LSP_F64, .place = LSP_PLACE_HOST};

@@ -61,7 +61,7 @@ static PetscErrorCode restricts(Mat M, Vec x, Vec z) {
     PetscFunctionReturn(0);
 }
 
-/* A matrix of which PETSc sees no entry; its vectors are like those of A. */
+/* A matrix whose entries PETSc does not see. Its vectors have the type of A's. */
 static PetscErrorCode make_shell(Mat A, PetscInt rows, PetscInt cols, void *context, Mat *M) {
     VecType type;
 
@@ -159,7 +159,7 @@ static PetscErrorCode make_blocks(PC pc, PetscInt vectors, const PetscScalar *mo
 
 /* ---- near-null vectors ------------------------------------------------------------------------------------------- */
 
-/* x: P x is nearest to b. */
+/* The x whose P x is nearest to b. */
 static PetscErrorCode find_coarse(Mat P, const char *prefix, Vec b, Vec x) {
     KSP solver;
     PC none;
@@ -178,7 +178,9 @@ static PetscErrorCode find_coarse(Mat P, const char *prefix, Vec b, Vec x) {
     PetscFunctionReturn(0);
 }
 
-/* Multiplies the columns of P, and level 1 with them, so that P turns the constant into the constant. */
+/* One unknown a node: multiplies the columns of P, and level 1 with them, so that P turns the constant into the
+ * constant. With the vector that is found as a near-null vector instead, coefficients that jump take 29 iterations
+ * for 24. */
 static PetscErrorCode scale(Mat M, const lsp_csr *level, const char *prefix) {
     const PetscInt *const begin = level->rowptr, *const col = level->col;
     const PetscScalar *there;
@@ -234,7 +236,7 @@ static PetscErrorCode get_vector(Mat A, PetscInt k, Vec b) {
     PetscFunctionReturn(0);
 }
 
-/* Those of the coarse matrix, of all ranks, in the order of the library. */
+/* The near-null vectors of the coarse matrix, with the rows of all ranks, in the order of the library. */
 static PetscErrorCode find_near_null(Mat A, Mat P, PetscInt count, const char *prefix, lsp_array *found) {
     const PetscScalar *value;
     PetscScalar *packed;
@@ -306,8 +308,8 @@ static PetscErrorCode gather(MPI_Comm comm, const lsp_csr *mine, lsp_csr *all) {
     PetscFunctionReturn(0);
 }
 
-/* Every rank takes a cycle for the whole coarse matrix, of which C has the sizes. near_null: NULL, or its `vectors`
- * near-null vectors, which become the solver's. */
+/* Every rank takes a cycle for the whole coarse matrix. C has its sizes; near_null has its `vectors` near-null vectors,
+ * which the solver takes from the caller, or no memory: then they are constant. */
 static PetscErrorCode set_coarse(const Hierarchy *h, const lsp_csr *level, lsp_array *near_null, PetscInt vectors,
                                  Mat C, KSP coarse) {
     const lsp_csr_types types = {.place = lsp_place_of(plugin_device)};

@@ -15,7 +15,7 @@ typedef struct Border {
     PetscInt rows;
     PetscScalar *moved; /* what its block has more on the diagonal, for what a row has in other blocks; the diagonal
                            stays positive */
-    char *mark;
+    char *mark;         /* how near a row is: pc_border.c */
     PetscInt near, all; /* rows near the border, of this rank and of all */
     PetscInt *list;     /* those of this rank */
     PetscInt *place;    /* the number of a row among those of all ranks; -1: it is not near the border */
