@@ -1,6 +1,7 @@
 /* --devices: C = op(A)*op(B) with a block of rows on each device. The rows are cut into blocks of about equal work.
  * Each device multiplies its rows of op(A) by all of op(B), and puts its rows of C into their place on the host. No row
  * depends on another one, so the bits are those of a single device. */
+#include "rows.h"
 #include "steps.h"
 
 #include <math.h>
@@ -147,66 +148,12 @@ static int on_all(cli_job *job, cli_device_work work) {
 
 /* ---- C ---- */
 
-/* Where the next rows of a part go. */
-typedef struct putting {
-    lsp_ctx *ctx;
-    const lsp_csr *C;
-    int64_t row, entry;
-} putting;
-
-static void *at(void *array, int64_t k, lsp_type type) {
-    return array ? (char *)array + (size_t)k * lsp_type_bytes(type) : NULL;
-}
-
-static lsp_status put_entries(const putting *p, const lsp_csr *rows) {
-    const size_t n = (size_t)rows->nnz, col = lsp_type_bytes(rows->col_type), val = lsp_type_bytes(rows->val_type);
-    if (n == 0) {
-        return LSP_OK;
-    }
-    const lsp_status status =
-        lsp_array_copy(p->ctx, at(p->C->col, p->entry, rows->col_type), LSP_HOST, rows->col, rows->where, n * col);
-    return status != LSP_OK ? status
-                            : lsp_array_copy(p->ctx, at(p->C->val, p->entry, rows->val_type), LSP_HOST, rows->val,
-                                             rows->where, n * val);
-}
-
-static void put_ends(const putting *p, const lsp_csr *rows, const void *rowptr) {
-    for (int64_t i = 1; i <= rows->rows; i++) {
-        const int64_t end = p->entry + cli_index_at(rowptr, rows->rowptr_type, i);
-        if (p->C->rowptr_type == LSP_I32) {
-            ((int32_t *)p->C->rowptr)[p->row + i] = (int32_t)end;
-        } else {
-            ((int64_t *)p->C->rowptr)[p->row + i] = end;
-        }
-    }
-}
-
-static lsp_status put_rows(void *user, int64_t first_row, const lsp_csr *rows) {
-    putting *p = user;
-    lsp_array here = {0};
-    const size_t bytes = ((size_t)rows->rows + 1) * lsp_type_bytes(rows->rowptr_type);
-    lsp_status status = put_entries(p, rows);
-    (void)first_row;
-    if (status == LSP_OK && rows->where == LSP_CUDA) {
-        status = lsp_array_create(p->ctx, bytes, LSP_HOST, &here);
-        status =
-            status == LSP_OK ? lsp_array_copy(p->ctx, here.memory, LSP_HOST, rows->rowptr, LSP_CUDA, bytes) : status;
-    }
-    if (status == LSP_OK) {
-        put_ends(p, rows, here.memory ? here.memory : rows->rowptr);
-        p->row += rows->rows;
-        p->entry += rows->nnz;
-    }
-    lsp_array_free(&here);
-    return status;
-}
-
 static lsp_status put(void *data, int number, lsp_ctx *ctx) {
     cli_job *job = data;
     cli_part *part = &job->parts[number];
-    putting p = {.ctx = ctx, .C = &job->C, .row = part->first_row, .entry = part->first_entry};
+    cli_rows to = {.ctx = ctx, .C = &job->C, .row = part->first_row, .entry = part->first_entry};
     const lsp_status status =
-        part->streamed ? stream(job, number, ctx, false, put_rows, &p) : put_rows(&p, 0, &part->C);
+        part->streamed ? stream(job, number, ctx, false, cli_put_rows, &to) : cli_put_rows(&to, 0, &part->C);
     lsp_csr_free(ctx, &part->C);
     drop_operands(job, number, ctx);
     return status;

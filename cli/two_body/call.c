@@ -52,7 +52,7 @@ static lsp_status density(tb_job *job, lsp_ctx *ctx, const lsp_pair_options *how
 
 lsp_status tb_call(tb_job *job, lsp_ctx *ctx, int part, int parts, tb_share *share) {
     const tb_options *o = &job->options;
-    const lsp_points *a = &job->sets[0].points, *b = job->two ? &job->sets[1].points : NULL;
+    const lsp_points *a = &share->points[0], *b = job->two ? &share->points[1] : NULL;
     const lsp_join_options join = {.values = tb_values(o), .half = o->half};
     lsp_pair_options how = {.method = o->method > 0 ? (lsp_pair_method)o->method : LSP_PAIR_AUTO,
                             .approximate_root = o->approximate};

@@ -36,7 +36,7 @@ static lsp_status fetch(tb_job *job, lsp_ctx *ctx) {
 /* The call on one device. */
 static int compute_all(tb_job *job) {
     lsp_ctx *ctx = tb_ctx(job);
-    tb_share all = {.counts = job->counts};
+    tb_share all = {.points = {job->sets[0].points, job->sets[1].points}, .counts = job->counts};
     lsp_status status = tb_call(job, ctx, 0, 0, &all);
     job->info = all.info, job->C = all.C;
     if (status == LSP_ERR_UNSUPPORTED) { /* the method, by the verb */

@@ -67,9 +67,7 @@ int main(int argc, char **argv) {
     } else {
         code = run(&job);
     }
-    for (int d = 0; d < job.devices.count; d++) {
-        free(job.shares[d].counts);
-    }
+    tb_free_shares(&job);
     cli_devices_end(&job.devices);
     free(job.counts);
     free(job.g);

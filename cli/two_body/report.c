@@ -121,7 +121,7 @@ static void device_rows(FILE *to, const tb_job *job) {
         const cli_worker *w = &job->devices.at[d];
         ROW("device", w->name, "%s, %d thread%s: share %d of %d, %s distances in %s", w->about.device_name,
             w->about.threads, cli_plural(w->about.threads), d + 1, job->devices.count,
-            cli_count(job->shares[d].info.tested).text, cli_time(w->ms).text);
+            cli_count(job->shares[d].info.tested).text, cli_time(job->shares[d].ms).text);
     }
     if (job->devices.count == 0) {
         ROW("device", on_gpu(job) ? "cuda" : "cpu", "%s, %d thread%s", one->device_name, one->threads,
@@ -234,7 +234,7 @@ static void devices_json(cli_json *json, const tb_job *job) {
             cli_json_string(json, "model", w->about.device_name);
             cli_json_integer(json, "threads", w->about.threads);
             cli_json_integer(json, "tested", job->shares[d].info.tested);
-            cli_json_measured(json, "ms", true, w->ms);
+            cli_json_measured(json, "ms", true, job->shares[d].ms);
             cli_json_close(json, '}');
         }
         cli_json_close(json, ']');

@@ -14,6 +14,10 @@ typedef struct tb_set {
 
 /* The share of one device. */
 typedef struct tb_share {
+    lsp_points points[2]; /* what it computes from: those of the host, or of there[] */
+    lsp_array there[2];   /* all points on its GPU */
+    bool lacks;           /* its GPU has no memory for them and the work */
+    double ms;
     uint64_t *counts;
     lsp_pair_info info;
     lsp_csr C;
@@ -45,8 +49,9 @@ int tb_read(tb_job *job);
 /* Opens the GPU if it is asked for, and calls the library. */
 int tb_compute(tb_job *job);
 
-/* shares.c: the same by the devices of --devices, a share of the work each. */
+/* shares.c: the same by the devices of --devices, a share of the work each. _free: what they have. */
 int tb_compute_shares(tb_job *job);
+void tb_free_shares(tb_job *job);
 
 /* call.c: the call of the verb for part `part` of `parts` (0: all). */
 lsp_status tb_call(tb_job *job, lsp_ctx *ctx, int part, int parts, tb_share *share);

@@ -236,7 +236,7 @@ typedef struct lsp_array {
 LSP_API lsp_status lsp_array_create(lsp_ctx *ctx, size_t bytes, lsp_where where, lsp_array *array);
 
 /* Copies memory of any origin; the two pieces must not overlap. A copy to or from the host waits until it is done: the
- * host memory may be used when the call returns. A copy within a GPU takes its place on the context's stream. */
+ * host memory may be used when the call returns. One within a GPU, or from another GPU, is work of the stream. */
 LSP_API lsp_status lsp_array_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                                   size_t bytes);
 

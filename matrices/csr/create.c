@@ -59,13 +59,17 @@ done:
     return status;
 }
 
+static void clear_share(void *data, int64_t begin, int64_t end) {
+    memset((char *)data + begin, 0, (size_t)(end - begin));
+}
+
 /* rowptr = 0 everywhere, in either place. */
 static lsp_status clear_rowptr(lsp_ctx *ctx, lsp_csr *A) {
     const int64_t bytes = (A->rows + 1) * (int64_t)lsp_type_bytes(A->rowptr_type);
     if (A->where == LSP_CUDA) {
         return lsp_cuda_clear(ctx, A->rowptr, bytes);
     }
-    memset(A->rowptr, 0, (size_t)bytes);
+    lsp_for_shares(ctx, bytes, 1 << 20, clear_share, A->rowptr);
     return LSP_OK;
 }
 

@@ -280,3 +280,31 @@ Test(device, two_contexts_work_side_by_side) {
     lsp_ctx_destroy(a);
     lsp_ctx_destroy(b);
 }
+
+/* An array of 8 MB goes from the first GPU to the last one, which may be the same. */
+Test(device, an_array_of_one_gpu_is_copied_to_another) {
+    enum { n = 1 << 20 };
+    lsp_ctx *first = test_gpu_ctx_or_skip(), *last = NULL;
+    const lsp_ctx_options options = {.device = LSP_CUDA, .ordinal = lsp_cuda_device_count() - 1};
+    lsp_array from, to;
+    int64_t *sent = malloc(n * sizeof *sent), *got = calloc(n, sizeof *got);
+    char error[256];
+    cr_assert(lsp_ctx_create(&last, &options, error, sizeof error) == LSP_OK, "%s", error);
+    must(first, lsp_array_create(first, n * sizeof *sent, LSP_CUDA, &from));
+    must(last, lsp_array_create(last, n * sizeof *sent, LSP_CUDA, &to));
+    for (int round = 0; round < 2; round++) {
+        for (int64_t i = 0; i < n; i++) {
+            sent[i] = (i + 1) * (round + 1);
+        }
+        must(first, lsp_array_copy(first, from.memory, LSP_CUDA, sent, LSP_HOST, n * sizeof *sent));
+        must(last, lsp_array_copy(last, to.memory, LSP_CUDA, from.memory, LSP_CUDA, n * sizeof *sent));
+        must(last, lsp_array_copy(last, got, LSP_HOST, to.memory, LSP_CUDA, n * sizeof *got));
+        cr_assert(memcmp(sent, got, n * sizeof *got) == 0);
+    }
+    lsp_array_free(&from);
+    lsp_array_free(&to);
+    lsp_ctx_destroy(last);
+    lsp_ctx_destroy(first);
+    free(sent);
+    free(got);
+}

@@ -151,6 +151,29 @@ Test(two_body_joins, small_sets_and_full_cells) {
 static void small_sets(lsp_ctx *ctx) { try_sizes(ctx, true); }
 Test(two_body_joins, small_sets_and_full_cells_on_the_gpu) { on_the_gpu(small_sets); }
 
+/* So many points that the GPU passes by most of them with one look at a box around many groups: as on the CPU. */
+static void try_many(lsp_ctx *ctx) {
+    lsp_ctx *cpu = test_ctx(2);
+    for (int pattern = UNIFORM; pattern <= LATTICE; pattern++) {
+        cloud a = make_cloud(pattern, reduced(4500, 150000), 3, LSP_F32, 1);
+        cloud b = make_cloud(pattern, reduced(4300, 140000), 3, LSP_F32, 2);
+        for (int space = 0; space < 2; space++) {
+            const lsp_pair_options options = space_of(space, 3);
+            const lsp_points *q = space > 0 ? &b.points : NULL;
+            lsp_csr here, there;
+            must(cpu, lsp_nearest(cpu, &a.points, q, &options, 3, NULL, &here, NULL));
+            must(ctx, lsp_nearest(ctx, &a.points, q, &options, 3, NULL, &there, NULL));
+            must_be_same(ctx, &here, &there);
+            lsp_csr_free(cpu, &here);
+            lsp_csr_free(ctx, &there);
+        }
+        free(a.memory);
+        free(b.memory);
+    }
+    lsp_ctx_destroy(cpu);
+}
+Test(two_body_joins, many_points_have_the_same_neighbours_on_the_gpu) { on_the_gpu(try_many); }
+
 /* Puts the blocks below one another, and stops after `stop` of them. */
 typedef struct pile {
     lsp_ctx *ctx;

@@ -177,7 +177,7 @@ static lsp_status sum_terms(lsp_ctx *ctx, bool self, density_setup *s, int nt, d
 
 static lsp_status order(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud *cloud, int64_t size, bool all,
                         pair_groups *groups) {
-    *groups = {*cloud, lsp_ceil_div(cloud->n, size), NULL};
+    *groups = {*cloud, lsp_ceil_div(cloud->n, size), NULL, NULL};
     return all ? LSP_OK : lsp_pair_groups_cuda(ctx, job, cloud, size, groups);
 }
 

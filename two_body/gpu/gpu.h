@@ -25,11 +25,13 @@ typedef struct pair_clouds {
     int part, parts; /* the share of the tiles, or of the groups of points; all: 0 of 1 */
 } pair_clouds;
 
+enum { LSP_WIDE = 32 };
+
 /* Points in an order in which runs of `size` points, the groups, lie close together; the last one may be shorter. */
 typedef struct pair_groups {
     pair_cloud cloud; /* with id */
     int64_t count;
-    const lsp_box *boxes;
+    const lsp_box *boxes, *wide; /* around each group; around each LSP_WIDE groups, the last ones may be fewer */
 } pair_groups;
 
 /* groups.cu: orders the loaded points; scratch of the call. */

@@ -108,6 +108,29 @@ static __global__ void __launch_bounds__(POINTS_NT) kernel_boxes(const __grid_co
     }
 }
 
+/* The box around LSP_WIDE boxes: a warp each. */
+static __global__ void __launch_bounds__(POINTS_NT)
+    kernel_wide_boxes(const lsp_box *boxes, int64_t count, int dimensions, lsp_box *wide) {
+    static_assert((int)LSP_WIDE == (int)WARP, "a lane takes a box");
+    const int64_t step = (int64_t)gridDim.x * POINTS_NT / WARP;
+    for (int64_t w = ((int64_t)blockIdx.x * POINTS_NT + threadIdx.x) / WARP; w * WARP < count; w += step) {
+        const lsp_box &box = boxes[min(w * WARP + threadIdx.x % WARP, count - 1)];
+        for (int k = 0; k < LSP_MOST_DIMENSIONS; k++) {
+            double middle = 0, half = 0;
+            if (k < dimensions) {
+                const double least = nextafter(box.middle[k] - box.half[k], -(double)INFINITY);
+                const double most = nextafter(box.middle[k] + box.half[k], (double)INFINITY);
+                const double low = number_of(~warp_max(~order_of(least))), high = number_of(warp_max(order_of(most)));
+                middle = low / 2 + high / 2;
+                half = max(high - middle, middle - low) * (1 + 1e-15);
+            }
+            if (threadIdx.x % WARP == 0) {
+                wide[w].middle[k] = middle, wide[w].half[k] = half;
+            }
+        }
+    }
+}
+
 static int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
     return lsp_blocks_for(ctx, n, POINTS_NT * POINTS_VT, POINTS_SM_BLOCKS);
 }
@@ -143,13 +166,14 @@ extern "C" lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job
     const size_t bytes = lsp_type_bytes(job->type);
     cutting c = {loaded->n, size, lsp_ceil_div(loaded->n, size), 1, job->metric.dimensions, {}, job->metric,
                  job->type, NULL};
-    lsp_box *boxes;
+    lsp_box *boxes, *wide;
     uint32_t *id;
     memcpy(c.place, loaded->place, sizeof c.place);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.groups, sizeof *boxes, (void **)&boxes));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_ceil_div(c.groups, LSP_WIDE), sizeof *wide, (void **)&wide));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.n, sizeof *id, (void **)&id));
     c.id = id;
-    *groups = {*loaded, c.groups, boxes};
+    *groups = {*loaded, c.groups, boxes, wide};
     groups->cloud.id = (const int32_t *)id;
     if (c.n == 0) {
         goto done;
@@ -161,6 +185,8 @@ extern "C" lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job
         c.parts *= (int64_t)ceil(pow(left, 1.0 / (c.dimensions - round)) - 1e-9);
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_boxes, blocks_for(ctx, c.n), POINTS_NT, 0, c, boxes));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_wide_boxes, blocks_for(ctx, c.groups), POINTS_NT, 0, boxes, c.groups, c.dimensions,
+                       wide));
     for (int k = 0; k < c.dimensions; k++) {
         void *to;
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.n, bytes, &to));

@@ -157,18 +157,35 @@ template <typename S> struct seeking {
         }
         tested += (int64_t)cols * min((int64_t)SIDE, s.a.cloud.n - first);
     }
-    /* The group whose box is nearest to that of the queries. */
-    __device__ int64_t start(int64_t group) const {
+    /* The nearest of boxes from .. to - 1 to the middle of the queries. */
+    __device__ int64_t nearest_box(int64_t group, const lsp_box *boxes, int64_t from, int64_t to) const {
         u64 best = ~(u64)0;
-        for (int64_t h = threadIdx.x % WARP; h < s.b.count && !s.own && !s.all; h += WARP) {
-            const float away =
-                (float)least_apart<S>(s.yard, s.a.boxes[group].middle, s.a.boxes[group].half, s.b.boxes[h]);
+        for (int64_t h = from + threadIdx.x % WARP; h < to; h += WARP) {
+            const float away = (float)least_apart<S>(s.yard, s.a.boxes[group].middle, NULL, boxes[h]);
             unsigned bits;
             memcpy(&bits, &away, sizeof bits);
             best = min(best, (u64)(away > 0 ? bits : 0) << 32 | (u64)h);
         }
-        best = ~warp_max(~best);
-        return s.own ? group : s.all ? 0 : (int64_t)(best & 0xffffffffu);
+        return (int64_t)(~warp_max(~best) & 0xffffffffu);
+    }
+    /* The group to begin with. */
+    __device__ int64_t start(int64_t group) const {
+        if (s.own || s.all) {
+            return s.own ? group : 0;
+        }
+        const int64_t wide = nearest_box(group, s.b.wide, 0, (s.b.count + LSP_WIDE - 1) / LSP_WIDE);
+        return nearest_box(group, s.b.boxes, wide * LSP_WIDE, min((wide + 1) * LSP_WIDE, s.b.count));
+    }
+    /* Called by all lanes: can the lane's box hold a point that a query of the warp wants? */
+    __device__ __forceinline__ bool may_hold(int64_t group, const lsp_box &box) const {
+        number most = -1;
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            most = max(most, seats[r].limit);
+        }
+        most = warp_max(most);
+        const lsp_box &own = s.a.boxes[group];
+        return s.all || least_apart<S>(s.yard, own.middle, own.half, box) <= (double)most;
     }
     __device__ void run(int64_t group) {
         const int lane = (int)threadIdx.x % WARP;
@@ -182,24 +199,22 @@ template <typename S> struct seeking {
             }
             seats[r] = {q < s.a.cloud.n ? (number)INFINITY : -1, INT32_MAX, 0};
         }
-        const int64_t own = start(group);
-        const int64_t steps = (s.b.count + WARP - 1) / WARP;
-        for (int64_t i = -1; i < steps; i++) { /* the nearest ones in the order; then outwards, WARP groups at a time */
-            int64_t step = own / WARP + (i % 2 ? (i + 1) / 2 : -i / 2);
-            step = step < 0 ? step + steps : step >= steps ? step - steps : step;
-            const int64_t h = i < 0 ? own + (lane % 2 ? (lane + 1) / 2 : -lane / 2) : step * WARP + lane;
-            const bool early = h <= own + NEAREST_FIRST && h >= own - NEAREST_FIRST;
-            number most = -1;
-#pragma unroll
-            for (int r = 0; r < R; r++) {
-                most = max(most, seats[r].limit);
-            }
-            most = warp_max(most);
-            bool near = h >= 0 && h < s.b.count && early == (i < 0);
-            near = near && (s.all || least_apart<S>(s.yard, s.a.boxes[group].middle, s.a.boxes[group].half,
-                                                    s.b.boxes[h]) <= (double)most);
-            for (unsigned votes = __ballot_sync(~0u, near); votes != 0; votes &= votes - 1) {
-                look(__shfl_sync(~0u, h, __ffs((int)votes) - 1));
+        const int64_t own = start(group), last = s.b.count - 1, wide = last / LSP_WIDE + 1;
+        /* The nearest ones in the order; then outwards, a wide box in each lane. */
+        for (int64_t i = -WARP; i < wide; i += WARP) {
+            const int64_t out = i + lane;
+            int64_t at = own / LSP_WIDE + (out % 2 ? (out + 1) / 2 : -out / 2);
+            at = at < 0 ? at + wide : at >= wide ? at - wide : at;
+            const bool any = may_hold(group, s.b.wide[out >= 0 && out < wide ? at : 0]) && out < wide;
+            for (unsigned votes = i < 0 ? 1 : __ballot_sync(~0u, any); votes != 0; votes &= votes - 1) {
+                const int64_t h = i < 0 ? own + (lane % 2 ? (lane + 1) / 2 : -lane / 2)
+                                        : __shfl_sync(~0u, at, __ffs((int)votes) - 1) * LSP_WIDE + lane;
+                const bool early = h <= own + NEAREST_FIRST && h >= own - NEAREST_FIRST;
+                const bool near = may_hold(group, s.b.boxes[min(max(h, (int64_t)0), last)]) && h >= 0 && h <= last;
+                for (unsigned groups = __ballot_sync(~0u, near && early == (i < 0)); groups != 0;
+                     groups &= groups - 1) {
+                    look(__shfl_sync(~0u, h, __ffs((int)groups) - 1));
+                }
             }
         }
     }

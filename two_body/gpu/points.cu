@@ -44,18 +44,39 @@ done:
     return status;
 }
 
-/* Points of the host become points on the GPU, without gaps. */
+/* All bytes of points by rows, with room for one more coordinate at most, from *first on. 0: they lie otherwise. */
+static int64_t bytes_of_rows(const lsp_points *p, const char **first) {
+    const int64_t bytes = (int64_t)lsp_type_bytes(p->type);
+    const char *low = (const char *)p->at[0], *high = low;
+    bool even = true;
+    for (int k = 1; k < p->dimensions; k++) {
+        const char *at = (const char *)p->at[k];
+        low = at < low ? at : low, high = at > high ? at : high;
+        even = even && (at - (const char *)p->at[0]) % bytes == 0;
+    }
+    *first = low;
+    return even && p->n > 0 && p->stride > 1 && p->stride <= p->dimensions + 1 && high - low < p->stride * bytes
+               ? (p->n - 1) * p->stride * bytes + (high - low) + bytes
+               : 0;
+}
+
+/* Points of the host become points on the GPU: rows as they lie, others without gaps. */
 static lsp_status bring(lsp_ctx *ctx, lsp_points *points) {
     lsp_status status = LSP_OK;
+    const char *first;
+    const int64_t rows = bytes_of_rows(points, &first);
     lsp_points there = *points;
+    void *to = NULL;
     for (int k = 0; k < points->dimensions; k++) {
-        void *to;
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, points->n, lsp_type_bytes(points->type), &to));
-        there.at[k] = to;
+        if (k == 0 || rows == 0) {
+            LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows > 0 ? rows : points->n,
+                                   rows > 0 ? 1 : lsp_type_bytes(points->type), &to));
+        }
+        there.at[k] = (char *)to + (rows > 0 ? (const char *)points->at[k] - first : 0);
     }
-    there.where = LSP_CUDA, there.stride = 1;
+    there.where = LSP_CUDA, there.stride = rows > 0 ? points->stride : 1;
     LSP_TRY(lsp_cuda_wait(ctx)); /* for the memory: it belongs to the stream */
-    LSP_TRY(lsp_pair_bring_cuda(ctx, points, &there));
+    LSP_TRY(rows > 0 ? lsp_cuda_copy_beside(ctx, to, first, rows) : lsp_pair_bring_cuda(ctx, points, &there));
     *points = there;
 done:
     return status;
