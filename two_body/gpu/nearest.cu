@@ -157,24 +157,38 @@ template <typename S> struct seeking {
         }
         tested += (int64_t)cols * min((int64_t)SIDE, s.a.cloud.n - first);
     }
-    /* The nearest of boxes from .. to - 1 to the middle of the queries. */
-    __device__ int64_t nearest_box(int64_t group, const lsp_box *boxes, int64_t from, int64_t to) const {
+    /* How far a box is from the middle of the queries, above its number. */
+    __device__ u64 box_away(int64_t group, const lsp_box *boxes, int64_t h) const {
+        const float away = (float)least_apart<S>(s.yard, s.a.boxes[group].middle, NULL, boxes[h]);
+        unsigned bits;
+        memcpy(&bits, &away, sizeof bits);
+        return (u64)(away > 0 ? bits : 0) << 32 | (u64)h;
+    }
+    /* The least of boxes from .. to - 1. */
+    __device__ u64 nearest_box(int64_t group, const lsp_box *boxes, int64_t from, int64_t to) const {
         u64 best = ~(u64)0;
         for (int64_t h = from + threadIdx.x % WARP; h < to; h += WARP) {
-            const float away = (float)least_apart<S>(s.yard, s.a.boxes[group].middle, NULL, boxes[h]);
-            unsigned bits;
-            memcpy(&bits, &away, sizeof bits);
-            best = min(best, (u64)(away > 0 ? bits : 0) << 32 | (u64)h);
+            best = min(best, box_away(group, boxes, h));
         }
-        return (int64_t)(~warp_max(~best) & 0xffffffffu);
+        return ~warp_max(~best);
     }
-    /* The group to begin with. */
+    /* The group to begin with: of those in the nearest wide boxes, which may overlap. */
     __device__ int64_t start(int64_t group) const {
         if (s.own || s.all) {
             return s.own ? group : 0;
         }
-        const int64_t wide = nearest_box(group, s.b.wide, 0, (s.b.count + LSP_WIDE - 1) / LSP_WIDE);
-        return nearest_box(group, s.b.boxes, wide * LSP_WIDE, min((wide + 1) * LSP_WIDE, s.b.count));
+        const int64_t wides = (s.b.count + LSP_WIDE - 1) / LSP_WIDE;
+        const u64 least = nearest_box(group, s.b.wide, 0, wides) >> 32;
+        u64 best = ~(u64)0;
+        for (int64_t from = 0; from < wides; from += WARP) {
+            const int64_t w = min(from + threadIdx.x % WARP, wides - 1);
+            unsigned votes = __ballot_sync(~0u, box_away(group, s.b.wide, w) >> 32 == least);
+            for (; votes != 0; votes &= votes - 1) {
+                const int64_t begin = __shfl_sync(~0u, w, __ffs((int)votes) - 1) * LSP_WIDE;
+                best = min(best, nearest_box(group, s.b.boxes, begin, min(begin + LSP_WIDE, s.b.count)));
+            }
+        }
+        return (int64_t)(best & 0xffffffffu);
     }
     /* Called by all lanes: can the lane's box hold a point that a query of the warp wants? */
     __device__ __forceinline__ bool may_hold(int64_t group, const lsp_box &box) const {
