@@ -50,6 +50,7 @@ __device__ __noinline__ seat<S> insert(const nearest_setup &s, seat<S> seat, int
     number worst = -1;
     int32_t last = -1;
     int at = 0;
+#pragma unroll 4
     for (int i = 0; i < s.k; i++) {
         const number x = list[i * stride];
         if (x > worst || (x == worst && ids[i * stride] > last)) {
@@ -85,22 +86,29 @@ template <typename S> struct seeking {
         }
         return __any_sync(~0u, any);
     }
-    /* Candidates j .. j + WARP - 1 of those in shared memory, from point `begin` on, for query r. */
-    __device__ __forceinline__ void look_closer(int r, int j, int end, int64_t begin) {
-        const int64_t q = first + r * WARP + threadIdx.x % WARP;
-        for (; j < end; j++) {
-            place y[S::DIM];
+    __device__ __forceinline__ number distance(int r, int j) const {
+        place y[S::DIM];
 #pragma unroll
-            for (int d = 0; d < S::DIM; d++) {
-                y[d] = shared[d][j];
-            }
-            const number d2 = S::distance(&s.metric, x[r], y);
-            if (d2 <= seats[r].limit) {
-                const int32_t id = s.b.cloud.id[begin + j];
-                const bool skip = s.skip && id == s.a.cloud.id[q] + s.shift;
-                if (!skip && (d2 < seats[r].limit || id < seats[r].id)) {
-                    seats[r] = insert<S>(s, seats[r], q, d2, id);
-                }
+        for (int d = 0; d < S::DIM; d++) {
+            y[d] = shared[d][j];
+        }
+        return S::distance(&s.metric, x[r], y);
+    }
+    /* Candidates from .. end - 1, WARP at most, of those in shared memory, which begin with point `begin`, for query r.
+     * Each lane notes its hits first: lanes insert theirs together, whichever candidates they are. */
+    __device__ __forceinline__ void look_closer(int r, int from, int end, int64_t begin) {
+        const int64_t q = first + r * WARP + threadIdx.x % WARP;
+        unsigned hits = 0;
+        for (int j = from; j < end; j++) {
+            hits |= (unsigned)(distance(r, j) <= seats[r].limit) << (j - from);
+        }
+        for (; hits != 0; hits &= hits - 1) {
+            const int j = from + __ffs((int)hits) - 1;
+            const number d2 = distance(r, j);
+            const int32_t id = s.b.cloud.id[begin + j];
+            const bool skip = s.skip && id == s.a.cloud.id[q] + s.shift;
+            if (!skip && (d2 < seats[r].limit || (d2 == seats[r].limit && id < seats[r].id))) {
+                seats[r] = insert<S>(s, seats[r], q, d2, id);
             }
         }
     }
@@ -172,17 +180,16 @@ template <typename S> struct seeking {
         }
         return ~warp_max(~best);
     }
-    /* The group to begin with: of those in the nearest wide boxes, which may overlap. */
+    /* The group to begin with. Wide boxes overlap: those that are nearer than the best group are looked at. */
     __device__ int64_t start(int64_t group) const {
         if (s.own || s.all) {
             return s.own ? group : 0;
         }
         const int64_t wides = (s.b.count + LSP_WIDE - 1) / LSP_WIDE;
-        const u64 least = nearest_box(group, s.b.wide, 0, wides) >> 32;
         u64 best = ~(u64)0;
         for (int64_t from = 0; from < wides; from += WARP) {
             const int64_t w = min(from + threadIdx.x % WARP, wides - 1);
-            unsigned votes = __ballot_sync(~0u, box_away(group, s.b.wide, w) >> 32 == least);
+            unsigned votes = __ballot_sync(~0u, box_away(group, s.b.wide, w) >> 32 < best >> 32);
             for (; votes != 0; votes &= votes - 1) {
                 const int64_t begin = __shfl_sync(~0u, w, __ffs((int)votes) - 1) * LSP_WIDE;
                 best = min(best, nearest_box(group, s.b.boxes, begin, min(begin + LSP_WIDE, s.b.count)));
