@@ -7,12 +7,22 @@
 
 /* ---- points ---- */
 
-/* Each GPU takes its part of the points from the host, and the other parts from the other GPUs, whose links are faster.
- * Without memory for them on all GPUs the library takes those of the host as it can. */
+/* Each GPU takes all points from the host. Or it takes its part, and the other parts from the other GPUs, whose links
+ * are faster, but take 36 ms to open: that pays if all runs together move more than LINK_BYTES. Without memory for the
+ * points on all GPUs the library takes those of the host as it can. */
+static const double LINK_BYTES = 2e9;
 
 static size_t part_begin(const tb_job *job, int set, int number) {
     const lsp_points *p = &job->sets[set].points;
     return (size_t)(p->n * number / job->devices.count * p->dimensions) * lsp_type_bytes(p->type);
+}
+
+static bool has_links(const tb_job *job) {
+    double bytes = 0;
+    for (int s = 0; s <= job->two; s++) {
+        bytes += (double)part_begin(job, s, job->devices.count);
+    }
+    return job->devices.count > 1 && bytes * (double)(job->options.repeat + 1) > LINK_BYTES;
 }
 
 static lsp_status copy_part(const tb_job *job, int set, int part, lsp_ctx *ctx, void *to, const void *from,
@@ -22,27 +32,30 @@ static lsp_status copy_part(const tb_job *job, int set, int part, lsp_ctx *ctx, 
                       : lsp_array_copy(ctx, (char *)to + begin, LSP_CUDA, (const char *)from + begin, where, bytes);
 }
 
-static lsp_status take_part(void *data, int number, lsp_ctx *ctx) {
+static lsp_status take_set(tb_job *job, int set, int number, lsp_ctx *ctx) {
+    lsp_points *points = &job->shares[number].points[set];
+    lsp_array *there = &job->shares[number].there[set];
+    const size_t bytes = part_begin(job, set, job->devices.count);
+    const void *from = job->sets[set].values;
+    lsp_status status = there->memory == NULL ? lsp_array_create(ctx, bytes, LSP_CUDA, there) : LSP_OK;
+    *points = job->sets[set].points;
+    points->where = LSP_CUDA;
+    for (int k = 0; k < points->dimensions && status == LSP_OK; k++) {
+        points->at[k] = (char *)there->memory + (size_t)k * lsp_type_bytes(points->type);
+    }
+    return status != LSP_OK ? status
+           : has_links(job) ? copy_part(job, set, number, ctx, there->memory, from, LSP_HOST)
+                            : lsp_array_copy(ctx, there->memory, LSP_CUDA, from, LSP_HOST, bytes);
+}
+
+static lsp_status take_points(void *data, int number, lsp_ctx *ctx) {
     tb_job *job = data;
-    tb_share *share = &job->shares[number];
     lsp_status status = LSP_OK;
     for (int s = 0; s <= job->two && status == LSP_OK; s++) {
-        lsp_points *points = &share->points[s];
-        lsp_array *there = &share->there[s];
-        if (there->memory == NULL) {
-            status = lsp_array_create(ctx, part_begin(job, s, job->devices.count), LSP_CUDA, there);
-        }
-        if (status == LSP_OK) {
-            status = copy_part(job, s, number, ctx, there->memory, job->sets[s].values, LSP_HOST);
-            *points = job->sets[s].points;
-            points->where = LSP_CUDA;
-        }
-        for (int k = 0; k < points->dimensions && status == LSP_OK; k++) {
-            points->at[k] = (char *)there->memory + (size_t)k * lsp_type_bytes(points->type);
-        }
+        status = take_set(job, s, number, ctx);
     }
-    share->lacks = status == LSP_ERR_MEMORY;
-    return share->lacks ? LSP_OK : status;
+    job->shares[number].lacks = status == LSP_ERR_MEMORY;
+    return job->shares[number].lacks ? LSP_OK : status;
 }
 
 static lsp_status take_others(void *data, int number, lsp_ctx *ctx) {
@@ -92,12 +105,11 @@ static lsp_status call_share(void *data, int number, lsp_ctx *ctx) {
 }
 
 static int call_with_points_there(tb_job *job) {
-    CLI_STEP(cli_devices_do(&job->run, &job->devices, take_part, job));
-    if (!any_lacks(job)) {
+    CLI_STEP(cli_devices_do(&job->run, &job->devices, take_points, job));
+    if (has_links(job) && !any_lacks(job)) {
         CLI_STEP(cli_devices_do(&job->run, &job->devices, take_others, job));
-        CLI_STEP(cli_devices_do(&job->run, &job->devices, call_share, job));
     }
-    return CLI_DONE;
+    return any_lacks(job) ? CLI_DONE : cli_devices_do(&job->run, &job->devices, call_share, job);
 }
 
 static int call_shares(tb_job *job) {
