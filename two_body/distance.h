@@ -27,13 +27,13 @@ typedef struct lsp_metric {
     double unit;                              /* the length of a difference of 1 between places */
 } lsp_metric;
 
-/* The coordinates of a point as parts of the sides, 0 <= part < 1. */
-static inline LSP_BOTH_SIDES void lsp_parts_of_box(const lsp_metric *m, const double *x, double *part) {
+/* The coordinates of a point as parts of the sides, 0 <= part < 1. dimensions: those of m. */
+static inline LSP_BOTH_SIDES void lsp_parts_of_box(const lsp_metric *m, int dimensions, const double *x, double *part) {
     const bool tilted = m->kind == LSP_SPACE_TILTED;
     double at[LSP_MOST_DIMENSIONS];
-    for (int k = m->dimensions - 1; k >= 0; k--) {
+    for (int k = dimensions - 1; k >= 0; k--) {
         at[k] = x[k];
-        if (tilted && k < 2 && m->dimensions == 3) {
+        if (tilted && k < 2 && dimensions == 3) {
             at[k] = at[k] - m->skew[k + 1] * at[2];
         }
         if (tilted && k == 0) {
@@ -41,7 +41,7 @@ static inline LSP_BOTH_SIDES void lsp_parts_of_box(const lsp_metric *m, const do
         }
         at[k] = at[k] / m->box[k];
     }
-    for (int k = 0; k < m->dimensions; k++) {
+    for (int k = 0; k < dimensions; k++) {
         part[k] = at[k] - floor(at[k]);
         part[k] = part[k] < 1 ? part[k] : 0;
     }

@@ -6,7 +6,7 @@
 static void place_f32(const lsp_metric *m, const double *x, uint32_t *place) {
     double part[LSP_MOST_DIMENSIONS];
     if (m->kind != LSP_SPACE_OPEN) {
-        lsp_parts_of_box(m, x, part);
+        lsp_parts_of_box(m, m->dimensions, x, part);
     }
     for (int k = 0; k < m->dimensions; k++) {
         const float number = (float)x[k];
@@ -16,7 +16,7 @@ static void place_f32(const lsp_metric *m, const double *x, uint32_t *place) {
 }
 static void place_f64(const lsp_metric *m, const double *x, double *place) {
     if (m->kind != LSP_SPACE_OPEN) {
-        lsp_parts_of_box(m, x, place);
+        lsp_parts_of_box(m, m->dimensions, x, place);
     } else {
         memcpy(place, x, (size_t)m->dimensions * sizeof *x);
     }

@@ -87,7 +87,7 @@ static void load_share(void *data, int64_t begin, int64_t end) {
             x[k] = coordinate(l->points, k, i);
         }
         if (m->kind != LSP_SPACE_OPEN) {
-            lsp_parts_of_box(m, x, part);
+            lsp_parts_of_box(m, m->dimensions, x, part);
         }
         int64_t cell = 0, step = 1;
         for (int k = 0; k < m->dimensions; k++) {

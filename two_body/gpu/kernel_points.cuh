@@ -84,17 +84,19 @@ __device__ inline int64_t cell_along(const lsp_pair_job &job, int k, double x) {
                                            : lsp_cell_of_real(&job.grid, k, periodic, job.low[k], job.high[k], x);
 }
 
+/* DIM: the points' dimensions, so that what belongs to a point stays in registers; 0: any. */
+template <int DIM>
 static __global__ void __launch_bounds__(POINTS_NT)
     kernel_places(const __grid_constant__ lsp_pair_job job, int set, places to) {
     const lsp_points &points = job.sets[set];
-    const int dimensions = job.metric.dimensions;
+    const int dimensions = DIM > 0 ? DIM : job.metric.dimensions;
     EACH_POINT(i, points.n) {
         double x[LSP_MOST_DIMENSIONS] = {}, part[LSP_MOST_DIMENSIONS] = {};
         for (int k = 0; k < dimensions; k++) {
             x[k] = part[k] = coordinate(points, k, i);
         }
         if (job.metric.kind != LSP_SPACE_OPEN) {
-            lsp_parts_of_box(&job.metric, x, part);
+            lsp_parts_of_box(&job.metric, dimensions, x, part);
         }
         int64_t cell = 0, step = 1;
         for (int k = 0; k < dimensions; k++) {

@@ -174,7 +174,11 @@ static lsp_status load(lsp_ctx *ctx, const lsp_pair_job *job, int set, bool grid
     if (grid) {
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *to.cell, (void **)&to.cell));
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_places, blocks_for(ctx, n), POINTS_NT, 0, *job, set, to));
+    LSP_TRY(LSP_LAUNCH(ctx,
+                       (job->metric.dimensions == 3   ? kernel_places<3>
+                        : job->metric.dimensions == 2 ? kernel_places<2>
+                                                      : kernel_places<0>),
+                       blocks_for(ctx, n), POINTS_NT, 0, *job, set, to));
     if (grid) {
         LSP_TRY(sort_by_cell(ctx, job, to.cell, cloud));
     }
