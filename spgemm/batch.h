@@ -63,12 +63,6 @@ int64_t lsp_batch_bytes(const lsp_ctx *ctx, const lsp_batch_factor *f); /* that 
 /* What the product of all takes. */
 static inline const lsp_csr *lsp_batch_operand(const lsp_batch_factor *f) { return f->transposed ? &f->T : &f->stack; }
 
-/* "A[17]" */
-typedef struct lsp_batch_name {
-    char text[32];
-} lsp_batch_name;
-lsp_batch_name lsp_batch_name_of(const char *name, int64_t i);
-
 /* ---- what a device does ---- */
 
 /* batch_gather: fills the stack: its values and, with `structure`, its rows and columns. Then *fault becomes the first

@@ -4,8 +4,12 @@
 
 #include <stdio.h>
 
-lsp_batch_name lsp_batch_name_of(const char *name, int64_t i) {
-    lsp_batch_name made;
+/* "A[17]" */
+typedef struct batch_name {
+    char text[32];
+} batch_name;
+static batch_name name_of(const char *name, int64_t i) {
+    batch_name made;
     (void)snprintf(made.text, sizeof made.text, "%s[%lld]", name, (long long)i);
     return made;
 }
@@ -17,7 +21,7 @@ static lsp_status check_header(lsp_ctx *ctx, const lsp_batch_factor *f, int64_t 
     lsp_status status = LSP_OK;
     const lsp_csr *like = &f->like;
     if (lsp_csr_check_header(ctx, f->name, A) != LSP_OK) {
-        LSP_TRY(lsp_csr_check_header(ctx, lsp_batch_name_of(f->name, i).text, A));
+        LSP_TRY(lsp_csr_check_header(ctx, name_of(f->name, i).text, A));
     }
     LSP_REQUIRE(A->where == like->where, LSP_ERR_ARGUMENT,
                 "%s[%lld] lies %s and A[0] does not: all matrices of a batch must lie in one place", f->name,
@@ -99,7 +103,7 @@ static lsp_status fill(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrice
     f->stack = made;
     LSP_TRY(lsp_spgemm_device_at(f->like.where)->batch_gather(ctx, f, true, &fault));
     if (fault < f->count) {
-        const lsp_batch_name name = lsp_batch_name_of(f->name, fault);
+        const batch_name name = name_of(f->name, fault);
         LSP_TRY(lsp_csr_check_there(ctx, name.text, &matrices[fault]));
         LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, of %lld x %lld with %lld entries, was changed while it was read",
                     name.text, (long long)matrices[fault].rows, (long long)matrices[fault].cols,

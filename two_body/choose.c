@@ -116,7 +116,7 @@ static void give_reason(lsp_pair_job *job, bool finite, double share) {
     }
 }
 
-void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs) {
+static void choose(lsp_pair_job *job, const lsp_pair_costs *costs) {
     const double n = (double)job->sets[0].n, pairs = n * (double)job->sets[1].n / (job->self ? 2 : 1);
     const double most = fmax((double)lsp_max(job->sets[0].n, job->sets[1].n) / costs->cell_points, 64);
     const bool nearest = isinf(job->radius), boxes_serve = nearest || job->shells > 0;
@@ -150,7 +150,7 @@ lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius) {
     lsp_status status = LSP_OK;
     job->radius = radius;
     LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
-    lsp_pair_choose(job, &lsp_pair_device_of(ctx)->costs);
+    choose(job, &lsp_pair_device_of(ctx)->costs);
     lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
             lsp_pair_method_name(job->info.method), job->info.reason);
 done:

@@ -28,9 +28,8 @@ void lsp_pair_narrow(lsp_pair_job *job, const int64_t rows[2], const int64_t col
 lsp_status lsp_join_between(lsp_ctx *ctx, const lsp_pair_job *whole, double radius, const lsp_join_options *join,
                             const int64_t rows[2], const int64_t cols[2], lsp_csr *C, lsp_pair_info *info);
 
-/* choose.c: sets job->info and job->grid. A radius of infinity: the nearest points are wanted. */
-void lsp_pair_choose(lsp_pair_job *job, const lsp_pair_costs *costs);
-/* choose.c: lets the device look at the points, and chooses. */
+/* choose.c: lets the device look at the points, and sets job->info and job->grid. A radius of infinity: the nearest
+ * points are wanted. */
 lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius);
 
 /* What is counted: pairs within n limits, or in n bins. */

@@ -25,7 +25,8 @@ static inline int64_t reduced(int64_t few, int64_t many) { return getenv("LSP_TE
 enum { UNIFORM, BLOBS, LATTICE, DUPLICATES, LINE, PATTERNS };
 static const char *const pattern_names[] = {"uniform", "blobs", "lattice", "duplicates", "line"};
 
-/* Points of the unit cube in memory of their own, with a stride of 2. */
+/* Points of the unit cube in memory of their own: an array with a stride of 2 for each coordinate, or, with an odd
+ * seed, by rows, of which those of seed 3, 7, ... have room for one more coordinate. */
 typedef struct cloud {
     lsp_points points;
     void *memory;
@@ -55,35 +56,33 @@ static inline double coordinate_of(int pattern, int64_t i, int k, uint64_t *stat
     }
 }
 
+static inline void set_coordinate(cloud *c, int64_t i, int k, double x) {
+    const int64_t at = i * c->points.stride;
+    if (c->points.type == LSP_F32) {
+        ((float *)(uintptr_t)c->points.at[k])[at] = (float)x;
+    } else {
+        ((double *)(uintptr_t)c->points.at[k])[at] = x;
+    }
+}
+
 static inline cloud make_cloud(int pattern, int64_t n, int dimensions, lsp_type type, uint64_t seed) {
-    cloud c = {.points = {.n = n, .dimensions = dimensions, .type = type, .stride = 2}};
+    const bool rows = seed % 2 == 1;
+    const int64_t stride = rows ? dimensions + (seed % 4 == 3) : 2;
+    cloud c = {.points = {.n = n, .dimensions = dimensions, .type = type, .stride = stride}};
     uint64_t state = seed * 77 + 5;
-    const size_t bytes = lsp_type_bytes(type), row = 2 * bytes * (size_t)(n + 1);
-    c.bytes = (size_t)dimensions * row;
+    const size_t bytes = lsp_type_bytes(type), next = rows ? bytes : 2 * bytes * (size_t)(n + 1);
+    c.bytes = (rows ? (size_t)stride * bytes : (size_t)dimensions * 2 * bytes) * (size_t)(n + 1);
     c.memory = calloc(1, c.bytes);
     for (int k = 0; k < dimensions; k++) {
-        c.points.at[k] = (char *)c.memory + (size_t)k * row;
+        c.points.at[k] = (char *)c.memory + (size_t)k * next;
     }
     for (int64_t i = 0; i < n; i++) {
         const double along = test_unit(&state);
         for (int k = 0; k < dimensions; k++) {
-            const double x = coordinate_of(pattern, i, k, &state, along);
-            if (type == LSP_F32) {
-                ((float *)(uintptr_t)c.points.at[k])[2 * i] = (float)x;
-            } else {
-                ((double *)(uintptr_t)c.points.at[k])[2 * i] = x;
-            }
+            set_coordinate(&c, i, k, coordinate_of(pattern, i, k, &state, along));
         }
     }
     return c;
-}
-
-static inline void set_coordinate(cloud *c, int64_t i, int k, double x) {
-    if (c->points.type == LSP_F32) {
-        ((float *)(uintptr_t)c->points.at[k])[2 * i] = (float)x;
-    } else {
-        ((double *)(uintptr_t)c->points.at[k])[2 * i] = x;
-    }
 }
 
 /* The points where they are or, with `there`, copied to the GPU: lsp_free frees at[0]. */
