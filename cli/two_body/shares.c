@@ -28,8 +28,7 @@ static bool has_links(const tb_job *job) {
 static lsp_status copy_part(const tb_job *job, int set, int part, lsp_ctx *ctx, void *to, const void *from,
                             lsp_where where) {
     const size_t begin = part_begin(job, set, part), bytes = part_begin(job, set, part + 1) - begin;
-    return bytes == 0 ? LSP_OK
-                      : lsp_array_copy(ctx, (char *)to + begin, LSP_CUDA, (const char *)from + begin, where, bytes);
+    return lsp_array_copy(ctx, (char *)to + begin, LSP_CUDA, (const char *)from + begin, where, bytes);
 }
 
 static lsp_status take_set(tb_job *job, int set, int number, lsp_ctx *ctx) {

@@ -25,8 +25,8 @@ static inline int64_t reduced(int64_t few, int64_t many) { return getenv("LSP_TE
 enum { UNIFORM, BLOBS, LATTICE, DUPLICATES, LINE, PATTERNS };
 static const char *const pattern_names[] = {"uniform", "blobs", "lattice", "duplicates", "line"};
 
-/* Points of the unit cube in memory of their own: an array with a stride of 2 for each coordinate, or, with an odd
- * seed, by rows, of which those of seed 3, 7, ... have room for one more coordinate. */
+/* Points of the unit cube in memory of their own. An even seed: an array with a stride of 2 for each coordinate. An odd
+ * seed: points by rows; the rows of seeds 3, 7, 11 are one number longer. */
 typedef struct cloud {
     lsp_points points;
     void *memory;
