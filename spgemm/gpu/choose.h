@@ -7,7 +7,8 @@
 
 /* How a row of C is made. SORT_g: g lanes sort the row's products, at most 8 a lane (SORT_512: 256 lanes, 16 a lane);
  * where most products share their column with others, a lane merges rows of SORT_1 and SORT_2 instead.
- * NARROW_n and WIDE_n: a warp marks the row's columns, at most n, in a window of bits. HASH_g_n: a warp collects the
+ * NEAR_n and SPREAD_n: a warp marks the row's columns, at most n, in a window of bits, which has all words between the
+ * first and the last column, or only words that have columns. HASH_g_n: a warp collects the
  * columns, at most n, in a hash table of at most g groups of 32 neighbours. LONG: a block marks the columns, one range
  * after the other, and many blocks each fill a piece of the row. These three then add products in the order of A's
  * entries. MERGE: a warp merges a row of B with a few other products. Bins for counting alone: COUNT_g, for as many
@@ -25,10 +26,10 @@ typedef enum lsp_spgemm_bin {
     LSP_BIN_SORT_128,
     LSP_BIN_SORT_256,
     LSP_BIN_SORT_512,
-    LSP_BIN_NARROW_128,
-    LSP_BIN_NARROW_512,
-    LSP_BIN_WIDE_128,
-    LSP_BIN_WIDE_512,
+    LSP_BIN_NEAR_128,
+    LSP_BIN_NEAR_512,
+    LSP_BIN_SPREAD_128,
+    LSP_BIN_SPREAD_512,
     LSP_BIN_HASH_64_512,
     LSP_BIN_HASH_512_512,
     LSP_BIN_MERGE,
@@ -55,20 +56,23 @@ enum {
     LSP_COLLECT_FROM = 2,        /* products a column; with fewer, sorting is faster */
     LSP_MERGE_BITS = 8,          /* log2 of LSP_MERGE_MOST */
     LSP_MERGE_MOST = 1 << LSP_MERGE_BITS,
-    LSP_HASH_COUNT_MOST = 8192,     /* products; with more, the columns mostly overflow the table for counting */
-    LSP_HASH_COUNT_FROM = 1 << 20,  /* columns of C; with fewer, marking bits is faster than a table */
-    LSP_HASH_FILL_FROM = 48 << 10,  /* columns of C; with fewer, LONG is faster than HASH */
-    LSP_SHARED_ROWS = 1024,         /* up to this many rows of many products leave most warps idle */
-    LSP_MANY_ENTRIES = 128,         /* entries of A's row; with more, one warp or block takes long */
-    LSP_DENSE_B_LEAST = 3,          /* products of an entry of A in a strip; with fewer, other ways are faster */
-    LSP_WINDOW_NARROW = 20480 / 32, /* 32-bit words of a window */
-    LSP_WINDOW_WIDE = 40960 / 32
+    LSP_HASH_COUNT_MOST = 8192,    /* products; with more, the columns mostly overflow the table for counting */
+    LSP_HASH_COUNT_FROM = 1 << 20, /* columns of C; with fewer, marking bits is faster than a table */
+    LSP_HASH_FILL_FROM = 48 << 10, /* columns of C; with fewer, LONG is faster than HASH */
+    LSP_SHARED_ROWS = 1024,        /* up to this many rows of many products leave most warps idle */
+    LSP_MANY_ENTRIES = 128,        /* entries of A's row; with more, one warp or block takes long */
+    LSP_DENSE_B_LEAST = 3,         /* products of an entry of A in a strip; with fewer, other ways are faster */
+    LSP_WINDOW_NEAR = 40960 / 32,  /* 32-bit words of a window of near columns */
+    LSP_WINDOW_COLUMNS = 1 << 28,  /* most columns of C for a window of spread ones: a word's number has 23 bits */
+    LSP_SPREAD_FROM = 8,           /* products a word; with fewer, sorting is faster than a window of spread columns */
+    LSP_SPREAD_WHILE = 4,          /* the same while they are counted, */
+    LSP_SPREAD_FEW = 64            /* once there are more words than this */
 };
 
 /* What counting learns of a row of C. 0: nothing. 1 to 248: the row's columns lie in that many groups of 32. MORE: in
  * more groups. SHORT_REPEAT: the row is short and repeats its neighbours (short_repeat.cuh). MERGE: it is made by
  * merging. REPEAT_SAME, REPEAT_NEXT: it is made together with the row before, whose columns in A are the same, or each
- * one less. NARROW, WIDE: it fits such a window. */
+ * one less. NEAR, SPREAD: it fits such a window. */
 enum {
     LSP_GROUPS_MOST = 248,
     LSP_GROUPS_MORE,
@@ -76,8 +80,8 @@ enum {
     LSP_GROUPS_MERGE,
     LSP_GROUPS_REPEAT_SAME,
     LSP_GROUPS_REPEAT_NEXT,
-    LSP_GROUPS_NARROW,
-    LSP_GROUPS_WIDE
+    LSP_GROUPS_NEAR,
+    LSP_GROUPS_SPREAD
 };
 LSP_BOTH_SIDES static inline bool lsp_repeats_above(uint32_t groups) {
     return groups == LSP_GROUPS_REPEAT_SAME || groups == LSP_GROUPS_REPEAT_NEXT;
@@ -135,9 +139,9 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
     if (sortable && items <= LSP_SORT_IN_WARP) {
         return lsp_sort_bin(items);
     }
-    if (groups >= LSP_GROUPS_NARROW && nnz <= LSP_COLLECT_MOST && products / LSP_COLLECT_FROM >= nnz) {
-        return groups == LSP_GROUPS_NARROW ? (nnz <= 128 ? LSP_BIN_NARROW_128 : LSP_BIN_NARROW_512)
-                                           : (nnz <= 128 ? LSP_BIN_WIDE_128 : LSP_BIN_WIDE_512);
+    if (groups >= LSP_GROUPS_NEAR && nnz <= LSP_COLLECT_MOST && products / LSP_COLLECT_FROM >= nnz) {
+        return groups == LSP_GROUPS_NEAR ? (nnz <= 128 ? LSP_BIN_NEAR_128 : LSP_BIN_NEAR_512)
+                                         : (nnz <= 128 ? LSP_BIN_SPREAD_128 : LSP_BIN_SPREAD_512);
     }
     if (sortable) {
         return lsp_sort_bin(items);

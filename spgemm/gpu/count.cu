@@ -69,7 +69,6 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
                             nothing else */
     work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
     work.count = windowed(bins);
-    work.most = LSP_WINDOW_WIDE;
     work.again = long_rows + bins[LSP_BIN_LONG] + bins[LSP_BIN_COUNT_HASH];
     work.again_count = counting->retry;
     work.merged = work.again + work.count;
@@ -80,7 +79,7 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
     work.listed = counting->placed + LSP_BIN_COUNT_64;
     rest = (spg_rest){work.again + work.first[LAST], counting->retry + LAST};
     if (work.count > 0) {
-        const uint32_t bytes = WINDOW_WARPS * LSP_WINDOW_WIDE * 4;
+        const uint32_t bytes = WINDOW_WARPS * WINDOW_COUNT_BYTES;
         LSP_TRY(lsp_allow_shared(ctx, kernel_window_count, bytes));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_window_count,
                            lsp_min(lsp_ceil_div(work.count, WINDOW_WARPS), chip_sms(ctx) * 16), WINDOW_NT, bytes, *job,

@@ -93,29 +93,30 @@ done:
     return status;
 }
 
-/* Starts the window kernel for rows of at most MOST entries, in windows of `words` words, WARPS warps a row. */
-template <typename V, int MOST, int WARPS>
-static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list, uint32_t words) {
+/* Starts the window kernel for rows of at most MOST entries, WARPS warps a row, in windows of kind W. */
+template <typename V, int MOST, int WARPS, typename W>
+static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     lsp_status status = LSP_OK;
     const uint32_t sums = MOST <= WINDOW_SMALL ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
-    const window_shape shape = {words, MOST, sums, WARPS};
+    const window_shape shape = {MOST, sums, WARPS, W::pool(), W::index()};
     const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
-    LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST, WARPS>, bytes));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_window_fill<V, MOST, WARPS>), list.count, WARP * WARPS, bytes,
-                              work->job, list, shape));
+    if (list.count > 0) {
+        LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST, WARPS, W>, bytes));
+        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_window_fill<V, MOST, WARPS, W>), list.count, WARP * WARPS,
+                                  bytes, work->job, list, shape));
+    }
 done:
     return status;
 }
 
-/* The same, but chooses the number of warps: two share a row if rows are few and B's rows are long enough. */
+/* The same for near columns, but chooses the number of warps: two share a row if rows are few and B's rows are long
+ * enough. */
 template <typename V, int MOST>
-static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fill *work, spg_list list,
-                               uint32_t words) {
+static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fill *work, spg_list list) {
     const bool shared =
         list.count < chip_sms(ctx) * WINDOW_SHARED && plan->facts.products > WINDOW_LONG * work->job.A.nnz;
-    return list.count == 0 ? LSP_OK
-           : shared        ? start_window_of<V, MOST, WINDOW_SHARE>(ctx, work, list, words)
-                           : start_window_of<V, MOST, 1>(ctx, work, list, words);
+    return shared ? start_window_of<V, MOST, WINDOW_SHARE, near_window>(ctx, work, list)
+                  : start_window_of<V, MOST, 1, near_window>(ctx, work, list);
 }
 
 /* Fills the pieces of long rows. Sorted pieces come first: a block of kernel_long_add that meets a row of very many
@@ -151,13 +152,11 @@ template <typename V> static lsp_status fill_entries(const lsp_spgemm_plan *plan
     lsp_ctx *ctx = plan->ctx;
     const bin_lists *lists = &work->lists;
     const uint32_t *bins = plan->gpu->fill_bins;
-#define FILL_WINDOW(WIDTH, MOST)                                                                                       \
-    LSP_TRY(                                                                                                           \
-        (start_window<V, MOST>(ctx, plan, work, list_of(lists, bins, LSP_BIN_##WIDTH##_##MOST), LSP_WINDOW_##WIDTH)))
-    FILL_WINDOW(WIDE, 512);
-    FILL_WINDOW(WIDE, 128);
-    FILL_WINDOW(NARROW, 512);
-    FILL_WINDOW(NARROW, 128);
+#define FILL_WINDOW(MOST)                                                                                              \
+    LSP_TRY((start_window<V, MOST>(ctx, plan, work, list_of(lists, bins, LSP_BIN_NEAR_##MOST))));                      \
+    LSP_TRY((start_window_of<V, MOST, 1, spread_window>(ctx, work, list_of(lists, bins, LSP_BIN_SPREAD_##MOST))))
+    FILL_WINDOW(512);
+    FILL_WINDOW(128);
 #undef FILL_WINDOW
     LSP_TRY((start_hash<10, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_512_512))));
     LSP_TRY((start_hash<7, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_64_512))));

@@ -7,59 +7,6 @@
 #include "window_shape.cuh"
 
 enum { HASH_NT = 128, HASH_WARPS = HASH_NT / WARP };
-#define HASH_EMPTY (~0u)
-
-/* 32 neighbouring columns: the key is the column without its last five bits, the marks say which of the 32 occur. */
-struct hash_group {
-    uint32_t key, marks;
-};
-template <int BITS> struct hash_table {
-    enum { slots = 1 << BITS, most = slots * 11 / 16 };
-    ull groups[slots]; /* the key in the lower half, the marks in the upper */
-
-    __device__ static uint32_t place_of(uint32_t key) { return hash_of(key) >> (32 - BITS); }
-    __device__ static uint32_t next(uint32_t place) { return (place + 1) & (slots - 1); }
-    __device__ hash_group at(uint32_t place) const {
-        const ull group = *(const volatile ull *)(groups + place);
-        return (hash_group){(uint32_t)group, (uint32_t)(group >> 32)};
-    }
-    __device__ uint32_t *words(uint32_t place) { return (uint32_t *)(groups + place); }
-
-    __device__ void clear() {
-#pragma unroll 4
-        for (int i = (int)threadIdx.x % WARP; i < slots / 2; i += WARP) {
-            ((uint4 *)groups)[i] = make_uint4(HASH_EMPTY, 0, HASH_EMPTY, 0);
-        }
-        __syncwarp();
-    }
-    /* The place of a key that the table has, and its group. */
-    __device__ uint32_t find(uint32_t key, hash_group *group) const {
-        uint32_t place = place_of(key);
-        for (*group = at(place); group->key != key; *group = at(place)) {
-            place = next(place);
-        }
-        return place;
-    }
-    /* Marks a column; true if its group is new. The table must not be full. */
-    __device__ bool add(uint32_t key, uint32_t bit) {
-        uint32_t place = place_of(key);
-        bool fresh = false;
-        for (;;) {
-            uint32_t here = at(place).key;
-            if (here == HASH_EMPTY) {
-                here = atomicCAS(words(place), HASH_EMPTY, key);
-                fresh = here == HASH_EMPTY;
-            }
-            if (fresh || here == key) {
-                break;
-            }
-            place = next(place);
-        }
-        atomicOr(words(place) + 1, bit);
-        return fresh;
-    }
-};
-
 /* Lanes that read one row of B together: about as many as the row is long. */
 __device__ inline uint32_t lanes_for(uint32_t products, uint32_t entries) {
     uint32_t lanes = WARP;
@@ -82,7 +29,8 @@ __device__ inline uint32_t hash_collect(const spg_job &job, uint32_t row, hash_t
         const hash_group group = table.at(table.place_of(key));
         const bool news = some && (group.key != key || !(group.marks & bit));
         if (__any_sync(~0u, news)) {
-            const bool fresh = news && table.add(key, bit);
+            uint32_t place = table.place_of(key);
+            const bool fresh = news && table.add(key, bit, &place);
             const unsigned all = __ballot_sync(~0u, fresh);
             if (list && fresh && total + __popc(all) <= table.most) {
                 list[total + __popc(all & ((1u << lane) - 1))] = key;

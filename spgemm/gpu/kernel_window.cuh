@@ -76,8 +76,8 @@ template <typename V> struct window_step {
 /* Goes through a pack of A's entries for R rows of C. If NEXT, each row's columns are those of the row before plus one.
  * Else the rows have the same columns, and entries whose rows of B repeat each other are taken together. A lane beyond
  * the end of B's row loads its last entry again, without adding it. */
-template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
-    const window &w;
+template <typename V, int R, bool NEXT, int WARPS, typename W> struct window_walk {
+    const W &w;
     const window_part &part;
     const entry_pack pack;
     const unsigned repeated; /* bit k: entry k's row of B has the same columns as the one before */
@@ -114,7 +114,7 @@ template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
     __device__ void add(const spg_job &job, const window_step<V> &step, const window_factors<V> *factors,
                         const window_sums<V, R> &sums) const {
         if (step.some) {
-            const uint32_t place = w.place(step.column - w.low) - (WARPS > 1 ? part.first : 0);
+            const uint32_t place = w.rank(step.column) - (WARPS > 1 ? part.first : 0);
             V x[R];
             sums.get(place, x);
 #pragma unroll
@@ -134,8 +134,8 @@ template <typename V, int R, bool NEXT, int WARPS> struct window_walk {
 };
 
 /* Adds all products of a pack, entry by entry. While one step is added, the next two are loaded. */
-template <typename V, int R, bool NEXT, int WARPS>
-__device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEXT, WARPS> walk,
+template <typename V, int R, bool NEXT, int WARPS, typename W>
+__device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEXT, WARPS, W> walk,
                                        const window_factors<V> *factors, const window_sums<V, R> &sums) {
     window_step<V> steps[3];
     walk.load(job, steps[0]);
@@ -154,9 +154,9 @@ __device__ inline void window_add_pack(const spg_job &job, window_walk<V, R, NEX
 
 /* Makes the warp's share of R rows of a group. If fewer rows are left, rows.count says so, and the surplus repeats the
  * last one. */
-template <typename V, int R, bool NEXT, int WARPS>
-__device__ inline void window_make(const spg_job &job, const window &w, const window_part &part,
-                                   const window_rows &rows, const window_memory<V> &memory) {
+template <typename V, int R, bool NEXT, int WARPS, typename W>
+__device__ inline void window_make(const spg_job &job, const W &w, const window_part &part, const window_rows &rows,
+                                   const window_memory<V> &memory) {
     const uint32_t lane = threadIdx.x % WARP, end = rows.begin + rows.entries;
     const window_sums<V, R> sums = {memory.sums + R * part.first, part.n};
     __syncwarp();
@@ -175,8 +175,8 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
         }
         __syncwarp();
         const uint32_t count = min(end - p, (uint32_t)WARP);
-        window_add_pack<V, R, NEXT, WARPS>(job, {w, part, pack, repeated, count, rows, 0, 0, 0, 0}, memory.factors,
-                                           sums);
+        window_add_pack<V, R, NEXT, WARPS, W>(job, {w, part, pack, repeated, count, rows, 0, 0, 0, 0}, memory.factors,
+                                              sums);
         __syncwarp();
     }
     for (uint32_t r = 0; r < rows.count; r++) {
@@ -187,9 +187,9 @@ __device__ inline void window_make(const spg_job &job, const window &w, const wi
 }
 
 /* Makes one row if B may have a column twice in a row: the first of equal columns adds them all. */
-template <typename V>
-__device__ inline void window_make_duplicates(const spg_job &job, const window &w, uint32_t begin, uint32_t end,
-                                              int64_t to, uint32_t n, V *sums) {
+template <typename V, typename W>
+__device__ inline void window_make_duplicates(const spg_job &job, const W &w, uint32_t begin, uint32_t end, int64_t to,
+                                              uint32_t n, V *sums) {
     const uint32_t lane = threadIdx.x % WARP;
     __syncwarp();
     for (uint32_t k = lane; k < n; k += WARP) {
@@ -205,7 +205,7 @@ __device__ inline void window_make_duplicates(const spg_job &job, const window &
             if (q > 0 && __ldg(col + q - 1) == column) {
                 continue;
             }
-            V *sum = sums + w.place(column - w.low);
+            V *sum = sums + w.rank(column);
             for (uint32_t k = q; k < length && __ldg(col + k) == column; k++) {
                 *sum = add_times(job, a, value_at<V>(job.B, from + k), *sum);
             }
@@ -219,8 +219,8 @@ __device__ inline void window_make_duplicates(const spg_job &job, const window &
 
 /* Makes the warp's share of a group of `repeats` rows. If `next`, each row's columns are those of the row before plus
  * one; else they are the same. */
-template <typename V, int WARPS>
-__device__ inline void window_make_repeats(const spg_job &job, const window &w, const window_part &part, bool next,
+template <typename V, int WARPS, typename W>
+__device__ inline void window_make_repeats(const spg_job &job, const W &w, const window_part &part, bool next,
                                            uint32_t repeats, window_rows rows, const window_memory<V> &memory) {
     for (; rows.first < repeats; rows.first += rows.count) {
         const uint32_t left = repeats - rows.first;
@@ -244,8 +244,9 @@ __device__ inline void window_make_repeats(const spg_job &job, const window &w, 
     }
 }
 
-/* Fills rows of at most MOST entries, each by a block of WARPS warps, as many blocks as shared memory allows. */
-template <typename V, int MOST, int WARPS>
+/* Fills rows of at most MOST entries, each by a block of WARPS warps, as many blocks as shared memory allows. W: the
+ * kind of window. */
+template <typename V, int MOST, int WARPS, typename W>
 __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1              ? WINDOW_SHARED
                                                : MOST <= WINDOW_SMALL ? WINDOW_SMALL_BLOCKS
                                                                       : 16)
@@ -256,30 +257,31 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1              ? WINDOW_S
     const int64_t to = job.rowptr[row];
     const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to), repeats = repeat_length(job, row);
     const bool next = repeats > 1 && job.groups[row + 1] == LSP_GROUPS_REPEAT_NEXT;
-    window w = {(uint32_t *)memory, (window_slot *)(memory + shape.pool(value_bytes)), NULL, 0, 0};
-    w.slot_of = (uint8_t *)(w.slots + shape.slots());
+    W w = W::at(memory);
+    w.slots = (window_slot *)(memory + shape.pool(value_bytes)), w.slot_of = (uint8_t *)(w.slots + shape.slots());
     lsp_let_next_begin();
-    if (!window_open(job, begin, end, shape.words, &w)) { /* never true: the bins see to it */
+    if (!w.open(job, begin, end)) { /* never true: the bins see to it */
         return;
     }
     window_sync<WARPS>();
-    window_mark<WARPS>(job, begin, end, w);
+    window_mark<WARPS, false>(job, begin, end, w);
     window_sync<WARPS>();
     uint32_t *columns = (uint32_t *)memory;
     if (warp == 0) {
-        window_rank(w, columns);
+        w.template order<MOST>(job, columns);
     }
     window_sync<WARPS>();
+    w.read_order();
     for (uint32_t r = 0; r < repeats; r++) {
         for (uint32_t k = threadIdx.x; k < n; k += WARP * WARPS) {
-            put_col(job, to + (int64_t)r * n + k, w.low + columns[k] + (next ? r : 0));
+            put_col(job, to + (int64_t)r * n + k, columns[k] + (next ? r : 0));
         }
     }
     if constexpr (value_kind<V>::valued) {
         V *sums = (V *)memory;
         const uint32_t first = n * warp / WARPS, after = n * (warp + 1) / WARPS;
-        const window_part part = {first, after - first, WARPS > 1 && first < n ? w.low + columns[first] : 0,
-                                  WARPS > 1 && after < n ? w.low + columns[after] : ~0u};
+        const window_part part = {first, after - first, WARPS > 1 && first < n ? columns[first] : 0,
+                                  WARPS > 1 && after < n ? columns[after] : ~0u};
         window_sync<WARPS>();
         if (job.duplicates) {
             if (warp == 0) {

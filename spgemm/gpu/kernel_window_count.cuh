@@ -9,12 +9,16 @@
 /* The rows to count, sorted by bin, and the lists of rows that are left to other kernels, by bin too. */
 struct window_counting {
     const uint32_t *rows;
-    uint32_t count, most;               /* the number of rows; the most words of a window */
+    uint32_t count;                     /* the number of rows */
     uint32_t first[LSP_COUNT_BINS + 1]; /* where each bin begins in `rows`, and in `again` */
     const uint32_t *listed;             /* of each bin: rows in the list, which does not contain repeats */
     uint32_t *again, *again_count;      /* rows that fit no window, and their number in each bin */
     uint32_t *merged, *merged_count;    /* rows that are made by merging */
 };
+
+/* Shared memory of a warp, for either window. */
+enum { WINDOW_COUNT_BYTES = LSP_WINDOW_NEAR * 4 };
+static_assert(sizeof(window_table) <= WINDOW_COUNT_BYTES, "the table fits where marks fit");
 
 /* Notes the count of a group's first row for all its rows. The rows stay a group only if a window will fill them. */
 __device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t repeats, uint32_t nnz, uint32_t groups) {
@@ -22,37 +26,34 @@ __device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t re
     const int bin = lsp_fill_bin(job.products[row], entries, nnz, groups, job.cols);
     if (lane < repeats) {
         job.rowptr[row + lane + 1] = nnz;
-        if (lane == 0 || bin < LSP_BIN_NARROW_128 || bin > LSP_BIN_WIDE_512) {
+        if (lane == 0 || bin < LSP_BIN_NEAR_128 || bin > LSP_BIN_SPREAD_512) {
             job.groups[row + lane] = (uint8_t)groups;
         }
     }
 }
 
 /* Counts the first row of a group for all its rows. Returns false if it does not fit the window. */
-__device__ inline bool window_count_repeats(const spg_job &job, uint32_t row, uint32_t repeats, uint32_t most,
-                                            window &w) {
-    const uint32_t lane = threadIdx.x % WARP, begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
-    if (!window_open(job, begin, end, most, &w)) {
+template <typename W>
+__device__ inline bool window_count_repeats(const spg_job &job, uint32_t row, uint32_t repeats, uint32_t groups, W &w) {
+    const uint32_t begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+    if (!w.open(job, begin, end) || !window_mark<1, true>(job, begin, end, w)) {
         return false;
     }
-    window_mark<1>(job, begin, end, w);
-    uint32_t sum = 0; /* the columns in the lower 20 bits, the words that have any above them */
-    for (uint32_t k = lane; k < w.words; k += WARP) {
-        sum += (uint32_t)__popc(w.marks[k]) | (w.marks[k] != 0) << 20;
+    const uint32_t sum = w.count(), words = sum >> 20;
+    if (groups == LSP_GROUPS_SPREAD && (ull)job.products[row] * repeats < (ull)words * LSP_SPREAD_FROM) {
+        return false;
     }
-    sum = __reduce_add_sync(~0u, sum);
-    window_note(job, row, repeats, sum & 0xFFFFF,
-                sum >> 20 > WINDOW_WORDS       ? LSP_GROUPS_MORE
-                : w.words <= LSP_WINDOW_NARROW ? LSP_GROUPS_NARROW
-                                               : LSP_GROUPS_WIDE);
+    window_note(job, row, repeats, sum & 0xFFFFF, words > WINDOW_WORDS ? (uint32_t)LSP_GROUPS_MORE : groups);
     __syncwarp();
     return true;
 }
 
-static __global__ void __launch_bounds__(WINDOW_NT) kernel_window_count(spg_job job, window_counting work) {
+static __global__ void __launch_bounds__(WINDOW_NT, 10) kernel_window_count(spg_job job, window_counting work) {
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    window w = {(uint32_t *)memory + warp * work.most, NULL, NULL, 0, 0};
+    char *const mine = memory + warp * WINDOW_COUNT_BYTES;
+    spread_window spread = spread_window::at(mine);
+    near_window near = near_window::at(mine);
     uint32_t i = blockIdx.x * WINDOW_WARPS + warp;
     for (int bin = 0; bin < LSP_COUNT_BINS; bin++) {
         const uint32_t first = work.first[bin], listed = work.listed[bin];
@@ -60,7 +61,8 @@ static __global__ void __launch_bounds__(WINDOW_NT) kernel_window_count(spg_job 
             const uint32_t row = work.rows[first + i], repeats = repeat_length(job, row);
             const bool merges =
                 !job.duplicates && lsp_merges(job.products[row], read_merge_row(job, row).length, job.cols);
-            if (merges || !window_count_repeats(job, row, repeats, work.most, w)) {
+            if (merges || !(window_count_repeats(job, row, repeats, LSP_GROUPS_NEAR, near) ||
+                            (!near.scattered && window_count_repeats(job, row, repeats, LSP_GROUPS_SPREAD, spread)))) {
                 uint32_t at = lane == 0 ? atomicAdd(merges ? work.merged_count : work.again_count + bin, repeats) : 0;
                 at = __shfl_sync(~0u, at, 0);
                 if (lane < repeats) {

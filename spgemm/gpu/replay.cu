@@ -100,7 +100,7 @@ static int64_t windows_of(const lsp_spgemm_plan *plan) {
     for (int bin = LSP_BIN_SORT_1; bin <= LSP_BIN_SORT_512; bin++) {
         others += bins[bin];
     }
-    for (int bin = LSP_BIN_NARROW_128; bin <= LSP_BIN_WIDE_512; bin++) {
+    for (int bin = LSP_BIN_NEAR_128; bin <= LSP_BIN_SPREAD_512; bin++) {
         windows += bins[bin];
     }
     return windows > others ? windows : 0;

@@ -1,8 +1,9 @@
-/* A window of bits for one row of C: a warp marks the row's columns, one bit each, and ranks them by counting the bits
- * before each. Used for counting and for filling. */
+/* A window on one row of C: a warp marks the row's columns, one bit each, in words of 32 neighbours, and ranks a column
+ * by counting the bits before it. Used for counting and for filling. */
 #ifndef LSP_SPGEMM_GPU_WINDOW_SHAPE_CUH
 #define LSP_SPGEMM_GPU_WINDOW_SHAPE_CUH
 
+#include "hash_table.cuh"
 #include "window_repeat.cuh"
 
 /* Blocks of one warp that a multiprocessor must hold if rows have at most 128 entries. Some chips cannot hold more
@@ -18,42 +19,37 @@ enum {
     WINDOW_WARPS = WINDOW_NT / WARP, /* that count, each for itself; a block that fills a row has one or two */
     WINDOW_SMALL = 128,              /* entries of a row of C, up to which a block needs little shared memory */
     WINDOW_WORDS = 256,              /* most words that may have columns, where a row is filled */
+    WINDOW_PLACES = 512,             /* of a table of words; also the most entries of a row that is filled */
+    WINDOW_TRIES = 8,                /* factors that are tried for places without collisions */
+    WINDOW_FACTOR = 37,              /* the first one */
     WINDOW_SHARE = 2,                /* warps that share a row if rows are few: */
     WINDOW_SHARED = 12,              /* fewer than this a multiprocessor, */
     WINDOW_LONG = 40,                /* and B's rows have more entries than this on average */
-    WINDOW_TOGETHER = 4              /* most rows of a group of repeats that are made together */
+    WINDOW_TOGETHER = 4,             /* most rows of a group of repeats that are made together */
+    WINDOW_EACH = 4                  /* rows of B that are marked together */
 };
 
-/* The sizes of a block's shared memory: words of 32 columns, most entries of a row of C, sums at a time. The pool holds
- * marks first. Once words with marks have slots of their own, it holds the row's columns, then sums and factors. */
+/* A word that has marks, its number, and how many columns come before it. */
+struct alignas(8) window_slot {
+    uint32_t marks, word_before; /* the number times WINDOW_PLACES, plus the columns before it */
+
+    __device__ uint32_t word() const { return word_before / WINDOW_PLACES; }
+    __device__ uint32_t rank(uint32_t column) const {
+        return word_before % WINDOW_PLACES + (uint32_t)__popc(marks & ((1u << (column % 32)) - 1));
+    }
+};
+
+/* The sizes of a block's shared memory: most entries of a row of C, sums at a time. The pool holds the marks of the
+ * window first, then the row's columns, then sums and factors. */
 struct window_shape {
-    uint32_t words, most, sums, warps;
+    uint32_t most, sums, warps, marks, index;
     __host__ __device__ uint32_t pool(uint32_t value_bytes) const {
         const uint32_t values = (sums + warps * WARP * WINDOW_TOGETHER) * value_bytes,
-                       least = (words > most ? words : most) * 4;
-        return values > least ? values : least;
+                       least = marks > most * 4 ? marks : most * 4;
+        return (values > least ? values : least + 7) / 8 * 8;
     }
     __host__ __device__ uint32_t slots() const { return most < WINDOW_WORDS ? most : (uint32_t)WINDOW_WORDS; }
-    __host__ __device__ uint32_t bytes(uint32_t value_bytes) const { return pool(value_bytes) + slots() * 8 + words; }
-};
-
-/* A word that has marks: its number, its marks, and how many columns come before it. */
-struct alignas(8) window_slot {
-    uint32_t marks, before_word; /* the word's number in the upper 16 bits, the columns before it in the lower */
-};
-
-/* A window in use. First its words are marked; then words with marks get slots. */
-struct window {
-    uint32_t *marks;
-    window_slot *slots;
-    uint8_t *slot_of; /* of each word */
-    uint32_t low, words;
-
-    /* The position in C's row of a column, which is counted from `low`. */
-    __device__ uint32_t place(uint32_t column) const {
-        const window_slot slot = slots[slot_of[column / 32]];
-        return (slot.before_word & 0xFFFF) + (uint32_t)__popc(slot.marks & ((1u << (column % 32)) - 1));
-    }
+    __host__ __device__ uint32_t bytes(uint32_t value_bytes) const { return pool(value_bytes) + slots() * 8 + index; }
 };
 
 /* Up to 32 entries of A's row, one a lane: where their rows of B begin and how long they are. */
@@ -105,108 +101,285 @@ template <int WARPS> __device__ inline void window_sync() {
     }
 }
 
-/* Finds the window of a row of C and clears its marks. Returns false if the row needs more than `most` words. */
-__device__ inline bool window_open(const spg_job &job, uint32_t begin, uint32_t end, uint32_t most, window *w) {
-    const uint32_t lane = threadIdx.x % WARP;
-    uint32_t low = ~0u, high = 0;
-    for (uint32_t p = begin; p < end; p += WARP) {
-        const entry_pack pack = read_pack(job, p + lane, end);
-        if (pack.length > 0) {
-            low = min(low, __ldg(job.B.col + pack.at));
-            high = max(high, __ldg(job.B.col + (pack.at + pack.length - 1)));
+/* ---- the window of a row whose columns lie near each other: it has all words between the first and the last ---- */
+
+struct near_window {
+    uint32_t *marks;
+    window_slot *slots;
+    uint8_t *slot_of; /* of each word */
+    uint32_t low, words;
+    bool scattered; /* nearly all rows of B begin in words of their own */
+
+    __host__ __device__ static uint32_t pool() { return LSP_WINDOW_NEAR * 4; } /* bytes of marks */
+    __host__ __device__ static uint32_t index() { return LSP_WINDOW_NEAR; }    /* bytes of slot_of */
+
+    __device__ static near_window at(char *memory) { return {(uint32_t *)memory, NULL, NULL, 0, 0, false}; }
+    /* Finds the words of a row of C and clears their marks. Returns false if they are too many. */
+    __device__ bool open(const spg_job &job, uint32_t begin, uint32_t end) {
+        const uint32_t lane = threadIdx.x % WARP;
+        uint32_t high = 0, first = ~0u;
+        low = ~0u;
+        for (uint32_t p = begin; p < end; p += WARP) {
+            const entry_pack pack = read_pack(job, p + lane, end);
+            if (pack.length > 0) {
+                first = __ldg(job.B.col + pack.at);
+                low = min(low, first);
+                high = max(high, __ldg(job.B.col + (pack.at + pack.length - 1)));
+            }
+        }
+        low = __reduce_min_sync(~0u, low) / 32 * 32;
+        high = __reduce_max_sync(~0u, high);
+        words = high < low ? 0 : (high - low) / 32 + 1;
+        if (words > LSP_WINDOW_NEAR) {
+            const unsigned same = __match_any_sync(~0u, first / 32),
+                           heads = __ballot_sync(~0u, !(same & ((1u << lane) - 1)));
+            scattered = (uint32_t)__popc(heads) > min(end - begin, (uint32_t)WARP) * 3 / 4;
+            return false;
+        }
+#pragma unroll 4
+        for (uint32_t i = lane; i < (words + 3) / 4; i += WARP) {
+            ((uint4 *)marks)[i] = make_uint4(0, 0, 0, 0);
+        }
+        __syncwarp();
+        return true;
+    }
+    __device__ uint32_t some_column() const { return low; }
+    __device__ uint32_t peek(uint32_t column) const {
+        return *(const volatile uint32_t *)(marks + (column - low) / 32);
+    }
+    __device__ void mark(uint32_t column, uint32_t seen) const {
+        if (!(seen >> (column % 32) & 1)) {
+            atomicOr(marks + (column - low) / 32, 1u << (column % 32));
         }
     }
-    low = __reduce_min_sync(~0u, low) / 32 * 32;
-    high = __reduce_max_sync(~0u, high);
-    w->low = low;
-    w->words = high < low ? 0 : (high - low) / 32 + 1;
-    if (w->words > most) {
-        return false;
+    __device__ bool gives_up(uint32_t) const { return false; }
+    /* Columns in the lower 20 bits, words that have any above them. */
+    __device__ uint32_t count() const {
+        uint32_t sum = 0;
+        for (uint32_t k = threadIdx.x % WARP; k < words; k += WARP) {
+            sum += (uint32_t)__popc(marks[k]) | (marks[k] != 0) << 20;
+        }
+        return __reduce_add_sync(~0u, sum);
     }
+    /* Gives slots to the words that have marks, and writes the row's columns to columns[], which may overlap the
+     * marks. */
+    template <int MOST> __device__ void order(const spg_job &, uint32_t *columns) const {
+        const uint32_t lane = threadIdx.x % WARP;
+        uint32_t used = 0, before = 0;
 #pragma unroll 4
-    for (uint32_t i = lane; i < (w->words + 3) / 4; i += WARP) {
-        ((uint4 *)w->marks)[i] = make_uint4(0, 0, 0, 0);
+        for (uint32_t k = lane; k < words + lane; k += WARP) {
+            const uint32_t its = k < words ? marks[k] : 0;
+            const unsigned some = __ballot_sync(~0u, its != 0);
+            if (its != 0) {
+                const uint32_t i = used + (uint32_t)__popc(some & ((1u << lane) - 1));
+                slots[i] = window_slot{its, k * WINDOW_PLACES};
+                slot_of[k] = (uint8_t)i;
+            }
+            used += (uint32_t)__popc(some);
+        }
+        __syncwarp();
+        for (uint32_t i = lane; i < used + lane; i += WARP) {
+            const window_slot slot = i < used ? slots[i] : window_slot{0, 0};
+            uint32_t all, at = before + sum_before((uint32_t)__popc(slot.marks), &all);
+            if (i < used) {
+                slots[i].word_before += at;
+            }
+            for (uint32_t left = slot.marks; left; left &= left - 1) {
+                columns[at++] = low + slot.word() * 32 + (uint32_t)__ffs((int)left) - 1;
+            }
+            before += all;
+        }
+        __syncwarp();
     }
-    __syncwarp();
-    return true;
-}
+    __device__ void read_order() {}
+    /* The position of a column in C's row. */
+    __device__ uint32_t rank(uint32_t column) const { return slots[slot_of[(column - low) / 32]].rank(column - low); }
+};
 
-/* Marks the columns of a row of C, four rows of B at a time. If several warps share the row, they take turns. */
-template <int WARPS>
-__device__ inline void window_mark(const spg_job &job, uint32_t begin, uint32_t end, const window &w) {
-    enum { EACH = 4 };
+/* ---- the window of a row of columns anywhere: a hash table finds the words that have marks ---- */
+
+struct alignas(16) window_table {
+    enum { BITS = 9 };
+    hash_table<BITS> words;
+    uint32_t count;
+    uint16_t places[WINDOW_WORDS + WINDOW_EACH * WARP]; /* of the words; the end of marking is seen one step too late */
+};
+static_assert(1 << window_table::BITS == WINDOW_PLACES, "a word's number and its place are sorted as 32 bits");
+
+struct spread_window {
+    window_table *table;
+    window_slot *slots; /* of the words, in the order of columns */
+    uint8_t *slot_of;   /* of each place, then the factor that was found */
+    uint32_t factor;    /* sends all words to different places; 0: places are those of the table, to be searched */
+
+    __host__ __device__ static uint32_t pool() { return sizeof(window_table); }
+    __host__ __device__ static uint32_t index() { return WINDOW_PLACES + 16; }
+    __device__ static uint32_t place_of(uint32_t word, uint32_t factor = WINDOW_FACTOR) {
+        return hash_table<window_table::BITS>::place_beside(word, factor);
+    }
+    __device__ static spread_window at(char *memory) { return {(window_table *)memory, NULL, NULL, 0}; }
+    __device__ uint32_t *factor_found() const { return (uint32_t *)(slot_of + WINDOW_PLACES); }
+    __device__ uint32_t words() const { return *(const volatile uint32_t *)&table->count; }
+
+    __device__ bool open(const spg_job &job, uint32_t, uint32_t) {
+        table->words.clear();
+        table->count = 0;
+        __syncwarp();
+        return job.cols <= LSP_WINDOW_COLUMNS;
+    }
+    __device__ uint32_t some_column() const { return 0; }
+    __device__ hash_group peek(uint32_t column) const { return table->words.at(place_of(column / 32)); }
+    __device__ void mark(uint32_t column, hash_group seen) const {
+        const uint32_t word = column / 32, bit = 1u << (column % 32);
+        uint32_t place = place_of(word);
+        if (seen.key == word) {
+            if (!(seen.marks & bit)) {
+                atomicOr(table->words.words(place) + 1, bit);
+            }
+        } else if (table->words.add(word, bit, &place)) {
+            table->places[atomicAdd(&table->count, 1u)] = (uint16_t)place;
+        }
+    }
+    /* Too many words, or too few products a word? */
+    __device__ bool gives_up(uint32_t products) const {
+        const uint32_t most = max(products / LSP_SPREAD_WHILE, (uint32_t)LSP_SPREAD_FEW);
+        return __any_sync(~0u, words() > min(most, (uint32_t)WINDOW_WORDS));
+    }
+    __device__ uint32_t count() const {
+        uint32_t sum = 0;
+        for (uint32_t i = threadIdx.x % WARP; i < words(); i += WARP) {
+            sum += (uint32_t)__popc(table->words.at(table->places[i]).marks);
+        }
+        return __reduce_add_sync(~0u, sum) | words() << 20;
+    }
+    template <int MOST> __device__ void order(const spg_job &job, uint32_t *columns) const {
+        if (words() <= 2 * WARP) {
+            order_words<2>(job, columns);
+        } else {
+            order_words<(MOST < WINDOW_WORDS ? MOST : (int)WINDOW_WORDS) / WARP>(job, columns);
+        }
+    }
+    /* Sorts at most VT words a lane, gives them slots, and writes the row's columns to columns[], which may overlap the
+     * table. */
+    template <int VT> __device__ void order_words(const spg_job &job, uint32_t *columns) const {
+        const uint32_t first = threadIdx.x % WARP * VT, n = words();
+        uint32_t sorted[VT], marks[VT], sum = 0, all; /* a word's number times WINDOW_PLACES, plus its place */
+#pragma unroll
+        for (uint32_t r = 0; r < VT; r++) {
+            const uint32_t i = r * WARP + threadIdx.x % WARP, place = i < n ? table->places[i] : 0;
+            sorted[r] = i < n ? table->words.at(place).key * WINDOW_PLACES + place : ~0u;
+        }
+        sort_lanes<VT>(sorted, WARP, job.ones);
+#pragma unroll
+        for (uint32_t r = 0; r < VT; r++) {
+            marks[r] = first + r < n ? table->words.at(sorted[r] % WINDOW_PLACES).marks : 0;
+            sum += (uint32_t)__popc(marks[r]);
+        }
+        uint32_t before = sum_before(sum, &all);
+        __syncwarp();
+#pragma unroll
+        for (uint32_t r = 0; r < VT; r++) {
+            const uint32_t word = sorted[r] / WINDOW_PLACES;
+            if (first + r < n) {
+                slots[first + r] = window_slot{marks[r], word * WINDOW_PLACES + before};
+            }
+            for (uint32_t left = marks[r]; left; left &= left - 1) {
+                columns[before++] = word * 32 + (uint32_t)__ffs((int)left) - 1;
+            }
+        }
+        find_factor<VT>(sorted, first, n);
+    }
+    /* Writes slot_of, by the first factor that sends no two words to one place, else by the table. */
+    template <int VT> __device__ void find_factor(const uint32_t (&sorted)[VT], uint32_t first, uint32_t n) const {
+        uint32_t found = WINDOW_FACTOR;
+        for (uint32_t k = 0; k <= WINDOW_TRIES; k++) {
+            bool alone = true;
+            found = k < WINDOW_TRIES ? (2 * k + 1) * WINDOW_FACTOR : 0;
+#pragma unroll
+            for (uint32_t r = 0; r < VT; r++) {
+                if (first + r < n) {
+                    slot_of[found ? place_of(sorted[r] / WINDOW_PLACES, found) : sorted[r] % WINDOW_PLACES] =
+                        (uint8_t)(first + r);
+                }
+            }
+            __syncwarp();
+#pragma unroll
+            for (uint32_t r = 0; r < VT; r++) {
+                alone = alone &&
+                        (first + r >= n || !found || slot_of[place_of(sorted[r] / WINDOW_PLACES, found)] == first + r);
+            }
+            if (__all_sync(~0u, alone)) {
+                break;
+            }
+        }
+        *factor_found() = found;
+        __syncwarp();
+    }
+    __device__ void read_order() { factor = *factor_found(); }
+    __device__ uint32_t rank(uint32_t column) const {
+        const uint32_t word = column / 32;
+        if (factor) {
+            return slots[slot_of[place_of(word, factor)]].rank(column);
+        }
+        uint32_t at = place_of(word);
+        while (slots[slot_of[at]].word() != word) {
+            at = table->words.next(at);
+        }
+        return slots[slot_of[at]].rank(column);
+    }
+};
+
+/* Marks the columns of a row of C, a few rows of B at a time. If several warps share the row, they take turns. If
+ * COUNTS, it returns false once the window gives up; else the row is known to fit. */
+template <int WARPS, bool COUNTS, typename W>
+__device__ inline bool window_mark(const spg_job &job, uint32_t begin, uint32_t end, const W &w) {
     const uint32_t lane = threadIdx.x % WARP, warp = WARPS > 1 ? threadIdx.x / WARP : 0;
+    uint32_t seen = 0;
     for (uint32_t p = begin; p < end; p += WARP) {
         const entry_pack pack = read_new_pack(job, p + lane, end);
         unsigned left = __ballot_sync(~0u, pack.length > 0);
         for (uint32_t turn = 0; left; turn++) {
             if (WARPS > 1 && turn % WARPS != warp) {
-                for (int t = 0; t < EACH; t++) {
+                for (int t = 0; t < WINDOW_EACH; t++) {
                     left &= left - 1;
                 }
                 continue;
             }
-            uint32_t at[EACH], length[EACH], longest = 0;
+            uint32_t at[WINDOW_EACH], length[WINDOW_EACH], longest = 0;
 #pragma unroll
-            for (int t = 0; t < EACH; t++) {
+            for (int t = 0; t < WINDOW_EACH; t++) {
                 const uint32_t e = left ? (uint32_t)__ffs((int)left) - 1 : 0;
                 at[t] = __shfl_sync(~0u, pack.at, e), length[t] = __shfl_sync(~0u, pack.length, e);
                 length[t] = left ? length[t] : 0;
                 left &= left - 1;
                 longest = max(longest, length[t]);
+                seen += length[t];
             }
             for (uint32_t q = lane; q < longest + lane; q += WARP) {
-                uint32_t column[EACH], marks[EACH];
+                uint32_t column[WINDOW_EACH];
+                decltype(w.peek(0)) there[WINDOW_EACH];
 #pragma unroll
-                for (int t = 0; t < EACH; t++) {
-                    column[t] = q < length[t] ? __ldg(job.B.col + (at[t] + q)) : w.low;
+                for (int t = 0; t < WINDOW_EACH; t++) {
+                    column[t] = q < length[t] ? __ldg(job.B.col + (at[t] + q)) : w.some_column();
                 }
 #pragma unroll
-                for (int t = 0; t < EACH; t++) {
-                    column[t] -= w.low;
-                    marks[t] = *(volatile uint32_t *)(w.marks + column[t] / 32);
+                for (int t = 0; t < WINDOW_EACH; t++) {
+                    there[t] = w.peek(column[t]);
                 }
 #pragma unroll
-                for (int t = 0; t < EACH; t++) {
-                    if (q < length[t] && !(marks[t] >> (column[t] % 32) & 1)) {
-                        atomicOr(w.marks + column[t] / 32, 1u << (column[t] % 32));
+                for (int t = 0; t < WINDOW_EACH; t++) {
+                    if (q < length[t]) {
+                        w.mark(column[t], there[t]);
                     }
+                }
+                if (COUNTS && w.gives_up(seen)) {
+                    return false;
                 }
             }
         }
     }
     __syncwarp();
-}
-
-/* Gives slots to the words that have marks, and writes the row's columns, counted from `low`, to columns[], which may
- * overlap the marks. */
-__device__ inline void window_rank(const window &w, uint32_t *columns) {
-    const uint32_t lane = threadIdx.x % WARP;
-    uint32_t words = 0, before = 0;
-#pragma unroll 4
-    for (uint32_t k = lane; k < w.words + lane; k += WARP) {
-        const uint32_t marks = k < w.words ? w.marks[k] : 0;
-        const unsigned some = __ballot_sync(~0u, marks != 0);
-        if (marks != 0) {
-            const uint32_t i = words + (uint32_t)__popc(some & ((1u << lane) - 1));
-            w.slots[i] = window_slot{marks, k << 16};
-            w.slot_of[k] = (uint8_t)i;
-        }
-        words += (uint32_t)__popc(some);
-    }
-    __syncwarp();
-    for (uint32_t i = lane; i < words + lane; i += WARP) {
-        const window_slot slot = i < words ? w.slots[i] : window_slot{0, 0};
-        uint32_t all, at = before + sum_before((uint32_t)__popc(slot.marks), &all);
-        if (i < words) {
-            w.slots[i].before_word = slot.before_word | at;
-        }
-        for (uint32_t marks = slot.marks; marks; marks &= marks - 1) {
-            columns[at++] = (slot.before_word >> 16) * 32 + (uint32_t)__ffs((int)marks) - 1;
-        }
-        before += all;
-    }
-    __syncwarp();
+    return true;
 }
 
 #endif

@@ -4,8 +4,9 @@
 #include "tests/products.h"
 
 /* A grid. Each node is joined to the nodes at most `reach` away in x and in y, and has `unknowns` rows. Columns are
- * `step` apart. */
-static lsp_csr make_grid(int64_t wide, int64_t high, int64_t reach, int64_t unknowns, int64_t step, lsp_type type) {
+ * `step` apart, and `gap` more where a new line begins. */
+static lsp_csr make_grid(int64_t wide, int64_t high, int64_t reach, int64_t unknowns, int64_t step, int64_t gap,
+                         lsp_type type) {
     const int64_t nodes = wide * high, most = (2 * reach + 1) * (2 * reach + 1) * unknowns, rows = nodes * unknowns;
     int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)(rows * most) * 4), nnz = 0;
     uint64_t state = 3;
@@ -14,7 +15,7 @@ static lsp_csr make_grid(int64_t wide, int64_t high, int64_t reach, int64_t unkn
         for (int64_t at = lsp_max(y - reach, 0); at <= lsp_min(y + reach, high - 1); at++) {
             for (int64_t near = lsp_max(x - reach, 0); near <= lsp_min(x + reach, wide - 1); near++) {
                 for (int64_t k = 0; k < unknowns; k++) {
-                    col[nnz++] = (int32_t)(((at * wide + near) * unknowns + k) * step);
+                    col[nnz++] = (int32_t)(((at * wide + near) * unknowns + k) * step + at * gap);
                 }
             }
         }
@@ -29,7 +30,7 @@ static lsp_csr make_grid(int64_t wide, int64_t high, int64_t reach, int64_t unkn
             ((float *)val)[p] = (float)value;
         }
     }
-    return (lsp_csr){rows, rows * step, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
+    return (lsp_csr){rows, rows * step + high * gap, nnz, rowptr, col, val, LSP_I32, LSP_I32, type, LSP_HOST};
 }
 
 Test(device_repeats, rows_that_repeat_have_the_bits_of_the_reference) {
@@ -37,21 +38,23 @@ Test(device_repeats, rows_that_repeat_have_the_bits_of_the_reference) {
     static const struct {
         int64_t wide, high, reach, unknowns, step;
         lsp_type type;
-    } grids[] = {{90, 3, 5, 1, 1, LSP_F64},   {20, 20, 2, 1, 1, LSP_F64},  {40, 4, 3, 1, 1, LSP_F32},
-                 {8, 6, 1, 2, 1, LSP_F64},    {8, 6, 1, 3, 1, LSP_F64},    {6, 5, 1, 4, 1, LSP_F32},
-                 {6, 4, 1, 5, 1, LSP_F64},    {5, 4, 1, 7, 1, LSP_F64},    {6, 6, 1, 3, 1, LSP_NONE},
-                 {40, 4, 3, 1, 37, LSP_F64},  {30, 5, 2, 1, 200, LSP_F64}, {6, 6, 1, 3, 300, LSP_F32},
-                 {40, 4, 3, 1, 900, LSP_F64}, {40, 3, 12, 1, 33, LSP_F64}, {40, 3, 12, 1, 130, LSP_F64},
-                 {700, 1, 25, 1, 1, LSP_F64}};
+        int64_t gap;
+    } grids[] = {{90, 3, 5, 1, 1, LSP_F64, 0},    {20, 20, 2, 1, 1, LSP_F64, 0},    {40, 4, 3, 1, 1, LSP_F32, 0},
+                 {8, 6, 1, 2, 1, LSP_F64, 0},     {8, 6, 1, 3, 1, LSP_F64, 0},      {6, 5, 1, 4, 1, LSP_F32, 0},
+                 {6, 4, 1, 5, 1, LSP_F64, 0},     {5, 4, 1, 7, 1, LSP_F64, 0},      {6, 6, 1, 3, 1, LSP_NONE, 0},
+                 {40, 4, 3, 1, 37, LSP_F64, 0},   {30, 5, 2, 1, 200, LSP_F64, 0},   {6, 6, 1, 3, 300, LSP_F32, 0},
+                 {40, 4, 3, 1, 900, LSP_F64, 0},  {40, 3, 12, 1, 33, LSP_F64, 0},   {40, 3, 12, 1, 130, LSP_F64, 0},
+                 {700, 1, 25, 1, 1, LSP_F64, 0},  {40, 4, 3, 1, 1, LSP_F64, 90000}, {8, 6, 1, 3, 1, LSP_F64, 16384},
+                 {6, 4, 1, 5, 1, LSP_F32, 50000}, {40, 9, 4, 1, 1, LSP_NONE, 20000}};
     for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
         for (int change = 0; change < 4; change++) { /* no change; two rows differ; an empty row; a column twice */
             char what[40];
             if (getenv("LSP_TEST_REDUCED") != NULL && change != (int)k % 4) {
                 continue;
             }
-            lsp_csr A = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, 1, grids[k].type);
+            lsp_csr A = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, 1, 0, grids[k].type);
             lsp_csr B = make_grid(grids[k].wide, grids[k].high, grids[k].reach, grids[k].unknowns, grids[k].step,
-                                  grids[k].type);
+                                  grids[k].gap, grids[k].type);
             int32_t *rowptr = B.rowptr, *col = B.col;
             const int64_t middle = B.rows / 2;
             if (change == 1) {
@@ -69,7 +72,7 @@ Test(device_repeats, rows_that_repeat_have_the_bits_of_the_reference) {
             }
             snprintf(what, sizeof what, "grid %zu, change %d", k, change);
             check_product(ctx, &A, &B, (lsp_spgemm_options){0}, what);
-            if (change == 0 && grids[k].step == 1) {
+            if (change == 0 && grids[k].step == 1 && grids[k].gap == 0) {
                 check_product(ctx, &A, &A, (lsp_spgemm_options){.types.col_type = LSP_I64}, what);
             }
             drop(&A), drop(&B);

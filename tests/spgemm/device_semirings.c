@@ -39,20 +39,21 @@ static void set_values(lsp_csr *A, int kind, bool left, uint64_t *state) {
 
 /* ---- every bin ---- */
 
-/* A has `a_entries` a row. B has `b_entries` a row, in `distinct` columns that are `step` apart; nearly all of these
- * are columns of C. */
+/* A has `a_entries` a row. B has `b_entries` a row, in `distinct` columns, nearly all of which
+ * are columns of C. They come in groups of `beside` neighbours, and the groups are `step` apart. */
 typedef struct shape {
     int bin;
-    int64_t a_entries, b_entries, distinct, step;
+    int64_t a_entries, b_entries, distinct, step, beside;
 } shape;
 
-static lsp_csr make_rows(int64_t rows, int64_t entries, int64_t choice, int64_t step, uint64_t *state) {
+static lsp_csr make_rows(int64_t rows, int64_t entries, int64_t choice, int64_t step, int64_t beside, uint64_t *state) {
     const int64_t nnz = rows * entries;
     int32_t *rowptr = calloc((size_t)rows + 1, 4), *col = malloc((size_t)nnz * 4);
     for (int64_t p = 0; p < nnz; p++) {
         const int64_t k = p % entries, first = k * choice / entries, last = (k + 1) * choice / entries;
         rowptr[p / entries + 1] = (int32_t)(p + 1);
-        col[p] = (int32_t)((first + test_below(state, last - first)) * step);
+        const int64_t number = first + (int64_t)test_below(state, last - first);
+        col[p] = (int32_t)(number / beside * step + number % beside);
     }
     return (lsp_csr){rows,    choice * step, nnz,     rowptr,  col, malloc((size_t)nnz * 8),
                      LSP_I32, LSP_I32,       LSP_F64, LSP_HOST};
@@ -98,29 +99,33 @@ static void check_products(lsp_ctx *ctx, lsp_csr *A, lsp_csr *B, int bin, const 
 
 Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
-    static const shape shapes[] = {{LSP_BIN_SORT_1, 1, 1, 9, 1}, /* one product a row */
-                                   {LSP_BIN_SORT_1, 2, 3, 4, 1},
-                                   {LSP_BIN_SORT_2, 4, 4, 12, 1},
-                                   {LSP_BIN_SORT_2, 8, 2, 4, 1}, /* most products share their column */
-                                   {LSP_BIN_SORT_4, 4, 5, 9, 1},
-                                   {LSP_BIN_SORT_8, 5, 10, 20, 7},
-                                   {LSP_BIN_SORT_16, 10, 10, 30, 1},
-                                   {LSP_BIN_SORT_32, 10, 20, 50, 2},
-                                   {LSP_BIN_SORT_64, 20, 20, 3000, 1},
-                                   {LSP_BIN_SORT_128, 20, 40, 3000, 1},
-                                   {LSP_BIN_SORT_256, 20, 52, 5000, 3},
-                                   {LSP_BIN_SORT_512, 40, 52, 1000, 1},
-                                   {LSP_BIN_SORT_128, 100, 10, 10, 6000}, /* sums of 100 products */
-                                   {LSP_BIN_SORT_512, 120, 25, 25, 3000},
-                                   {LSP_BIN_NARROW_128, 20, 30, 100, 1},
-                                   {LSP_BIN_NARROW_512, 20, 50, 300, 10},
-                                   {LSP_BIN_WIDE_128, 20, 30, 100, 300},
-                                   {LSP_BIN_WIDE_512, 20, 50, 200, 150},
-                                   {LSP_BIN_HASH_64_512, 20, 50, 50, 100000}, /* columns too far apart to be sorted */
-                                   {LSP_BIN_HASH_512_512, 20, 50, 200, 30000},
-                                   {LSP_BIN_LONG, 200, 22, 3000, 60}, /* its pieces are sorted */
-                                   {LSP_BIN_LONG, 60, 70, 3000, 1},
-                                   {LSP_BIN_LONG, 92, 92, 520, 100}}; /* its pieces are added */
+    static const shape shapes[] = {
+        {LSP_BIN_SORT_1, 1, 1, 9, 1, 1}, /* one product a row */
+        {LSP_BIN_SORT_1, 2, 3, 4, 1, 1},
+        {LSP_BIN_SORT_2, 4, 4, 12, 1, 1},
+        {LSP_BIN_SORT_2, 8, 2, 4, 1, 1}, /* most products share their column */
+        {LSP_BIN_SORT_4, 4, 5, 9, 1, 1},
+        {LSP_BIN_SORT_8, 5, 10, 20, 7, 1},
+        {LSP_BIN_SORT_16, 10, 10, 30, 1, 1},
+        {LSP_BIN_SORT_32, 10, 20, 50, 2, 1},
+        {LSP_BIN_SORT_64, 20, 20, 3000, 1, 1},
+        {LSP_BIN_SORT_128, 20, 40, 3000, 1, 1},
+        {LSP_BIN_SORT_256, 20, 52, 5000, 3, 1},
+        {LSP_BIN_SORT_512, 40, 52, 1000, 1, 1},
+        {LSP_BIN_SORT_128, 100, 10, 10, 6000, 1}, /* sums of 100 products */
+        {LSP_BIN_SORT_512, 120, 25, 25, 3000, 1},
+        {LSP_BIN_NEAR_128, 20, 30, 100, 1, 1},
+        {LSP_BIN_NEAR_512, 20, 50, 300, 10, 1},
+        {LSP_BIN_NEAR_128, 20, 30, 100, 300, 1},
+        {LSP_BIN_NEAR_512, 20, 50, 200, 150, 1},
+        {LSP_BIN_SPREAD_128, 20, 30, 60, 1000, 1},
+        {LSP_BIN_SPREAD_128, 20, 30, 60, 512 * 32, 1}, /* words that meet in one place */
+        {LSP_BIN_SPREAD_512, 40, 50, 200, 3000, 8},
+        {LSP_BIN_HASH_64_512, 12, 25, 40, 1000000, 1}, /* columns too far apart to be sorted */
+        {LSP_BIN_HASH_512_512, 20, 50, 200, 30000, 1},
+        {LSP_BIN_LONG, 200, 22, 3000, 60, 1}, /* its pieces are sorted */
+        {LSP_BIN_LONG, 60, 70, 3000, 1, 1},
+        {LSP_BIN_LONG, 92, 92, 520, 100, 1}}; /* its pieces are added */
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         const shape s = shapes[k];
         uint64_t state = k + 1;
@@ -128,8 +133,8 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
         lsp_csr A = make_rows(!reduced()                 ? 5
                               : s.bin > LSP_BIN_SORT_512 ? 1
                                                          : 2,
-                              s.a_entries, 2 * s.a_entries, 1, &state);
-        lsp_csr B = make_rows(2 * s.a_entries, s.b_entries, s.distinct, s.step, &state);
+                              s.a_entries, 2 * s.a_entries, 1, 1, &state);
+        lsp_csr B = make_rows(2 * s.a_entries, s.b_entries, s.distinct, s.step, s.beside, &state);
         snprintf(what, sizeof what, "shape %zu", k);
         check_products(ctx, &A, &B, s.bin, what);
         if (s.bin == LSP_BIN_SORT_2 || s.bin >= LSP_BIN_SORT_512) { /* with a column twice in a row of B */
@@ -159,7 +164,7 @@ Test(device_semirings, very_short_rows_of_few_columns_have_the_bits_of_the_refer
     for (int64_t kinds = 9; kinds <= 11; kinds += 2) {
         uint64_t state = (uint64_t)kinds;
         lsp_csr A = make_short_rows(1288 * lsp_cuda_get_chip(ctx)->sms, kinds, &state);
-        lsp_csr B = make_rows(A.cols, 2, 5, 1, &state);
+        lsp_csr B = make_rows(A.cols, 2, 5, 1, 1, &state);
         check_products(ctx, &A, &B, LSP_BIN_SORT_2, "rows of few columns");
         ((int32_t *)B.col)[1] = ((int32_t *)B.col)[0];
         check_products(ctx, &A, &B, LSP_BIN_SORT_2, "rows of few columns, one of them twice");

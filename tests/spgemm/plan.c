@@ -249,8 +249,8 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, 4096) == LSP_BIN_LONG);
     cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, UINT32_MAX) == LSP_BIN_COUNT_HASH);
     cr_assert(lsp_shared_bin(LSP_BIN_HASH_64_512, 5, 4097, 4096) == LSP_BIN_LONG);
-    cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 4096, 4096, 4096) == LSP_BIN_WIDE_512);
-    cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 1025, 4, 1024) == LSP_BIN_LONG);
+    cr_assert(lsp_shared_bin(LSP_BIN_NEAR_512, 4096, 4096, 4096) == LSP_BIN_NEAR_512);
+    cr_assert(lsp_shared_bin(LSP_BIN_NEAR_512, 1025, 4, 1024) == LSP_BIN_LONG);
     cr_assert(lsp_shared_bin(LSP_BIN_NONE, 4097, 1, 4096) == LSP_BIN_NONE);
     uint32_t bins[LSP_BINS] = {0}, many[LSP_MANY_BINS] = {9, 9, 9, LSP_SHARED_ROWS};
     cr_assert(lsp_shared_from(bins, many) == 1024);
@@ -292,9 +292,9 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(!lsp_is_dense_b(other), "their numbers have 32 bits");
     cr_assert(!lsp_is_dense_b((lsp_dense_b_facts){.cols = 9}));
     /* few columns: in a window if they fit one, else in a hash table if the products cannot be sorted */
-    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NARROW, 1 << 20) == LSP_BIN_NARROW_128);
-    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_WIDE_512);
-    cr_assert(lsp_fill_bin(600, 81, 400, LSP_GROUPS_WIDE, 1 << 20) == LSP_BIN_SORT_128);
+    cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NEAR, 1 << 20) == LSP_BIN_NEAR_128);
+    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_SPREAD, 1 << 20) == LSP_BIN_SPREAD_512);
+    cr_assert(lsp_fill_bin(600, 81, 400, LSP_GROUPS_SPREAD, 1 << 20) == LSP_BIN_SORT_128);
     /* a row of B is merged with at most 256 other products, a quarter of all, if columns have 24 bits */
     cr_assert(lsp_merges(257, 257, 1) && lsp_merges(1024, 768, 1 << 24) && lsp_merges(8192, 7936, 99));
     cr_assert(!lsp_merges(1025, 768, 9) && !lsp_merges(768, 575, 9) && !lsp_merges(8192, 7935, 9));
