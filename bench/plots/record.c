@@ -1,6 +1,7 @@
 /* Reads the JSON that `sparse-bench --json` wrote. It searches for a field by its name, forward from a given place: the
  * report writes its fields in a fixed order, so no parser is needed. */
 #include "plot.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,13 +26,45 @@ double plot_number(const char *text, const char *end, const char *name) {
     return x > 0 && x < 1e15 ? x : 0;
 }
 
-void plot_origin(const char *text, const char *rows, char *to, size_t bytes) {
+const char *plot_origin(const char *text, const char *rows, char *to, size_t bytes) {
     char date[64], device[128], commit[64];
     plot_string(text, rows, "date", date, sizeof date);
     plot_string(text, rows, "commit", commit, sizeof commit);
     if (!*plot_string(text, rows, "gpu", device, sizeof device)) {
         plot_string(text, rows, "cpu", device, sizeof device);
     }
-    snprintf(to, bytes, "%s, copy %.4g GB/s, %.10s, commit %s", device,
-             1e-9 * plot_number(text, rows, "copy_bytes_per_second"), date, commit);
+    char *const changed = strstr(commit, "-dirty");
+    if (changed) {
+        *changed = 0;
+    }
+    const int length = snprintf(to, bytes, "%s, copy %.4g GB/s, %.10s, commit %s%s", device,
+                                1e-9 * plot_number(text, rows, "copy_bytes_per_second"), date, commit,
+                                changed ? " with changes that no commit has" : "");
+    const size_t begun = (size_t)length < bytes ? (size_t)length : bytes;
+    const double others = plot_number(text, rows, "processors_busy_for_others");
+    if (!plot_field(text, rows, "processors_busy_for_others")) { /* records of before 2026-11-24 */
+        const char *load = plot_field(text, rows, "load_avg");
+        snprintf(to + begun, bytes - begun, ", load %.3g on %.0f processors", load ? strtod(load + 1, NULL) : 0,
+                 plot_number(text, rows, "num_cpus"));
+    } else if (others > BENCH_QUIET) {
+        snprintf(to + begun, bytes - begun, ", LOADED: others kept %.2g processors busy", others);
+    }
+    return to;
+}
+
+const char *plot_rival(const char *rows, const char *workload, double ms, char *who, size_t bytes) {
+    char name[160];
+    const size_t length = strlen(workload);
+    double least = INFINITY;
+    who[0] = 0;
+    for (const char *row = strstr(rows, "\"name\":"); row; row = strstr(row + 1, "\"name\":")) {
+        plot_string(row, row + strlen(row), "name", name, sizeof name);
+        const double off = fabs(plot_number(row, row + strlen(row), "real_time") - ms);
+        if (strncmp(name, workload, length) == 0 && !strchr(name + length, '/') &&
+            strncmp(name + length, "libsparse", 9) != 0 && off < least) {
+            least = off;
+            snprintf(who, bytes, "%s", bench_is_loop(name + length) ? "plain loop" : name + length);
+        }
+    }
+    return who;
 }
