@@ -33,22 +33,24 @@ const char *plot_origin(const char *text, const char *rows, char *to, size_t byt
     if (!*plot_string(text, rows, "gpu", device, sizeof device)) {
         plot_string(text, rows, "cpu", device, sizeof device);
     }
-    char *const changed = strstr(commit, "-dirty");
+    char *const changed = strstr(commit, "-dirty"), copied[32] = "", doubt[64] = "";
     if (changed) {
         *changed = 0;
     }
-    const int length = snprintf(to, bytes, "%s, copy %.4g GB/s, %.10s, commit %s%s", device,
-                                1e-9 * plot_number(text, rows, "copy_bytes_per_second"), date, commit,
-                                changed ? " with changes that no commit has" : "");
-    const size_t begun = (size_t)length < bytes ? (size_t)length : bytes;
-    const double others = plot_number(text, rows, "processors_busy_for_others");
-    if (!plot_field(text, rows, "processors_busy_for_others")) { /* records of before 2026-11-24 */
-        const char *load = plot_field(text, rows, "load_avg");
-        snprintf(to + begun, bytes - begun, ", load %.3g on %.0f processors", load ? strtod(load + 1, NULL) : 0,
-                 plot_number(text, rows, "num_cpus"));
-    } else if (others > BENCH_QUIET) {
-        snprintf(to + begun, bytes - begun, ", LOADED: others kept %.2g processors busy", others);
+    const double copy = 1e-9 * plot_number(text, rows, "copy_bytes_per_second"),
+                 others = plot_number(text, rows, "processors_busy_for_others");
+    if (copy > 0) {
+        snprintf(copied, sizeof copied, ", copy %.4g GB/s", copy);
     }
+    const char *load = plot_field(text, rows, "load_avg");
+    if (others > BENCH_QUIET) {
+        snprintf(doubt, sizeof doubt, ", LOADED: others kept %.2g processors busy", others);
+    } else if (load && !plot_field(text, rows, "processors_busy_for_others")) { /* a record of before 2026-11-24 */
+        snprintf(doubt, sizeof doubt, ", load %.3g on %.0f processors", strtod(load + 1, NULL),
+                 plot_number(text, rows, "num_cpus"));
+    }
+    snprintf(to, bytes, "%s%s, %.10s, commit %s%s%s", device, copied, date, commit,
+             changed ? " with changes that no commit has" : "", doubt);
     return to;
 }
 
