@@ -205,6 +205,8 @@ static bool one_round(const bench *b, bench_contender *contenders, int count) {
     return any_ran;
 }
 
+bool bench_is_loop(const char *who) { return strcmp(who, "plain") == 0 || strcmp(who, "dense") == 0; }
+
 static void keep_row(bench *b, const char *workload, const bench_contender *c) {
     bench_row *rows = realloc(b->rows, (size_t)(b->row_count + 1) * sizeof *rows);
     if (!rows) {
@@ -301,7 +303,7 @@ void bench_race(bench *b, const char *workload, bench_contender *contenders, int
         row->pays_after = pays_after(b, first_row, row);
         if (best) {
             best->best_peer = true;
-            row->gain = row->c.ours && !row->c.failed ? best->median / row->median : 0;
+            row->gain = row->c.ours && row->c.checked && !row->c.failed ? best->median / row->median : 0;
         }
         bench_print_row(row);
         if (row->c.failed && !row->c.ours) { /* not an error: some peers refuse large matrices */

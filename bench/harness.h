@@ -87,6 +87,8 @@ struct bench {
     int exit_code;
 };
 
+#define BENCH_QUIET 0.2 /* processors that others may keep busy; an idle system uses less */
+
 /* Seconds at one moment: the clock, processor time of all programs, processor time of this process. */
 typedef struct bench_load {
     double wall, busy, own;
@@ -111,6 +113,9 @@ extern const bench_subject bench_mtx, bench_spgemm, bench_segsort, bench_gather,
 
 /* options.c: -1 to go on, else the exit code. */
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);
+
+/* harness.c. Is it a loop of ours, which stands beside the library as the plain way, and no other library? */
+bool bench_is_loop(const char *who);
 
 /* The name nearest to `word` by edit distance; `names` ends with NULL. */
 const char *bench_nearest(const char *word, const char *const *names);

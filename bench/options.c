@@ -17,8 +17,7 @@ static void help(const bench_subject *const *subjects) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
     }
     printf(
-        "  plot               draws the figures that --json wrote: times as fast as the best peer (TYPES: a word of "
-        "the\n"
+        "  plot               draws the figures that --json wrote: best peer / ours, see below (TYPES: a word of the\n"
         "                     names, such as f64; spgemm, spmv, cg: f64; others: all of them), or roofline: "
         "operations\n"
         "                     a second under the roof of the copy speed. segsort: share of copy speed over segment\n"
@@ -50,8 +49,10 @@ static void help(const bench_subject *const *subjects) {
         "  copy               share of the speed of a parallel memcpy (on a GPU: of a copy on it; matrices: of a copy "
         "of\n"
         "                     the matrix)\n"
-        "  best peer is       in a row of the library: how much slower, or FASTER, the fastest peer with a right\n"
-        "                     result is; that peer's row says '(this one)'. WRONG: the result was wrong\n"
+        "  best peer / ours   in a row of the library: the time of the fastest peer with a right result, divided by\n"
+        "                     that of the library: above 1 the library is ahead. That peer's row says '(best peer)',\n"
+        "                     or '(plain loop)' if it is a loop of this program and no other library. WRONG: the\n"
+        "                     result was wrong\n"
         "  predicted          gather, scatter, spmv: how far the prediction of the model is from the time\n"
         "  plan, pays after   the time to make the plan, and the calls after which it has been saved, against calls\n"
         "                     without a plan\n"

@@ -22,18 +22,8 @@ void bench_print_head(const bench *b) {
         products = products || strcmp(b->options.primitive, with_products[i]) == 0;
     }
     const char *rate = products ? "Gflop/s" : "Gitem/s";
-    printf("%-48s %13s %7s %9s %8s %6s  %s\n", "name", "time", "spread", "MB/s", rate, "copy", "best peer is");
-}
-
-/* How much slower or faster the best peer is; `ratio`: its time over that of the library. */
-static void put_gain(char *to, size_t bytes, double ratio) {
-    const bool slower = ratio >= 1;
-    const double times = slower ? ratio : 1 / ratio;
-    if (times < 1.005) {
-        snprintf(to, bytes, "level");
-    } else {
-        snprintf(to, bytes, "%.2f x %s", times, slower ? "slower" : "FASTER");
-    }
+    printf("%-48s %13s %7s %9s %8s %6s  %s\n", "name", "time", "spread", "MB/s", rate, "copy",
+           "best peer / ours (above 1: ours is faster)");
 }
 
 /* The time of the plan, and when it has paid. */
@@ -62,9 +52,9 @@ void bench_print_row(const bench_row *row) {
     if (!c->checked) {
         snprintf(gain, sizeof gain, "WRONG");
     } else if (row->gain > 0) {
-        put_gain(gain, sizeof gain, row->gain);
+        snprintf(gain, sizeof gain, "%.2f", row->gain);
     } else if (row->best_peer) {
-        snprintf(gain, sizeof gain, "(this one)");
+        snprintf(gain, sizeof gain, bench_is_loop(c->who) ? "(plain loop)" : "(best peer)");
     } else if (c->bits == BENCH_BITS_VARY) {
         snprintf(gain, sizeof gain, "bits vary");
     }

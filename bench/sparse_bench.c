@@ -157,13 +157,12 @@ static void print_accuracy(const bench *b) {
 
 /* Names the CPU peers that this build lacks, and warns if other programs were busy. */
 static void print_foot(const bench *b, const bench_subject *subject) {
-    static const double quiet = 0.2; /* processors; an idle system uses less */
     for (int i = 0; !b->device && subject->absent(i); i++) {
         printf("%s %s", i == 0 ? "not in this build:" : ",", subject->absent(i));
     }
     printf(!b->device && subject->absent(0) ? "\n" : "");
     fflush(stdout);
-    if (b->others > quiet) {
+    if (b->others > BENCH_QUIET) {
         fprintf(stderr,
                 "sparse-bench: the machine was busy: other programs used %.1f of its %d processors during the run; do "
                 "not quote these figures\n",

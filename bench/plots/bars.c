@@ -1,13 +1,14 @@
 /* The plot of every subject that has no curves of its own. TYPES f64, k32, ...: the workloads with this word in their
- * names; "": all. A group of bars for each, times as fast as the best peer: one call against peers that take their
- * input as it is; a plan against all; new values of a structure against peers that keep the structure too. "roofline":
- * operations a second over operations a byte, under the roof that the copy speed of the machine makes. */
+ * names; "": all. A group of bars for each, the time of the best peer over ours: one call against peers that take their
+ * input as it is; a plan against all; new values of a structure against peers that keep the structure too. A title says
+ * where the best peer is a plain loop of ours. "roofline": operations a second over operations a byte, under the roof
+ * that the copy speed of the machine makes. */
 #include "plot.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_GROUPS = 256, BAR_TOP = 92, BAR_WIDE = 640, BAR = 15, MARGIN = 70, BELOW = 40 };
+enum { MOST_GROUPS = 256, BAR_TOP = 92, BAR_WIDE = 640, BAR = 15, MARGIN = 110, BELOW = 40 };
 enum { LEFT = 70, TOP = 84, WIDE = 640, HIGH = 400, LEGEND = 150 };
 enum { ONCE, PLANNED, PEER, REFILLED, CSR_PEER, REUSE_PEER, KINDS };
 static const double letter = 7.6; /* pixels, of a name */
@@ -15,6 +16,7 @@ static const double letter = 7.6; /* pixels, of a name */
 typedef struct group {
     char workload[96];
     double ms[KINDS]; /* the fastest of each kind; 0: no row */
+    bool loop[KINDS]; /* it is a plain loop of ours */
     double operations, bytes;
 } group;
 
@@ -42,7 +44,12 @@ static group *group_of(figure *f, const char *workload) {
     return f->groups + f->count++;
 }
 
-static void keep_least(double *least, double ms) { *least = *least > 0 ? fmin(*least, ms) : ms; }
+static void keep_least(group *g, int kind, double ms, bool loop) {
+    if (!(g->ms[kind] > 0) || ms < g->ms[kind]) {
+        g->ms[kind] = ms;
+        g->loop[kind] = loop;
+    }
+}
 
 /* Takes `types` out of a workload, "er:10:2/f64" to "er:10:2". false: it is not in it. */
 static bool take_types(char *workload, const char *types) {
@@ -94,18 +101,19 @@ static void add_row(figure *f, const char *row, const char *end, const char *typ
     if (g) {
         g->operations = operations;
         g->bytes = plot_number(row, end, "bytes");
-        keep_least(g->ms + kind, ms);
+        keep_least(g, kind, ms, bench_is_loop(last + 1));
         if (kind == CSR_PEER) {
-            keep_least(g->ms + PEER, ms);
+            keep_least(g, PEER, ms, bench_is_loop(last + 1));
         }
     }
 }
 
-/* The bars: one call, a plan or its refill. NaN: a row is missing. */
+/* The bars: one call, a plan or its refill. */
+static int rival(const group *g, int bar) { return bar == ONCE ? CSR_PEER : g->ms[REUSE_PEER] > 0 ? REUSE_PEER : PEER; }
+
+/* NaN: a row is missing. */
 static double gain(const group *g, int bar) {
-    const bool refills = bar == PLANNED && g->ms[REUSE_PEER] > 0;
-    const double theirs = g->ms[bar == ONCE ? CSR_PEER : refills ? REUSE_PEER : PEER];
-    const double own = g->ms[refills ? REFILLED : bar];
+    const double theirs = g->ms[rival(g, bar)], own = g->ms[rival(g, bar) == REUSE_PEER ? REFILLED : bar];
     return theirs > 0 && own > 0 ? theirs / own : (double)NAN;
 }
 
@@ -161,7 +169,8 @@ static bool scan(void *self, const char *text, const char *types) {
         snprintf(f->title, sizeof f->title, "%s: operations a second over operations a byte", what);
         return f->count > 0 && f->copy > 0;
     }
-    snprintf(f->title, sizeof f->title, "%s%s%s: times as fast as the best peer", what, *types ? ", " : "", types);
+    snprintf(f->title, sizeof f->title, "%s%s%s: time of the best peer / ours (above 1 we are ahead)", what,
+             *types ? ", " : "", types);
     return set_bars(f);
 }
 
@@ -169,12 +178,14 @@ static bool scan(void *self, const char *text, const char *types) {
 
 static double bar_end(const figure *f, double times) { return f->left + BAR_WIDE * fmin(times, f->top) / f->top; }
 
-static void put_bar(const figure *f, double times, int y, const char *colour, FILE *out) {
+static void put_bar(const figure *f, const group *g, int bar, int y, const char *colour, FILE *out) {
+    const double times = gain(g, bar);
     if (!isnan(times)) {
         fprintf(out,
                 "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>"
-                "<text x=\"%.1f\" y=\"%d\" font-size=\"11\">%.3g</text>\n",
-                f->left, y, bar_end(f, times) - f->left, BAR - 2, colour, bar_end(f, times) + 4, y + 10, times);
+                "<text x=\"%.1f\" y=\"%d\" font-size=\"11\">%.3g%s</text>\n",
+                f->left, y, bar_end(f, times) - f->left, BAR - 2, colour, bar_end(f, times) + 4, y + 10, times,
+                g->loop[rival(g, bar)] ? ", plain loop" : "");
     }
 }
 
@@ -202,7 +213,7 @@ static void draw_bars(const figure *f, FILE *out) {
         cli_xml_text(out, g->workload);
         fputs("</text>\n", out);
         for (int bar = ONCE; bar <= (f->planned ? PLANNED : ONCE); bar++) {
-            put_bar(f, gain(g, bar), y + bar * (BAR - 1), colours[bar], out);
+            put_bar(f, g, bar, y + bar * (BAR - 1), colours[bar], out);
         }
     }
 }

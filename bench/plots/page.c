@@ -24,7 +24,10 @@ static const char head[] =
     "</style></head><body>\n<h1>libsparse: measured</h1>\n"
     "<p>Each picture is drawn from a record; the command below it repeats the record on a machine of that kind. Peers "
     "ran "
-    "in the same process, and every result was checked.</p>\n";
+    "in the same process; every result was checked, and a row whose result was wrong is marked as failed. Ratios are "
+    "the "
+    "time of the best peer divided by ours: above 1 we are ahead. A plain loop is one of our bench and no peer that "
+    "people use; it is named where no peer is faster.</p>\n";
 
 static void put_text(FILE *out, const char *before, const char *text, const char *after) {
     fputs(before, out);
@@ -44,32 +47,45 @@ static void put_picture(const char *text, const char *types, FILE *out) {
     free(figure);
 }
 
+/* A row with an error has no time: its result was wrong, or there was none. */
+static void put_row(const char *rows, const char *row, const char *end, FILE *out) {
+    char name[160], who[64];
+    char *at = strstr(plot_string(row, end, "name", name, sizeof name), "/libsparse");
+    const double ms = plot_number(row, end, "real_time"), copy = plot_number(row, end, "fraction_of_copy"),
+                 ratio = plot_number(row, end, "best_peer_ratio");
+    put_text(out, at ? "<tr class=\"own\"><td>" : "<tr><td>", name, "</td>");
+    if (plot_field(row, end, "error_occurred")) {
+        char why[256];
+        put_text(out, "<td colspan=\"4\">failed: ", plot_string(row, end, "error_message", why, sizeof why),
+                 "</td></tr>\n");
+        return;
+    }
+    fprintf(out, "<td>%.4g</td><td>", ms);
+    if (copy > 0) {
+        fprintf(out, "%.0f %%", 100 * copy);
+    }
+    if (at && ratio > 0) {
+        at[1] = 0;
+        fprintf(out, "</td><td>%.2f</td>", ratio);
+        put_text(out, "<td>", plot_rival(rows, name, ms * ratio, who, sizeof who), "</td></tr>\n");
+    } else {
+        fputs("</td><td></td><td></td></tr>\n", out);
+    }
+}
+
 static void put_rows(const char *rows, const char *end, FILE *out) {
     fputs("<details><summary>All rows</summary><div><table>\n"
-          "<tr><th>name</th><th>ms</th><th>of a copy</th><th>times as fast as the best peer</th></tr>\n",
+          "<tr><th>name</th><th>ms</th><th>of a copy</th><th>best peer / ours</th><th>best peer</th></tr>\n",
           out);
-    for (const char *row = strstr(rows, "\"name\":"); row;) {
-        const char *next = strstr(row + 1, "\"name\":"), *last = next ? next : end;
-        char name[160];
-        plot_string(row, last, "name", name, sizeof name);
-        const bool own = strstr(name, "/libsparse") != NULL;
-        const double ratio = plot_number(row, last, "best_peer_ratio"),
-                     copy = plot_number(row, last, "fraction_of_copy");
-        put_text(out, own ? "<tr class=\"own\"><td>" : "<tr><td>", name, "</td>");
-        fprintf(out, "<td>%.4g</td><td>", plot_number(row, last, "real_time"));
-        if (copy > 0)
-            fprintf(out, "%.0f %%", 100 * copy);
-        fputs("</td><td>", out);
-        if (own && ratio > 0)
-            fprintf(out, "%.2f", ratio);
-        fputs("</td></tr>\n", out);
-        row = next;
+    for (const char *row = strstr(rows, "\"name\":"), *next; row; row = next) {
+        next = strstr(row + 1, "\"name\":");
+        put_row(rows, row, next ? next : end, out);
     }
     fputs("</table></div></details>\n", out);
 }
 
 static void put_record(const char *text, const char *path, FILE *out) {
-    char command[512], subject[160];
+    char command[512], subject[160], origin[256];
     const char *end = text + strlen(text), *rows = plot_field(text, end, "benchmarks");
     plot_string(rows, end, "name", subject, sizeof subject);
     subject[strcspn(subject, "/")] = 0;
@@ -80,7 +96,8 @@ static void put_record(const char *text, const char *path, FILE *out) {
     } else if (strcmp(subject, "gather") == 0 || strcmp(subject, "scatter") == 0) {
         put_picture(text, "partitions", out);
     }
-    put_text(out, "<p>", path, "</p>\n");
+    put_text(out, "<p>", path, ": ");
+    put_text(out, "", plot_origin(text, rows, origin, sizeof origin), "</p>\n");
     put_text(out, "<pre>", plot_string(text, rows, "command", command, sizeof command), "</pre>\n");
     put_rows(rows, end, out);
 }

@@ -13,8 +13,12 @@ const char *plot_field(const char *text, const char *end, const char *name);
 const char *plot_string(const char *text, const char *end, const char *name, char *to, size_t bytes);
 double plot_number(const char *text, const char *end, const char *name); /* 0: no field with a number above 0 */
 
-/* A line with device, copy speed, day and commit of the record. */
-void plot_origin(const char *text, const char *rows, char *to, size_t bytes);
+/* The rival of a row: the best peer, found by its time in the workload ("spmv/SPEC/f64/"); "plain loop": a loop of
+ * ours. */
+const char *plot_rival(const char *rows, const char *workload, double ms, char *who, size_t bytes);
+
+/* A line with device, copy speed, day and commit of the record, and what speaks against its figures. */
+const char *plot_origin(const char *text, const char *rows, char *to, size_t bytes);
 
 /* plot.c: the text of a file; NULL: a sentence was printed. The caller frees it. */
 char *plot_read(const char *path);

@@ -1,5 +1,5 @@
-"""Times beside other libraries, those that are installed: peers.py [cpu|cuda] [ROUNDS] [FILE.mtx ...]. Prints the table
-of README.md, with a row for the square of each file: least milliseconds of alternating runs. Products with sorted rows; on a CPU all libraries use all threads that they can.
+"""Times beside other libraries, those that are installed: peers.py [cpu|cuda] [ROUNDS] [FILE.mtx ...]. Prints a table
+for docs/measurements/python.md, with a row for the square of each file: least milliseconds of alternating runs. Products with sorted rows; on a CPU all libraries use all threads that they can.
 """
 
 import importlib

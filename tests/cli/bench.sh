@@ -13,7 +13,7 @@ for option in $(grep -oE -- '--[a-z-]+' help | sort -u); do
     grep -qF -- "Fl Fl ${option#--}" "$manual" || wrong "$option is not in the manual"
     grep -qF -- "$option" "$completion" || wrong "$option is not in the completion"
 done
-for column in spread MB/s Gitem/s Gflop/s copy 'best peer is'; do
+for column in spread MB/s Gitem/s Gflop/s copy 'best peer / ours'; do
     grep -qF "$column" help || wrong "the help does not explain the column $column"
     grep -qF "$column" "$manual" || wrong "the manual does not explain the column $column"
 done
