@@ -1,4 +1,5 @@
 # `cpack` in a build folder makes three packages for Debian: the shared library, what builds with it, and the tools.
+# The target package_source makes a tarball of the sources.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME libsparse)
 set(CPACK_PACKAGE_VENDOR libsparse)
@@ -30,4 +31,7 @@ endif()
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "libc6, ${lsp_openmp_package}, zlib1g")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libsparse${lsp_so} (= ${PROJECT_VERSION}), zlib1g-dev")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "libsparse${lsp_so} (= ${PROJECT_VERSION}), libc6")
+set(CPACK_SOURCE_GENERATOR TGZ)
+set(CPACK_SOURCE_PACKAGE_FILE_NAME libsparse-${PROJECT_VERSION})
+set(CPACK_SOURCE_IGNORE_FILES "^${PROJECT_SOURCE_DIR}/(build|[.]git|[.]gpu|[.]cache)(/|$)" __pycache__)
 include(CPack)

@@ -1,4 +1,4 @@
-# Removes the files of the last installation (the lines of MANIFEST), then the libsparse folders that are empty.
+# Removes the files of the last installation (the lines of MANIFEST), then the folders of ours that are empty.
 if(NOT EXISTS "${MANIFEST}")
   message(FATAL_ERROR "nothing to uninstall: there is no ${MANIFEST}")
 endif()
@@ -10,12 +10,12 @@ foreach(file IN LISTS files)
     file(REMOVE "${file}")
   endif()
   get_filename_component(folder "${file}" DIRECTORY)
-  while(folder MATCHES "/libsparse(/|$)") # the folder of the library, and folders in it
-    file(GLOB rest "${folder}/*")
-    if(rest)
+  # Above these folders begins the user's prefix, which may contain the name libsparse too.
+  while(folder MATCHES "/(include|cmake|doc)/libsparse(/pairs|/sort)?$")
+    execute_process(COMMAND rmdir "${folder}" RESULT_VARIABLE stays ERROR_QUIET)
+    if(stays)
       break()
     endif()
-    file(REMOVE_RECURSE "${folder}")
     get_filename_component(folder "${folder}" DIRECTORY)
   endwhile()
 endforeach()

@@ -84,6 +84,9 @@ void sort(const lsp_segsort_args *args, int64_t first, int64_t last, void *scrat
 
 } // namespace
 
+#ifndef BENCH_HWY_SOURCES // the installed package
+#define BENCH_HWY_SOURCES ""
+#endif
 #define PACKAGED "Highway " PEER_VERSION(HWY_MAJOR, HWY_MINOR, HWY_PATCH)
 const peer_segments peer_vqsort = {false, sort,
                                    *BENCH_HWY_SOURCES ? PACKAGED ", sources " BENCH_HWY_SOURCES : PACKAGED};

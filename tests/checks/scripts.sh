@@ -28,6 +28,35 @@ no_tests) # a preset that ran no test has failed
     grep -q 'FAILED: release: no test was run' out || fail "scripts/test does not say that no test ran:" "$(cat out)"
     grep -q '^0 passed, 1 failed$' out || fail "scripts/test counts wrongly:" "$(cat out)"
     ;;
+skipped) # the end says why tests were skipped; the counts stand alone on the last line
+    copy_scripts
+    stand_in cmake <<<'exit 0'
+    stand_in ctest <<'END'
+while [ "$1" != --output-junit ]; do shift; done
+cat >"$2" <<'JUNIT'
+<testcase name="core_device" status="notrun">
+    <skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>
+    <system-out>[----]
+[SKIP] device::first: no GPU here
+[SKIP] device::second: no GPU here
+[====] Synthesis: Tested: 0 | Passing: 0 | Failing: 0 | Crashing: 0
+</system-out>
+</testcase>
+<testcase name="cli_real" status="notrun">
+    <skipped message="SKIP_RETURN_CODE=77"/>
+    <system-out>no matrices here
+</system-out>
+</testcase>
+<testcase name="core_types" status="run">
+    <system-out>[====] Synthesis: Tested: 5 | Passing: 5 | Failing: 0 | Crashing: 0
+</system-out>
+</testcase>
+JUNIT
+END
+    scripts/test release >out 2>&1 || fail "$(cat out)"
+    [ "$(tail -5 out)" = $'skipped, and why:\n      2 no GPU here\n      1 no matrices here\n\n5 passed, 0 failed, 3 skipped' ] ||
+        fail "scripts/test ends otherwise:" "$(cat out)"
+    ;;
 presets) # the release preset has the tests, whatever an earlier configuration of its folder said
     for tests in OFF ON; do
         off=()
@@ -40,17 +69,35 @@ presets) # the release preset has the tests, whatever an earlier configuration o
     ;;
 demo) # it prints each command before its output, the path of the program, and further commands to try
     copy_scripts
-    stand_in cmake <<<"mkdir -p build/demo/cli && cp '$CLI' '$(dirname "$CLI")/cg-bench' build/demo/cli/ && echo the output of the build"
+    stand_in cmake <<<"mkdir -p build/demo/cli && cp '$CLI' '$(dirname "$CLI")/cg-bench' build/demo/cli/ && echo the progress of the build"
     LD_LIBRARY_PATH=$(dirname "$CLI")/.. scripts/demo >out 2>err || fail "$(cat out err)"
     for line in '$ build/demo/cli/spgemm-cli --info matrices/data/disc.mtx' '$ build/demo/cli/spgemm-cli matrices/data/disc.mtx --spy -' \
+        'the progress of the build' '$ build/demo/cli/cg-bench matrices/data/disc.mtx' 'iterations              38' \
         'The programs are build/demo/cli/spgemm-cli and build/demo/cli/cg-bench' '$ build/demo/cli/cg-bench --class S'; do
         grep -qF -- "$line" out || fail "the demo does not show '$line':" "$(cat out)"
     done
-    if grep -q 'the output of the build' out; then fail "the demo shows the build's output"; fi
-    grep -q 'the output of the build' build/demo.log || fail "the build's output is not in its log"
-    stand_in cmake <<<'echo a mistake of the compiler; exit 1'
+    stand_in cmake <<<'echo a mistake of the compiler >&2; exit 1'
     if scripts/demo >out 2>err; then fail "the build failed, and the demo ended with 0"; fi
     grep -q 'a mistake of the compiler' err || fail "the demo does not say why the build failed:" "$(cat err)"
+    ;;
+peers) # a peer whose package does not compile is left out with its reason, and the build goes on
+    mkdir -p old/include old/lib
+    echo '#error "this package is too old"' >old/include/divsufsort.h
+    : >old/lib/libdivsufsort.so
+    "$CMAKE" -S "$SOURCE" -B build -G Ninja -DLSP_CUDA=OFF -DLSP_TESTS=OFF -DCMAKE_C_COMPILER="$CC" \
+        -DCMAKE_PREFIX_PATH="$WORK/old" >out 2>&1 || fail "$(cat out)"
+    grep -q 'leaves out the peer DIVSUFSORT: .*too old' out || fail "no reason:" "$(cat out)"
+    if grep -q BENCH_HAVE_DIVSUFSORT build/build.ninja; then fail "the peer would be built"; fi
+    ;;
+architectures) # a CUDA compiler that does not know the newest chips is asked for those that it knows
+    stand_in nvcc <<END
+if [ "\$*" = --list-gpu-arch ]; then "$NVCC" "\$@" | grep -v compute_1..; exit; fi
+case "\$*" in *compute_1[0-9][0-9]*) echo "Unsupported gpu architecture" >&2 && exit 1 ;; esac
+exec "$NVCC" "\$@"
+END
+    "$CMAKE" -S "$SOURCE" -B build -G Ninja -DLSP_TESTS=OFF -DLSP_TOOLS=OFF -DCMAKE_C_COMPILER="$CC" \
+        -DCMAKE_CUDA_COMPILER="$WORK/bin/nvcc" >out 2>&1 || fail "$(cat out)"
+    grep -q 'compute_90,code=.compute_90,sm_90' build/build.ninja || fail "other chips:" "$(grep -o 'compute_[0-9a-z,=_]*' build/build.ninja | sort -u)"
     ;;
 flags) # a user's own flags may warn; the build goes on
     for werror in OFF ON; do
