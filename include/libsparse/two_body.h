@@ -67,7 +67,8 @@ typedef struct lsp_pair_info {
  *   the method, the threads or the instruction set.
  * - In a periodic box coordinates become parts of the box's sides first: multiples of 2^-32 for LSP_F32, doubles for
  *   LSP_F64. Their differences, wrapped to -1/2 .. 1/2, take the place of dx, dy, dz, in units of the first side: those
- *   of other sides are multiplied by the ratio of the sides, and tilts are added by fma.
+ *   of other sides are multiplied by the ratio of the sides, and tilts are added by fma. In a tilted box a difference
+ *   within 2^-17 of a half is taken both as minus and as plus a half, all of a pair alike, and the lesser d2 counts.
  * - In a periodic box a radius of more than half the box's least width is refused: more images than the nearest could
  *   lie within it. The width is the distance of two opposite faces, without tilt the side.
  * - info: NULL, or it tells what was chosen. */
