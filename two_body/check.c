@@ -60,6 +60,11 @@ static lsp_status set_metric(lsp_ctx *ctx, const lsp_pair_options *options, int 
     LSP_REQUIRE(!tilted || dimensions == 3 || (dimensions == 2 && !is_any(options->tilt + 1, 2)), LSP_ERR_ARGUMENT,
                 "the box is tilted by xy %g, xz %g, yz %g in %d dimensions: 3 are needed, or 2 for xy",
                 options->tilt[0], options->tilt[1], options->tilt[2], dimensions);
+    for (int k = dimensions; k < LSP_MOST_DIMENSIONS; k++) {
+        LSP_REQUIRE(options->box[k] == 0, LSP_ERR_ARGUMENT,
+                    "side %d of the periodic box is %g, but the points have %d dimensions: 0 is needed", k,
+                    options->box[k], dimensions);
+    }
     bool equal = true;
     for (int k = 0; periodic && k < dimensions; k++) {
         const double side = options->box[k];

@@ -69,7 +69,7 @@ static double length(const loop *l, const double *part) {
 
 static pair_distance distance(const loop *l, int64_t i, int64_t j) {
     const tb_cell *c = &l->job->cell;
-    double x[TB_MOST_DIMENSIONS] = {0}, least = INFINITY, most = 0;
+    double x[TB_MOST_DIMENSIONS] = {0};
     if (!c->periodic) {
         const double root = open_root(l, open_square(l, i, j));
         return (pair_distance){root, root};
@@ -81,17 +81,21 @@ static pair_distance distance(const loop *l, int64_t i, int64_t j) {
     x[2] = l->d > 2 ? x[2] / c->side[2] : 0;
     x[1] = l->d > 1 ? (x[1] - x[2] * c->tilt[2]) / c->side[1] : 0;
     x[0] = (x[0] - x[1] * c->tilt[0] - x[2] * c->tilt[1]) / c->side[0];
-    for (int sign = -1; sign <= 1; sign += 2) { /* about half a side may be either image */
+    double root = INFINITY;
+    bool tied = true; /* within 2^-17 of half a side: the nearer of both images */
+    for (int sign = -1; sign <= 1 && tied; sign += 2) {
         double part[TB_MOST_DIMENSIONS] = {0};
+        tied = false;
         for (int k = 0; k < l->d; k++) {
             part[k] = k > 2 ? x[k] / c->side[k] : x[k];
             part[k] -= rint(part[k]);
-            part[k] += part[k] * sign < 0x1p-16 - 0.5 ? sign : 0;
+            tied = tied || fabs(part[k]) >= 0.5 - 0x1p-17;
+            part[k] += part[k] * sign <= 0x1p-17 - 0.5 ? sign : 0;
         }
-        const double root = length(l, part), slack = l->slack + root * (l->single ? 0x1p-20 : 0x1p-46);
-        least = fmin(least, fmax(root - slack, 0)), most = fmax(most, root + slack);
+        root = fmin(root, length(l, part));
     }
-    return (pair_distance){least, most};
+    const double slack = l->slack + root * (l->single ? 0x1p-20 : 0x1p-46);
+    return (pair_distance){fmax(root - slack, 0), root + slack};
 }
 
 static int64_t first_of(const loop *l, int64_t i) { return l->job->two ? 0 : i + 1; }
