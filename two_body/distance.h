@@ -14,7 +14,7 @@ typedef enum lsp_space_kind {
     LSP_SPACE_OPEN,
     LSP_SPACE_CUBE,   /* periodic, all sides equal */
     LSP_SPACE_BRICK,  /* sides that differ */
-    LSP_SPACE_TILTED, /* no pair that matters is about half a side apart */
+    LSP_SPACE_TILTED, /* tilted, and no pair that matters is about half a side apart */
     LSP_SPACE_TIED    /* tilted, and of a pair about half a side apart the nearer of both images */
 } lsp_space_kind;
 
