@@ -175,7 +175,8 @@ int cli_parse(const cli_tool *of, int argc, char **argv, void *fields, const cha
                 return cli_usage("the name of a file is empty");
             }
             if (*file_count == most_files) {
-                return cli_usage("'%s' is one file too many: at most %d can be given", argument, most_files);
+                return cli_usage("'%s' is one file too many: at most %d can be given", argument,
+                                 most_files - tool->verb);
             }
             files[(*file_count)++] = argument;
             continue;

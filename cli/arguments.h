@@ -44,6 +44,7 @@ typedef struct cli_tool {
     const char *tail;  /* last line of the help */
     const cli_option *options;
     size_t count;
+    bool verb; /* the first word is none of the files */
 } cli_tool;
 
 /* The name of the tool whose command line cli_parse reads. */

@@ -14,7 +14,8 @@ static int read_all(gzFile from, const char *name, int64_t most, cli_file *to) {
     for (int got = 1; got > 0; to->bytes += (size_t)got) {
         if (!to->text || to->bytes + 1 >= room) {
             room = to->text ? 2 * room : room;
-            char *text = most > 0 && room > (size_t)most ? NULL : realloc(to->text, room);
+            room = most > 0 && room > (size_t)most ? (size_t)most : room;
+            char *text = room > to->bytes + 1 ? realloc(to->text, room) : NULL;
             if (!text) {
                 return cli_fail(CLI_MEMORY, "reading %s: no memory for more than %s of it", name,
                                 cli_bytes((int64_t)to->bytes).text);

@@ -1,6 +1,7 @@
-/* Writes one JSON object on one line. Numbers have the fewest digits, from 6 to 17, that read back to the same value;
+/* Writes one JSON object on one line. Numbers have the fewest digits that read back to the same value;
  * LC_NUMERIC is "C", so "." is the decimal point. Strings are valid UTF-8: an invalid byte becomes U+FFFD. */
 #include "json.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,14 +79,7 @@ void cli_json_integer(cli_json *json, const char *key, int64_t value) {
 
 void cli_json_number(cli_json *json, const char *key, double value) {
     key_of(json, key);
-    char digits[40] = "null";
-    for (int precision = 6; isfinite(value) && precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value) {
-            break;
-        }
-    }
-    fputs(digits, json->to);
+    fputs(isfinite(value) ? cli_exact(value, false).text : "null", json->to);
 }
 
 void cli_json_measured(cli_json *json, const char *key, bool known, double value) {

@@ -119,6 +119,22 @@ void cli_say(const char *tool, const char *format, va_list arguments) {
     }
 }
 
+cli_text cli_exact(double x, bool single) {
+    cli_text out;
+    for (int digits = 6; digits <= (single ? 9 : 17); digits = digits == 6 && !single ? 15 : digits + 1) {
+        snprintf(out.text, sizeof out.text, "%.*g", digits, x);
+        if (single ? strtof(out.text, NULL) == (float)x : strtod(out.text, NULL) == x) {
+            break;
+        }
+    }
+    return out;
+}
+
+bool cli_ends_in(const char *path, const char *end) {
+    const size_t length = strlen(path), part = strlen(end);
+    return length >= part && strcasecmp(path + length - part, end) == 0;
+}
+
 const char *cli_plural(int64_t n) { return n == 1 ? "" : "s"; }
 
 /* The power of two of a suffix: 20 for "M", "MB" or "MiB"; -1 if it is not a suffix. */
@@ -132,13 +148,10 @@ static int suffix_power(const char *suffix) {
     return letter && end ? 10 * (int)(letter - letters + 1) : -1;
 }
 
-/* Length of the number at the start of the text, with its fraction; 0 if no digit stands there. */
+/* Length of the number at the start of the text, such as 5, 0.5, .5 or 5.; 0 if it has no digit. */
 static size_t decimal_length(const char *text) {
-    size_t length = strspn(text, numerals);
-    if (length > 0 && text[length] == '.') {
-        length += 1 + strspn(text + length + 1, numerals);
-    }
-    return length;
+    const size_t whole = strspn(text, numerals), fraction = text[whole] == '.' ? strspn(text + whole + 1, numerals) : 0;
+    return whole + fraction > 0 ? whole + (text[whole] == '.') + fraction : 0;
 }
 
 cli_size cli_parse_size(const char *text, int64_t *bytes) {

@@ -20,7 +20,7 @@ _two_body() {
     fi
     if [[ ${COMP_WORDS[1]} == generate ]]; then
         options="--distance --predicate --functions --output --size --dimensions --type --parameters --squared --target
-            --folder --help"
+            --folder --force --help"
         case $before in
         --output) mapfile -t COMPREPLY < <(compgen -W "count histogram join sum" -- "$word") ;;
         --type) mapfile -t COMPREPLY < <(compgen -W "f32 f64 u32 u64" -- "$word") ;;

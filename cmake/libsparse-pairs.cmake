@@ -29,7 +29,7 @@ function(libsparse_pairs)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${P_NAME})
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${folder}/${P_NAME}.h ${folder}/${P_NAME}.c ${folder}/${P_NAME}.cu
-    COMMAND ${LIBSPARSE_TWO_BODY} generate ${P_NAME} ${words} --folder=${folder}
+    COMMAND ${LIBSPARSE_TWO_BODY} generate ${P_NAME} ${words} --folder=${folder} --force
     DEPENDS ${LIBSPARSE_TWO_BODY} ${P_FUNCTIONS} VERBATIM)
   add_library(${P_NAME} STATIC ${folder}/${P_NAME}.c)
   target_include_directories(${P_NAME} PUBLIC ${folder})

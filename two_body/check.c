@@ -43,9 +43,9 @@ static bool is_any(const double *x, int n) {
 static void set_widths(lsp_metric *m) {
     const double *side = m->box, xy = m->skew[0], xz = m->skew[1], yz = m->skew[2];
     memcpy(m->width, side, sizeof m->width);
-    if (m->kind == LSP_SPACE_TILTED && m->dimensions == 2) {
+    if (m->kind >= LSP_SPACE_TILTED && m->dimensions == 2) {
         m->width[0] = side[0] / sqrt(1 + (xy / side[1]) * (xy / side[1]));
-    } else if (m->kind == LSP_SPACE_TILTED) {
+    } else if (m->kind >= LSP_SPACE_TILTED) {
         const double y = xy / side[1], z = (xy / side[1] * yz - xz) / side[2];
         m->width[0] = side[0] / sqrt(1 + y * y + z * z);
         m->width[1] = side[1] / sqrt(1 + (yz / side[2]) * (yz / side[2]));
@@ -60,6 +60,11 @@ static lsp_status set_metric(lsp_ctx *ctx, const lsp_pair_options *options, int 
     LSP_REQUIRE(!tilted || dimensions == 3 || (dimensions == 2 && !is_any(options->tilt + 1, 2)), LSP_ERR_ARGUMENT,
                 "the box is tilted by xy %g, xz %g, yz %g in %d dimensions: 3 are needed, or 2 for xy",
                 options->tilt[0], options->tilt[1], options->tilt[2], dimensions);
+    for (int k = dimensions; k < LSP_MOST_DIMENSIONS; k++) {
+        LSP_REQUIRE(options->box[k] == 0, LSP_ERR_ARGUMENT,
+                    "side %d of the periodic box is %g, but the points have %d dimensions: 0 is needed", k,
+                    options->box[k], dimensions);
+    }
     bool equal = true;
     for (int k = 0; periodic && k < dimensions; k++) {
         const double side = options->box[k];
@@ -75,7 +80,7 @@ static lsp_status set_metric(lsp_ctx *ctx, const lsp_pair_options *options, int 
         m->tilt[k] = options->tilt[k] / options->box[0];
     }
     memcpy(m->skew, options->tilt, sizeof m->skew);
-    m->kind = !periodic ? LSP_SPACE_OPEN : tilted ? LSP_SPACE_TILTED : equal ? LSP_SPACE_CUBE : LSP_SPACE_BRICK;
+    m->kind = !periodic ? LSP_SPACE_OPEN : tilted ? LSP_SPACE_TIED : equal ? LSP_SPACE_CUBE : LSP_SPACE_BRICK;
     if (periodic) {
         memcpy(m->box, options->box, (size_t)dimensions * sizeof m->box[0]);
         set_widths(m);

@@ -146,9 +146,21 @@ static void choose(lsp_pair_job *job, const lsp_pair_costs *costs) {
     give_reason(job, finite, share);
 }
 
+/* Is the radius so far below half the least width that no pair within it can be half a side apart? */
+static bool has_no_ties(const lsp_pair_job *job) {
+    double least = INFINITY;
+    for (int k = 0; k < job->metric.dimensions; k++) {
+        least = fmin(least, job->metric.width[k]);
+    }
+    return job->radius * (1 + 2 * margin) < least / 2;
+}
+
 lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius) {
     lsp_status status = LSP_OK;
     job->radius = radius;
+    if (job->metric.kind == LSP_SPACE_TIED && has_no_ties(job)) { /* the same distances in less time */
+        job->metric.kind = LSP_SPACE_TILTED;
+    }
     LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
     choose(job, &lsp_pair_device_of(ctx)->costs);
     lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,

@@ -12,9 +12,10 @@
 /* In the order of their work: each needs what the one before needs. */
 typedef enum lsp_space_kind {
     LSP_SPACE_OPEN,
-    LSP_SPACE_CUBE,  /* periodic, all sides equal */
-    LSP_SPACE_BRICK, /* sides that differ */
-    LSP_SPACE_TILTED
+    LSP_SPACE_CUBE,   /* periodic, all sides equal */
+    LSP_SPACE_BRICK,  /* sides that differ */
+    LSP_SPACE_TILTED, /* tilted, and no pair that matters is about half a side apart */
+    LSP_SPACE_TIED    /* tilted, and of a pair about half a side apart the nearer of both images */
 } lsp_space_kind;
 
 typedef struct lsp_metric {
@@ -29,7 +30,7 @@ typedef struct lsp_metric {
 
 /* The coordinates of a point as parts of the sides, 0 <= part < 1. dimensions: those of m. */
 static inline LSP_BOTH_SIDES void lsp_parts_of_box(const lsp_metric *m, int dimensions, const double *x, double *part) {
-    const bool tilted = m->kind == LSP_SPACE_TILTED;
+    const bool tilted = m->kind >= LSP_SPACE_TILTED;
     double at[LSP_MOST_DIMENSIONS];
     for (int k = dimensions - 1; k >= 0; k--) {
         at[k] = x[k];
@@ -59,11 +60,23 @@ static inline LSP_BOTH_SIDES float lsp_float_of(uint32_t bits) {
 
 static inline LSP_BOTH_SIDES double lsp_nearest_of(double difference) { return difference - rint(difference); }
 
+/* Differences of places from LSP_TIE up are about half a side: the image at the other end is about as near. */
+#define LSP_TIE (0.5 - 0x1p-17)
+static inline LSP_BOTH_SIDES float lsp_lower_f32(float nearest) {
+    return nearest < (float)(LSP_TIE * 0x1p32) ? nearest : nearest - 0x1p32f;
+}
+static inline LSP_BOTH_SIDES double lsp_lower_f64(double difference) {
+    return difference - floor(difference + (1 - LSP_TIE));
+}
+
 #define NUMBER float
 #define PLACE uint32_t
 #define DISTANCE lsp_distance_f32
+#define SQUARE lsp_square_f32
 #define AWAY(x, y) (lsp_float_of(x) - lsp_float_of(y))
 #define NEAREST(x, y) ((float)(int32_t)((x) - (y)))
+#define LOWER(x, y) lsp_lower_f32(NEAREST(x, y))
+#define LEAST(x, y) ((x) < (y) ? (x) : (y))
 #define MUL(x, y) ((x) * (y))
 #define FMA(x, y, z) fmaf((x), (y), (z))
 #define CONSTANT(x) ((float)(x))
@@ -71,8 +84,11 @@ static inline LSP_BOTH_SIDES double lsp_nearest_of(double difference) { return d
 #undef NUMBER
 #undef PLACE
 #undef DISTANCE
+#undef SQUARE
 #undef AWAY
 #undef NEAREST
+#undef LOWER
+#undef LEAST
 #undef MUL
 #undef FMA
 #undef CONSTANT
@@ -80,8 +96,11 @@ static inline LSP_BOTH_SIDES double lsp_nearest_of(double difference) { return d
 #define NUMBER double
 #define PLACE double
 #define DISTANCE lsp_distance_f64
+#define SQUARE lsp_square_f64
 #define AWAY(x, y) ((x) - (y))
 #define NEAREST(x, y) lsp_nearest_of((x) - (y))
+#define LOWER(x, y) lsp_lower_f64((x) - (y))
+#define LEAST(x, y) ((x) < (y) ? (x) : (y))
 #define MUL(x, y) ((x) * (y))
 #define FMA(x, y, z) fma((x), (y), (z))
 #define CONSTANT(x) (x)
@@ -89,8 +108,11 @@ static inline LSP_BOTH_SIDES double lsp_nearest_of(double difference) { return d
 #undef NUMBER
 #undef PLACE
 #undef DISTANCE
+#undef SQUARE
 #undef AWAY
 #undef NEAREST
+#undef LOWER
+#undef LEAST
 #undef MUL
 #undef FMA
 #undef CONSTANT

@@ -172,8 +172,9 @@ static lsp_status make_grid(lsp_ctx *ctx, const lsp_density_options *o, const ls
         LSP_REQUIRE(o->grid[k] >= 1 && o->grid[k] <= LSP_MOST_GRID / grid->n, LSP_ERR_ARGUMENT,
                     "%lld cells of the grid in dimension %d: 1 or more are needed, at most %d in all",
                     (long long)o->grid[k], k, LSP_MOST_GRID);
-        LSP_REQUIRE(o->low[k] <= o->high[k] && isfinite(o->low[k]) && isfinite(o->high[k]), LSP_ERR_ARGUMENT,
-                    "the grid goes from %g to %g in dimension %d", o->low[k], o->high[k], k);
+        LSP_REQUIRE(o->low[k] <= o->high[k] && isfinite(o->high[k] - o->low[k]), LSP_ERR_ARGUMENT,
+                    "the grid goes from %g to %g in dimension %d: its width must be 0 or more, and a finite double",
+                    o->low[k], o->high[k], k);
         grid->n *= o->grid[k];
     }
     for (int64_t k = 0, step = 1; k < dimensions; step *= o->grid[k++]) {

@@ -19,7 +19,7 @@ typedef struct lsp_yard {
 static inline lsp_yard lsp_yard_of(const lsp_pair_job *job) {
     const double margin = 1e-4; /* far above the rounding of d2 and of the bounds */
     const lsp_metric *m = &job->metric;
-    const bool periodic = m->kind != LSP_SPACE_OPEN, tilted = m->kind == LSP_SPACE_TILTED;
+    const bool periodic = m->kind != LSP_SPACE_OPEN, tilted = m->kind >= LSP_SPACE_TILTED;
     const int terms = tilted ? m->dimensions : 1;
     lsp_yard yard;
     memset(&yard, 0, sizeof yard);

@@ -60,6 +60,7 @@ const cli_tool cg_tool = {
     "--version, --help. Exit: 0 done, 1 usage, 2 input, 3 memory, 4 device, 5 check.\n",
     table,
     sizeof table / sizeof *table,
+    false,
 };
 
 lsp_type cg_type(const cg_options *o) { return o->precision == 1 ? LSP_F32 : LSP_F64; }
@@ -82,12 +83,7 @@ lsp_multigrid_options cg_multigrid(const cg_options *o) {
                                    .cycle = o->mg_cycle == 1 ? LSP_CYCLE_W : LSP_CYCLE_V};
 }
 
-static bool ends_in(const char *path, const char *end) {
-    const size_t length = strlen(path), part = strlen(end);
-    return length >= part && strcasecmp(path + length - part, end) == 0;
-}
-
-bool cg_history_drawn(const cg_options *o) { return o->history && ends_in(o->history, ".svg"); }
+bool cg_history_drawn(const cg_options *o) { return o->history && cli_ends_in(o->history, ".svg"); }
 
 static int read_class(cg_options *o) {
     const char *name = o->class_name;
@@ -192,7 +188,7 @@ static int refuse_contradictions(const cg_options *o) {
     if (o->matrix && o->rhs && strcmp(o->matrix, "-") == 0 && strcmp(o->rhs, "-") == 0) {
         return cli_usage("A and b cannot both be '-': standard input is read once");
     }
-    if (o->history && !ends_in(o->history, ".svg") && !ends_in(o->history, ".json")) {
+    if (o->history && !cli_ends_in(o->history, ".svg") && !cli_ends_in(o->history, ".json")) {
         return cli_usage("--history takes a name that ends in .svg or .json, not '%s'", o->history);
     }
     return CLI_DONE;

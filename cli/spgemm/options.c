@@ -1,8 +1,8 @@
 /* The options of spgemm-cli as a table, and the pairs of options that contradict each other. */
 #include "options.h"
+#include "text.h"
 
 #include <string.h>
-#include <strings.h>
 
 enum { NAMES_BYTES = 512 };
 
@@ -47,6 +47,7 @@ static const cli_tool spgemm_tool = {
     "--version, --help. Exit: 0 done, 1 usage, 2 input, 3 memory, 4 device, 5 check.\n",
     table,
     sizeof table / sizeof *table,
+    false,
 };
 
 /* The names of all semirings, as lsp_semiring counts them. */
@@ -121,8 +122,7 @@ static int refuse_contradictions(const cli_options *o) {
             return cli_usage("%s and %s do not go together: %s", pairs[i].one, pairs[i].other, pairs[i].why);
         }
     }
-    const size_t length = o->spy ? strlen(o->spy) : 0;
-    if (o->spy && strcmp(o->spy, "-") != 0 && (length < 4 || strcasecmp(o->spy + length - 4, ".svg") != 0)) {
+    if (o->spy && strcmp(o->spy, "-") != 0 && !cli_ends_in(o->spy, ".svg")) {
         return cli_usage("--spy takes a name that ends in .svg, or - for characters, not '%s': pictures are SVG files",
                          o->spy);
     }

@@ -36,6 +36,7 @@ const cli_tool sa_tool = {
     "Exit: 0 done, 1 usage, 2 input, 3 memory, 4 device, 5 check.\n",
     table,
     sizeof table / sizeof *table,
+    false,
 };
 
 static int refuse_contradictions(const sa_options *o) {

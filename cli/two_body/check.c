@@ -55,9 +55,21 @@ static double open_root(const loop *l, double square) {
     return l->single ? (double)sqrtf((float)square) : sqrt(square);
 }
 
+/* The length of a vector with these parts of the edges. */
+static double length(const loop *l, const double *part) {
+    const tb_cell *c = &l->job->cell;
+    const double x = part[0] * c->side[0] + part[1] * c->tilt[0] + part[2] * c->tilt[1];
+    const double y = part[1] * c->side[1] + part[2] * c->tilt[2];
+    double sum = x * x + y * y;
+    for (int k = 2; k < l->d; k++) {
+        sum += part[k] * c->side[k] * (part[k] * c->side[k]);
+    }
+    return sqrt(sum);
+}
+
 static pair_distance distance(const loop *l, int64_t i, int64_t j) {
     const tb_cell *c = &l->job->cell;
-    double x[TB_MOST_DIMENSIONS] = {0}, sum = 0;
+    double x[TB_MOST_DIMENSIONS] = {0};
     if (!c->periodic) {
         const double root = open_root(l, open_square(l, i, j));
         return (pair_distance){root, root};
@@ -69,19 +81,20 @@ static pair_distance distance(const loop *l, int64_t i, int64_t j) {
     x[2] = l->d > 2 ? x[2] / c->side[2] : 0;
     x[1] = l->d > 1 ? (x[1] - x[2] * c->tilt[2]) / c->side[1] : 0;
     x[0] = (x[0] - x[1] * c->tilt[0] - x[2] * c->tilt[1]) / c->side[0];
-    for (int k = 0; k < l->d; k++) {
-        x[k] = k > 2 ? x[k] / c->side[k] : x[k];
-        x[k] -= rint(x[k]);
+    double root = INFINITY;
+    bool tied = true; /* within 2^-17 of half a side: the nearer of both images */
+    for (int sign = -1; sign <= 1 && tied; sign += 2) {
+        double part[TB_MOST_DIMENSIONS] = {0};
+        tied = false;
+        for (int k = 0; k < l->d; k++) {
+            part[k] = k > 2 ? x[k] / c->side[k] : x[k];
+            part[k] -= rint(part[k]);
+            tied = tied || fabs(part[k]) >= 0.5 - 0x1p-17;
+            part[k] += part[k] * sign <= 0x1p-17 - 0.5 ? sign : 0;
+        }
+        root = fmin(root, length(l, part));
     }
-    x[0] = x[0] * c->side[0] + x[1] * c->tilt[0] + x[2] * c->tilt[1];
-    x[1] = x[1] * c->side[1] + x[2] * c->tilt[2];
-    for (int k = 2; k < l->d; k++) {
-        x[k] *= c->side[k];
-    }
-    for (int k = 0; k < l->d; k++) {
-        sum += x[k] * x[k];
-    }
-    const double root = sqrt(sum), slack = l->slack + root * (l->single ? 0x1p-20 : 0x1p-46);
+    const double slack = l->slack + root * (l->single ? 0x1p-20 : 0x1p-46);
     return (pair_distance){fmax(root - slack, 0), root + slack};
 }
 

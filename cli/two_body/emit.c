@@ -7,9 +7,11 @@
 #include "run.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef enum emit_kind { EMIT_COUNT, EMIT_HISTOGRAM, EMIT_JOIN, EMIT_SUM } emit_kind;
 enum { MOST_LIMITS = 16, MOST_BINS = 1 << 22, MOST_PARAMETERS = 16, MOST_DIMENSIONS = 8 };
@@ -18,7 +20,7 @@ typedef struct emit_options {
     const char *name, *distance, *predicate, *functions, *folder;
     int output, type, target; /* indices of words */
     int64_t size, dimensions, parameters;
-    bool squared, help;
+    bool squared, force, help;
 } emit_options;
 
 #define FIELD(name) offsetof(emit_options, name)
@@ -36,6 +38,7 @@ static const cli_option table[] = {
     {"squared", 0, CLI_FLAG, NULL, FIELD(squared), 0, 0, "the distance is a square; bins are of its root"},
     {"target", 0, CLI_CHOICE, "sm80|sm86|sm90", FIELD(target), 0, 0, "least compute capability (default sm80)"},
     {"folder", 'o', CLI_WORD, "FOLDER", FIELD(folder), 0, 0, "where NAME.h, NAME.c and NAME.cu go (default .)"},
+    {"force", 0, CLI_FLAG, NULL, FIELD(force), 0, 0, "overwrite files"},
     {"help", 'h', CLI_FLAG, NULL, FIELD(help), 0, 0, NULL},
 };
 
@@ -46,6 +49,7 @@ static const cli_tool tool = {
     "pairs_cosine(x, y), pairs_great_circle(x, y), pairs_hamming(x, y).\n",
     table,
     sizeof table / sizeof *table,
+    false,
 };
 
 /* ---- the rules ---- */
@@ -231,12 +235,8 @@ static void put_gpu(FILE *to, const emit_options *o) {
     fputs("#include <libsparse/pairs/calls.h>\n", to);
 }
 
-static int write_file(const emit_options *o, const char *end, void (*put)(FILE *to, const emit_options *o)) {
-    char path[PATH_MAX];
+static int write_file(const emit_options *o, const char *path, void (*put)(FILE *to, const emit_options *o)) {
     cli_output file;
-    if (snprintf(path, sizeof path, "%s/%s%s", o->folder, o->name, end) >= (int)sizeof path) {
-        return cli_usage("the path of %s%s is too long", o->name, end);
-    }
     const bool opened = cli_output_open(&file, path);
     if (opened) {
         put(file.to, o);
@@ -254,10 +254,44 @@ static bool is_name(const char *word) {
     return good;
 }
 
+/* Words of C and C++: a function cannot be called so. */
+static bool is_keyword(const char *name) {
+    static const char words[] =
+        " alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const const_cast "
+        "constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern false "
+        "float for friend goto if inline int long main mutable namespace new noexcept not not_eq nullptr operator or "
+        "or_eq private protected public register reinterpret_cast restrict return short signed sizeof static "
+        "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename "
+        "typeof union unsigned using virtual void volatile wchar_t while xor xor_eq ";
+    char word[32];
+    return snprintf(word, sizeof word, " %s ", name) < (int)sizeof word && strstr(words, word);
+}
+
+/* Numbers in brackets behind x, y and p name coordinates and parameters that there are. */
+static int check_subscripts(const emit_options *o, const char *text) {
+    for (const char *at = text; *at; at++) {
+        const char *bracket = at + 1 + strspn(at + 1, " "), before = at > text ? at[-1] : ' ';
+        if (!strchr("xyp", *at) || isalnum((unsigned char)before) || before == '_' || *bracket != '[') {
+            continue;
+        }
+        char *end;
+        const long long index = strtoll(bracket + 1, &end, 0);
+        const int64_t count = *at == 'p' ? o->parameters : o->dimensions;
+        if (end > bracket + 1 && end[strspn(end, " ")] == ']' && (index < 0 || index >= count)) {
+            return cli_usage("there is no %c[%lld]: --%s is %lld", *at, index, *at == 'p' ? "parameters" : "dimensions",
+                             (long long)count);
+        }
+    }
+    return CLI_DONE;
+}
+
 static int check(emit_options *o) {
     if (!o->name || !is_name(o->name)) {
         return cli_usage("generate needs a name for C, such as near_pairs%s%s%s", o->name ? ", not '" : "",
                          o->name ? o->name : "", o->name ? "'" : "");
+    }
+    if (is_keyword(o->name)) {
+        return cli_usage("generate needs another name than '%s', which is a word of C or C++", o->name);
     }
     if (!o->distance == !o->predicate) {
         return cli_usage("generate needs --distance EXPR or --predicate EXPR%s", o->distance ? ", not both" : "");
@@ -279,7 +313,20 @@ static int check(emit_options *o) {
         return cli_usage("--squared is of histograms, and of real coordinates");
     }
     o->size = o->size < 0 ? 1 : o->size;
-    return CLI_DONE;
+    return check_subscripts(o, o->distance ? o->distance : o->predicate);
+}
+
+/* A compiler looks for the header beside the files first. */
+static int check_functions(const emit_options *o) {
+    char path[PATH_MAX];
+    if (!o->functions || access(o->functions, R_OK) == 0) {
+        return CLI_DONE;
+    }
+    const int reason = errno;
+    snprintf(path, sizeof path, "%s/%s", o->folder, o->functions);
+    return *o->functions != '/' && access(path, R_OK) == 0
+               ? CLI_DONE
+               : cli_fail(CLI_INPUT, "%s: cannot be read: %s", o->functions, strerror(reason));
 }
 
 int tb_emit(int argc, char **argv) {
@@ -293,7 +340,23 @@ int tb_emit(int argc, char **argv) {
     }
     o.name = words[0];
     CLI_STEP(check(&o));
-    CLI_STEP(write_file(&o, ".h", put_header));
-    CLI_STEP(write_file(&o, ".c", put_host));
-    return write_file(&o, ".cu", put_gpu);
+    CLI_STEP(check_functions(&o));
+    static const struct {
+        const char *end;
+        void (*put)(FILE *to, const emit_options *o);
+    } files[] = {{".h", put_header}, {".c", put_host}, {".cu", put_gpu}};
+    char path[3][PATH_MAX];
+    for (int k = 0; k < 3; k++) {
+        if (snprintf(path[k], PATH_MAX, "%s/%s%s", o.folder, o.name, files[k].end) >= PATH_MAX) {
+            return cli_usage("the path of %s%s is too long", o.name, files[k].end);
+        }
+        if (!o.force && access(path[k], F_OK) == 0) {
+            return cli_usage("%s is there: --force overwrites it", path[k]);
+        }
+    }
+    int code = CLI_DONE;
+    for (int k = 0; k < 3 && code == CLI_DONE; k++) {
+        code = write_file(&o, path[k], files[k].put);
+    }
+    return code;
 }

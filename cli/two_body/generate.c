@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { MOST_BLOBS = 1 << 20, MOST_POINTS = 1 << 30 };
+#define GRAMMAR "--generate takes uniform:N:D, blobs:N:D:K or lattice:N:D, not "
 static const double blob_width = 0.02; /* standard deviation, of the side of the box */
 
 static double random_part(uint64_t *state) { /* 0 <= x < 1, by splitmix64 */
@@ -38,23 +39,26 @@ static int64_t root(int64_t n, int dimensions) {
     return power == n ? side : 0;
 }
 
-/* Reads up to `most` numbers separated by colons. Returns how many, -1 if one is wrong. */
-static int read_numbers(const char *text, int64_t *numbers, int most) {
-    int count = 0;
-    while (*text == ':') {
+/* Reads the parameters of a generator, which stand behind colons. */
+static int read_parameters(const char *spec, int count, int64_t *numbers, char error[CLI_SENTENCE]) {
+    static const char names[] = "NDK";
+    static const int most[] = {MOST_POINTS, TB_MOST_DIMENSIONS, MOST_BLOBS};
+    const char *text = strchr(spec, ':');
+    int k = 0;
+    for (; text && k < count; k++, text = strchr(text + 1, ':')) {
         char word[24];
-        const size_t length = strcspn(text + 1, ":");
-        if (count == most || length >= sizeof word) {
-            return -1;
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(text + 1, ":"), text + 1);
+        if (!cli_parse_count(word, 1, most[k], &numbers[k])) {
+            snprintf(error, CLI_SENTENCE, "--generate %.80s: %c is '%s', it must be a whole number from 1 to %d", spec,
+                     names[k], word, most[k]);
+            return CLI_USAGE;
         }
-        memcpy(word, text + 1, length);
-        word[length] = 0;
-        if (!cli_parse_count(word, 1, MOST_POINTS, &numbers[count++])) {
-            return -1;
-        }
-        text += length + 1;
     }
-    return count;
+    if (text || k < count) {
+        snprintf(error, CLI_SENTENCE, GRAMMAR "'%.80s'", spec);
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
 }
 
 int tb_generate(const char *spec, uint64_t seed, tb_points *points, char error[CLI_SENTENCE]) {
@@ -64,13 +68,13 @@ int tb_generate(const char *spec, uint64_t seed, tb_points *points, char error[C
     const bool lattice = name == 7 && strncmp(spec, "lattice", 7) == 0;
     int64_t v[3] = {0, 0, 1};
     *points = (tb_points){0};
-    if (!(uniform || blobs || lattice) || read_numbers(spec + name, v, 3) != (blobs ? 3 : 2) ||
-        v[1] > TB_MOST_DIMENSIONS || v[2] > MOST_BLOBS) {
-        snprintf(error, CLI_SENTENCE,
-                 "--generate takes uniform:N:D, blobs:N:D:K or lattice:N:D with D from 1 to %d, not "
-                 "'%.80s'",
-                 TB_MOST_DIMENSIONS, spec);
+    if (!(uniform || blobs || lattice)) {
+        snprintf(error, CLI_SENTENCE, GRAMMAR "'%.80s'", spec);
         return CLI_USAGE;
+    }
+    const int code = read_parameters(spec, blobs ? 3 : 2, v, error);
+    if (code != CLI_DONE) {
+        return code;
     }
     const int dimensions = (int)v[1];
     const int64_t side = lattice ? root(v[0], dimensions) : 1;

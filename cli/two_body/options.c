@@ -55,6 +55,7 @@ const cli_tool tb_tool = {
     "Exit: 0 done, 1 usage, 2 input, 3 memory, 4 device, 5 check.\n",
     table,
     sizeof table / sizeof *table,
+    true,
 };
 
 lsp_type tb_type(const tb_options *o) { return o->precision == 1 ? LSP_F32 : LSP_F64; }
@@ -68,10 +69,18 @@ const char *tb_verb_name(tb_verb verb) {
 /* Reads numbers separated by commas. Returns how many, 0 if one is wrong or there are more than `most`. */
 static int read_list(const char *text, double *numbers, int most) {
     for (int count = 0; count < most; count++) {
+        char word[64];
         const size_t length = strcspn(text, ",");
-        if (!tb_number(text, length, &numbers[count])) {
+        const bool below = *text == '-';
+        if (length >= sizeof word) {
             return 0;
         }
+        memcpy(word, text, length);
+        word[length] = 0;
+        if (!cli_parse_number(word + below, &numbers[count])) {
+            return 0;
+        }
+        numbers[count] = below ? -numbers[count] : numbers[count];
         if (text[length] == 0) {
             return count + 1;
         }
@@ -161,6 +170,9 @@ static int refuse_contradictions(const tb_options *o) {
         if (pairs[i].both) {
             return cli_usage("%s and %s do not go together: %s", pairs[i].one, pairs[i].other, pairs[i].why);
         }
+    }
+    if (o->svg && !cli_ends_in(o->svg, ".svg")) {
+        return cli_usage("--svg takes a name that ends in .svg, not '%s': pictures are SVG files", o->svg);
     }
     if (!o->file[0] && !o->generate) {
         return cli_usage("no points: give a file or --generate SPEC; see --help");

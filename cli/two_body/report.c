@@ -28,7 +28,7 @@ static void table_head(FILE *to, const tb_job *job) {
 
 static void write_table(FILE *to, const tb_job *job) {
     const tb_options *o = &job->options;
-    const int digits = o->precision == 1 ? 9 : 17;
+    const bool single = tb_type(o) == LSP_F32;
     const double step = o->range / (double)o->bins;
     table_head(to, job);
     for (int64_t i = 0; i < tb_count_of(job); i++) {
@@ -43,9 +43,9 @@ static void write_table(FILE *to, const tb_job *job) {
     }
     for (int64_t i = 0; o->verb == TB_DENSITY && i < job->sets[0].points.n; i++) {
         for (int k = 0; k < job->sets[0].points.dimensions; k++) {
-            fprintf(to, "%.*g ", digits, tb_at(&job->sets[0], i, k));
+            fprintf(to, "%s ", cli_exact(tb_at(&job->sets[0], i, k), single).text);
         }
-        fprintf(to, "%.*g\n", digits, tb_density_at(job, i));
+        fprintf(to, "%s\n", cli_exact(tb_density_at(job, i), single).text);
     }
 }
 

@@ -30,7 +30,7 @@ typedef struct lsp_multigrid_options {
     int sweeps; /* before and after the coarse level: of Jacobi, or the degree of Chebyshev; on the finest level, one
                    more below. 0: one of Jacobi, degree 2 */
     lsp_cycle cycle;
-    int64_t coarsest; /* most unknowns of the last level, which is solved directly; 0: as many as pay */
+    int64_t coarsest; /* most unknowns of the last level, which is solved directly: 1 to 4096; 0: as many as pay */
     int64_t reserved[LSP_RESERVED];
 } lsp_multigrid_options;
 

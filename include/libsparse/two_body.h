@@ -37,11 +37,11 @@ LSP_API const char *lsp_pair_method_name(lsp_pair_method method);
 /* All zero: open space, exact, and the library chooses the method. The method never changes an exact result. */
 typedef struct lsp_pair_options {
     lsp_pair_method method;
-    double
-        box[LSP_MOST_DIMENSIONS]; /* periodic: the sides of the box, one for each dimension, 1e-15 to 1e15. The distance
-                                     of a pair is that of its nearest images. Points may lie outside the box */
+    double box[LSP_MOST_DIMENSIONS]; /* periodic: the sides of the box, one for each dimension, 1e-15 to 1e15, and 1e-6
+                                        to 1e6 times the first; no more sides than dimensions. The distance of a pair
+                                        is that of its nearest images. Points may lie outside the box */
     double tilt[3]; /* of a triclinic box in 2 or 3 dimensions: xy, xz, yz. Its edges are (x, 0, 0), (xy, y, 0) and
-                       (xz, yz, z) with the sides x, y, z */
+                       (xz, yz, z) with the sides x, y, z. A tilt is at most 16 times the least width, see below */
     bool approximate_root; /* lsp_pair_histogram may be less exact, see there */
     int64_t part, parts;   /* a share of the work, for several GPUs or ranks: part `part` (from 0) of `parts` (0: all).
                               See lsp_pair_count, lsp_radius_join; a density has no shares: give it those of a */
@@ -67,7 +67,8 @@ typedef struct lsp_pair_info {
  *   the method, the threads or the instruction set.
  * - In a periodic box coordinates become parts of the box's sides first: multiples of 2^-32 for LSP_F32, doubles for
  *   LSP_F64. Their differences, wrapped to -1/2 .. 1/2, take the place of dx, dy, dz, in units of the first side: those
- *   of other sides are multiplied by the ratio of the sides, and tilts are added by fma.
+ *   of other sides are multiplied by the ratio of the sides, and tilts are added by fma. In a tilted box a difference
+ *   within 2^-17 of a half is taken both as minus and as plus a half, all of a pair alike, and the lesser d2 counts.
  * - In a periodic box a radius of more than half the box's least width is refused: more images than the nearest could
  *   lie within it. The width is the distance of two opposite faces, without tilt the side.
  * - info: NULL, or it tells what was chosen. */
@@ -160,21 +161,21 @@ enum { LSP_MOST_GRID = 1 << 28 }; /* points of a grid */
 /* All zero: the Gaussian kernel, every term, all weights 1. */
 typedef struct lsp_density_options {
     lsp_density_kernel kernel;
-    double tolerance; /* of the Gaussian: terms less than it times the largest may be left out. 0: none, but those that
-                         are below the smallest normal number */
+    double tolerance; /* 0 or more, less than 1. Of the Gaussian: terms less than it times the largest may be left out.
+                         0: none, but those that are below the smallest normal number */
     const void *weights; /* of the samples: of their type, at their place, from 0 to 1e30; or NULL */
     int64_t
         grid[LSP_MOST_DIMENSIONS]; /* with a NULL: density at the middles of the cells of a grid, this many in each
                                       dimension, at most LSP_MOST_GRID together; the first dimension moves fastest */
-    double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS]; /* where the grid begins and ends */
+    double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS]; /* where the grid begins and ends; high - low finite */
     int64_t reserved[LSP_RESERVED];
 } lsp_density_options;
 
 /* density[i] = the kernel density at point i of a, from the samples b (those of a itself, if b is NULL; then each point
  * is among its own samples): the sum over j of w_j K(|a_i - b_j| / h), over the sum of w and h^D, with K scaled to a
- * volume of 1. `bandwidth` is h. `density` lies where the points do, has their type, and room for those
- * of a or of the grid. Terms are computed in the type of the points and summed in double precision; sums are
- * the same for every number of threads, and differ in the last digits between methods, devices and instruction sets.
+ * volume of 1. `bandwidth` is h, from 1e-15 to 1e15. `density` lies where the points do, has their type, and room for
+ * those of a or of the grid. Terms are computed in the type of the points and summed in double precision; sums are the
+ * same for every number of threads, and differ in the last digits between methods, devices and instruction sets.
  * Methods: all and boxes. In a periodic box only nearest images count. */
 LSP_API lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b,
                                       const lsp_pair_options *options, double bandwidth,

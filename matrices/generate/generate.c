@@ -69,7 +69,7 @@ static bool parse_number(word w, const limit *l, lsp_parameter *p) {
         }
     }
     int decimals = point < 0 ? 0 : w.length - point - 1;
-    if (w.length == 0 || decimals > 10 || point == 0 || (point > 0 && decimals == 0)) {
+    if (w.length == (point >= 0) || decimals > 10) { /* no digit, or too many */
         return false;
     }
     p->whole = value / tens[decimals];

@@ -63,8 +63,19 @@ said "6   2 for each point"
 expect 0 cli join a.csv a.csv -r 1 --json
 is "$(json entries) $(json verb) $(json method)" '5 "join" "all"'
 
+# ---- points half a side of a tilted box apart ----
+for precision in f64 f32; do
+    expect 0 cli nearest --generate lattice:64:3 -k 63 --box 8,4,4,-4,4,0 --check --precision $precision
+done
+
 # ---- densities: two points at a distance of h, in one dimension ----
 printf '0\n1\n' >line.csv
+expect 0 cli density line.csv --bandwidth 1 -q --check
+printf '1.949 -2.5\n0.1 7\n' >exact.csv # numbers are as short as they can be
+for precision in f64 f32; do
+    expect 0 cli density exact.csv --bandwidth 1 -q --precision $precision
+    is "$(awk '!/^#/ { print $1, $2 }' "$out")" "$(cat exact.csv)"
+done
 expect 0 cli density line.csv --bandwidth 1 -q --check
 awk '!/^#/ && ($2 < 0.32045 || $2 > 0.32046) { exit 1 }' "$out" || wrong "the density is wrong"
 

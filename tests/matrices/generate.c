@@ -107,11 +107,11 @@ Test(generate, the_factors_of_a_multigrid_are_those_of_their_definition) {
 
 Test(generate, every_matrix_is_that_of_its_definition) {
     static const char *const specs[] = {
-        "poisson2d:1",      "poisson2d:2",     "poisson2d:13", "stencil27:1", "stencil27:2",
-        "stencil27:5",      "fem3:1",          "fem3:2",       "fem3:4",      "er:1:0",
-        "er:1:9",           "er:7:30",         "er:1000:12",   "rmat:0:0",    "rmat:0:5",
-        "rmat:1:3",         "rmat:9:20",       "web:1:1:1",    "web:1:0:50",  "web:150:1.8:40",
-        "web:3000:0.5:300", "web:2000:2.25:1", "perm:1",       "perm:2",      "perm:5000",
+        "poisson2d:1",     "poisson2d:2",     "poisson2d:13", "stencil27:1", "stencil27:2",
+        "stencil27:5",     "fem3:1",          "fem3:2",       "fem3:4",      "er:1:0",
+        "er:1:9",          "er:7:30",         "er:1000:12",   "rmat:0:0",    "rmat:0:5",
+        "rmat:1:3",        "rmat:9:20",       "web:1:1:1",    "web:1:0:50",  "web:150:1.8:40",
+        "web:3000:.5:300", "web:2000:2.25:1", "perm:1",       "perm:2",      "perm:5000",
     };
     for (int threads = 1; threads <= 5; threads += 2) {
         lsp_ctx *ctx = test_ctx(threads);
@@ -295,8 +295,6 @@ Test(generate, a_wrong_name_gets_a_sentence_that_names_the_parameter) {
         {"web:5:1.8", "web needs the parameter DMAX"},
         {"web:5:x:3", "ALPHA is 'x', and must be a number of 0 .. 100"},
         {"web:5:1.8.1:3", "ALPHA is '1.8.1'"},
-        {"web:5:1.:3", "ALPHA is '1.'"},
-        {"web:5:.5:3", "ALPHA is '.5'"},
         {"web:5:.:3", "ALPHA is '.'"},
         {"web:5:1e2:3", "ALPHA is '1e2'"},
         {"web:5:nan:3", "ALPHA is 'nan'"},

@@ -108,6 +108,7 @@ TEST_ON_BOTH(spgemm_batch_faults, what_makes_no_sense_is_refused) {
     lsp_csr odd[MOST];
     x->C[0].rows = 42;
     REFUSED(LSP_ERR_ARGUMENT, "a batch of -1 products", -1, x->a, x->b, NULL);
+    REFUSED(LSP_ERR_ARGUMENT, "products: 0 to", INT64_MAX / 8, x->a, x->b, NULL);
     REFUSED(LSP_ERR_ARGUMENT, "batch of 6", 6, NULL, x->b, NULL);
     REFUSED(LSP_ERR_UNSUPPORTED, "no filter", 6, x->a, x->b, &(lsp_spgemm_options){.filter.drop = true});
     REFUSED(LSP_ERR_ARGUMENT, "semiring", 6, x->a, x->b, &(lsp_spgemm_options){.semiring = (lsp_semiring)77});

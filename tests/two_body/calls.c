@@ -37,6 +37,7 @@ Test(two_body_calls, malformed_arguments_are_refused_and_nothing_is_written) {
     REFUSED("side 1 of the periodic box is 0", options.box[0] = 1);
     REFUSED("side 0 of the periodic box is nan", options.box[0] = NAN);
     REFUSED("a million", options.box[0] = 1, options.box[1] = 1e7, options.box[2] = 1);
+    REFUSED("side 3 of the periodic box is 0.5, but", options = space_of(1, 4), options.box[3] = 0.5);
     REFUSED("has no sides", options.tilt[1] = 0.5);
     REFUSED("in 1 dimensions", p.dimensions = q.dimensions = 1, options = space_of(1, 1), options.tilt[0] = 0.1);
     REFUSED("too far", options = space_of(1, 3), options.tilt[0] = 100);

@@ -244,6 +244,7 @@ TEST_ON_BOTH(two_body_density, malformed_arguments_are_refused) {
     REFUSED("0 cells of the grid in dimension 1", p = NULL, q = &a.points, o.grid[0] = 1);
     REFUSED("in dimension 1", p = NULL, q = &a.points, o.grid[0] = 1 << 20, o.grid[1] = 1 << 20);
     REFUSED("goes from 1 to 0", p = NULL, q = &a.points, o.grid[0] = o.grid[1] = 2, o.low[0] = 1);
+    REFUSED("finite double", p = NULL, q = &a.points, o.grid[0] = o.grid[1] = 2, o.low[0] = -1e308, o.high[0] = 1e308);
     REFUSED("weight 2 is -3", o.weights = weights);
     REFUSED("no method grid", options.method = LSP_PAIR_GRID);
     memset(weights, 0, sizeof weights);

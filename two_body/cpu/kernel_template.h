@@ -2,8 +2,10 @@
  * candidates pass by in vectors. */
 #include "lanes.h"
 #define DISTANCE NAME(distance)
+#define SQUARE NAME(square)
 #include "two_body/distance_template.h"
 #undef DISTANCE
+#undef SQUARE
 
 /* Queries that pass together: more of them save loads until their coordinates no longer fit the registers. */
 #if LANES * REAL_BITS == 512
@@ -23,6 +25,8 @@
             f(m, LSP_SPACE_OPEN, 2, __VA_ARGS__);                                                                      \
         } else if (m->kind == LSP_SPACE_CUBE && m->dimensions == 3) {                                                  \
             f(m, LSP_SPACE_CUBE, 3, __VA_ARGS__);                                                                      \
+        } else if (m->kind == LSP_SPACE_TIED) {                                                                        \
+            f(m, LSP_SPACE_TIED, m->dimensions, __VA_ARGS__);                                                          \
         } else {                                                                                                       \
             f(m, m->kind, m->dimensions, __VA_ARGS__);                                                                 \
         }                                                                                                              \

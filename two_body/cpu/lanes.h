@@ -4,6 +4,8 @@
 #undef PLACE
 #undef AWAY
 #undef NEAREST
+#undef LOWER
+#undef LEAST
 #undef MUL
 #undef FMA
 #undef CONSTANT
@@ -43,6 +45,8 @@
 #define VALUE(x) _mm512_set1_ps((float)(x))
 #define AWAY(x, y) _mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y))
 #define NEAREST(x, y) _mm512_cvtepi32_ps(_mm512_sub_epi32((x), (y)))
+#define LOWER(x, y) lower_32(NEAREST(x, y))
+#define LEAST(x, y) _mm512_min_ps((x), (y))
 #define MUL(x, y) _mm512_mul_ps((x), (y))
 #define FMA(x, y, z) _mm512_fmadd_ps((x), (y), (z))
 #define WITHIN(d2, limit) _mm512_cmp_ps_mask((d2), (limit), _CMP_LE_OQ)
@@ -56,6 +60,10 @@
 #define MAX(x, y) _mm512_max_ps((x), (y))
 #define AS_EXPONENT(x) _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 23))
 #define LOAD_NUMBERS(p, i) _mm512_loadu_ps((const float *)(p) + (i))
+static inline __m512 lower_32(__m512 d) {
+    const __mmask16 tied = _mm512_cmp_ps_mask(d, _mm512_set1_ps((float)(LSP_TIE * 0x1p32)), _CMP_GE_OQ);
+    return _mm512_mask_sub_ps(d, tied, d, _mm512_set1_ps(0x1p32f));
+}
 #elif defined(__AVX512F__)
 #define LANES 8
 #define NUMBER __m512d
@@ -67,6 +75,8 @@
 #define VALUE(x) _mm512_set1_pd(x)
 #define AWAY(x, y) _mm512_sub_pd((x), (y))
 #define NEAREST(x, y) nearest_64(_mm512_sub_pd((x), (y)))
+#define LOWER(x, y) lower_64(_mm512_sub_pd((x), (y)))
+#define LEAST(x, y) _mm512_min_pd((x), (y))
 #define MUL(x, y) _mm512_mul_pd((x), (y))
 #define FMA(x, y, z) _mm512_fmadd_pd((x), (y), (z))
 #define WITHIN(d2, limit) _mm512_cmp_pd_mask((d2), (limit), _CMP_LE_OQ)
@@ -81,6 +91,9 @@
 #define AS_EXPONENT(x) _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_castpd_si512(x), 52))
 #define LOAD_NUMBERS(p, i) _mm512_loadu_pd((const double *)(p) + (i))
 static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_roundscale_pd(d, 8)); }
+static inline __m512d lower_64(__m512d d) {
+    return _mm512_sub_pd(d, _mm512_roundscale_pd(_mm512_add_pd(d, _mm512_set1_pd(1 - LSP_TIE)), 9));
+}
 #elif defined(__AVX2__) && REAL_BITS == 32
 #define LANES 8
 #define NUMBER __m256
@@ -92,6 +105,8 @@ static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_rou
 #define VALUE(x) _mm256_set1_ps((float)(x))
 #define AWAY(x, y) _mm256_sub_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y))
 #define NEAREST(x, y) _mm256_cvtepi32_ps(_mm256_sub_epi32((x), (y)))
+#define LOWER(x, y) lower_32(NEAREST(x, y))
+#define LEAST(x, y) _mm256_min_ps((x), (y))
 #define MUL(x, y) _mm256_mul_ps((x), (y))
 #define FMA(x, y, z) _mm256_fmadd_ps((x), (y), (z))
 #define WITHIN(d2, limit) _mm256_castps_si256(_mm256_cmp_ps((d2), (limit), _CMP_LE_OQ))
@@ -105,6 +120,10 @@ static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_rou
 #define MAX(x, y) _mm256_max_ps((x), (y))
 #define AS_EXPONENT(x) _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x), 23))
 #define LOAD_NUMBERS(p, i) _mm256_loadu_ps((const float *)(p) + (i))
+static inline __m256 lower_32(__m256 d) {
+    const __m256 tied = _mm256_cmp_ps(d, _mm256_set1_ps((float)(LSP_TIE * 0x1p32)), _CMP_GE_OQ);
+    return _mm256_sub_ps(d, _mm256_and_ps(tied, _mm256_set1_ps(0x1p32f)));
+}
 #elif defined(__AVX2__)
 #define LANES 4
 #define NUMBER __m256d
@@ -116,6 +135,8 @@ static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_rou
 #define VALUE(x) _mm256_set1_pd(x)
 #define AWAY(x, y) _mm256_sub_pd((x), (y))
 #define NEAREST(x, y) nearest_64(_mm256_sub_pd((x), (y)))
+#define LOWER(x, y) lower_64(_mm256_sub_pd((x), (y)))
+#define LEAST(x, y) _mm256_min_pd((x), (y))
 #define MUL(x, y) _mm256_mul_pd((x), (y))
 #define FMA(x, y, z) _mm256_fmadd_pd((x), (y), (z))
 #define WITHIN(d2, limit) _mm256_castpd_si256(_mm256_cmp_pd((d2), (limit), _CMP_LE_OQ))
@@ -130,6 +151,9 @@ static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_rou
 #define AS_EXPONENT(x) _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(x), 52))
 #define LOAD_NUMBERS(p, i) _mm256_loadu_pd((const double *)(p) + (i))
 static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_round_pd(d, 8)); }
+static inline __m256d lower_64(__m256d d) {
+    return _mm256_sub_pd(d, _mm256_round_pd(_mm256_add_pd(d, _mm256_set1_pd(1 - LSP_TIE)), 9));
+}
 #else
 #define LANES 1
 #define NUMBER REAL
@@ -137,6 +161,7 @@ static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_rou
 #define TALLY int64_t
 #define VALUE(x) ((REAL)(x))
 #define MUL(x, y) ((x) * (y))
+#define LEAST(x, y) ((x) < (y) ? (x) : (y))
 #define WITHIN(d2, limit) ((d2) <= (limit))
 #define FIRST_LANES(n) ((n) > 0)
 #define BOTH(x, y) ((x) & (y))
@@ -151,6 +176,7 @@ static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_rou
 #define LOAD(p, i) (((const uint32_t *)(p))[i])
 #define AWAY(x, y) (lsp_float_of(x) - lsp_float_of(y))
 #define NEAREST(x, y) ((float)(int32_t)((x) - (y)))
+#define LOWER(x, y) lsp_lower_f32(NEAREST(x, y))
 #define FMA(x, y, z) fmaf((x), (y), (z))
 #define ROOT(x) sqrtf(x)
 #define AS_EXPONENT(x) as_exponent_32(x)
@@ -164,6 +190,7 @@ static inline float as_exponent_32(float x) {
 #define LOAD(p, i) (((const double *)(p))[i])
 #define AWAY(x, y) ((x) - (y))
 #define NEAREST(x, y) lsp_nearest_of((x) - (y))
+#define LOWER(x, y) lsp_lower_f64((x) - (y))
 #define FMA(x, y, z) fma((x), (y), (z))
 #define ROOT(x) sqrt(x)
 #define AS_EXPONENT(x) as_exponent_64(x)

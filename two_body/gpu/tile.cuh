@@ -40,6 +40,7 @@ template <lsp_space_kind KIND, int DIMENSIONS> struct pair_space<double, KIND, D
                                            : f((pair_space<T, LSP_SPACE_OPEN, 8>), __VA_ARGS__)                        \
      : (job)->metric.dimensions > 3         ? f((pair_space<T, LSP_SPACE_BRICK, 8>), __VA_ARGS__)                      \
      : (job)->metric.kind == LSP_SPACE_CUBE ? f((pair_space<T, LSP_SPACE_CUBE, 3>), __VA_ARGS__)                       \
+     : (job)->metric.kind == LSP_SPACE_TIED ? f((pair_space<T, LSP_SPACE_TIED, 3>), __VA_ARGS__)                       \
                                             : f((pair_space<T, LSP_SPACE_TILTED, 3>), __VA_ARGS__))
 #define LSP_WITH_SPACE(job, f, ...)                                                                                    \
     ((job)->type == LSP_F32 ? LSP_SPACES_OF(float, job, f, __VA_ARGS__) : LSP_SPACES_OF(double, job, f, __VA_ARGS__))
