@@ -35,8 +35,8 @@ done:
 lsp_status lsp_suffix_check_apart(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                                   const char *name, const void *out, size_t bytes, bool in_place) {
     const lsp_named_array arrays[] = {
-        {"symbols of the text", text->symbols, text->n, (size_t)text->symbol_bytes, false, 0},
         {"suffix array", suffixes, suffixes != NULL ? text->n : 0, lsp_type_bytes(type), false, 1},
+        {"symbols of the text", text->symbols, text->n, (size_t)text->symbol_bytes, false, 0},
         {name, out, text->n, bytes, true, in_place}};
     return lsp_check_arrays(ctx, arrays, 3);
 }
