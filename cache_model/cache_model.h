@@ -13,6 +13,9 @@ extern "C" {
 
 /* figures.c: the figures that the context uses. Fails only if there is no memory. */
 lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures);
+/* figures.c: the figures for a choice that may change the last bits of a result. On a CPU these are of one thread of a
+ * common processor, unless the caller has set some: neither the number of threads nor the machine may change bits. */
+lsp_status lsp_cache_figures_for_bits(lsp_ctx *ctx, lsp_where where, const lsp_cache_figures **figures);
 /* figures.c: refuses figures that no device has, with a sentence. */
 lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
 /* figures.c: the figures without a calibration. */

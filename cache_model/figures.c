@@ -137,13 +137,12 @@ static double cache_bytes(int level, int name, double otherwise) {
     return size > 0 ? (double)size : system_bytes(name, otherwise);
 }
 
-static void cpu_figures(lsp_cache_figures *f) {
-    const double own = fmin(fmax(cache_bytes(2, _SC_LEVEL2_CACHE_SIZE, MB(1)), MB(0.125)), MB(64));
-    const double last = fmin(fmax(cache_bytes(3, _SC_LEVEL3_CACHE_SIZE, MB(32)), 4 * own), MB(4096));
+/* Of f->threads threads of a processor with these caches: a core's, the last, a line. */
+static void core_figures(double own, double last, double line, lsp_cache_figures *f) {
     const double threads = fmax(f->threads, 1);
     f->start_seconds = threads > 1 ? 5e-6 : 2e-7;
     f->copy_rate = fmin(core_copy * threads, machine_copy);
-    f->line_bytes = f->sector_bytes = fmin(fmax(system_bytes(_SC_LEVEL1_DCACHE_LINESIZE, 64), 16), 1024);
+    f->line_bytes = f->sector_bytes = line;
     f->cache_bytes = last;
     f->stage_bytes = own;
     f->points = sizeof core / sizeof *core;
@@ -152,6 +151,12 @@ static void cpu_figures(lsp_cache_figures *f) {
         f->reads[i] = 1e6 * threads * core[i].reads;
         f->writes[i] = f->writes32[i] = 1e6 * threads * core[i].writes;
     }
+}
+
+static void cpu_figures(lsp_cache_figures *f) {
+    const double own = fmin(fmax(cache_bytes(2, _SC_LEVEL2_CACHE_SIZE, MB(1)), MB(0.125)), MB(64));
+    const double last = fmin(fmax(cache_bytes(3, _SC_LEVEL3_CACHE_SIZE, MB(32)), 4 * own), MB(4096));
+    core_figures(own, last, fmin(fmax(system_bytes(_SC_LEVEL1_DCACHE_LINESIZE, 64), 16), 1024), f);
 }
 
 /* The device's name and place alone; everything else is zero. */
@@ -182,6 +187,8 @@ done:
 
 typedef struct kept {
     lsp_cache_figures used, first; /* in use now; those the context started with */
+    lsp_cache_figures plain;       /* of one thread of a processor with the core's own caches */
+    bool set;                      /* by the caller */
 } kept;
 
 static lsp_status begin(lsp_ctx *ctx, void **table) {
@@ -192,7 +199,9 @@ static lsp_status begin(lsp_ctx *ctx, void **table) {
         LSP_TRY(lsp_cache_builtin_figures(ctx, &first));
     }
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof(kept), table));
-    *(kept *)*table = (kept){first, first};
+    kept *own = *table;
+    *own = (kept){.used = first, .first = first, .plain = {.device = "plain", .where = LSP_HOST, .threads = 1}};
+    core_figures(MB(1), MB(32), 64, &own->plain);
 done:
     return status;
 }
@@ -204,6 +213,15 @@ lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures)
         LSP_TRY(begin(ctx, table));
     }
     *figures = &((const kept *)*table)->used;
+done:
+    return status;
+}
+
+lsp_status lsp_cache_figures_for_bits(lsp_ctx *ctx, lsp_where where, const lsp_cache_figures **figures) {
+    lsp_status status = LSP_OK;
+    LSP_TRY(lsp_cache_figures_of(ctx, figures));
+    const kept *own = ctx->tables[LSP_TABLE_CACHE_MODEL];
+    *figures = where == LSP_HOST && !(own->set && own->used.where == LSP_HOST) ? &own->plain : &own->used;
 done:
     return status;
 }
@@ -235,7 +253,8 @@ lsp_status lsp_cache_model_set_figures(lsp_ctx *ctx, const lsp_cache_figures *fi
                     used->where == LSP_CUDA ? "GPU" : "CPU");
     }
     kept *own = ctx->tables[LSP_TABLE_CACHE_MODEL];
-    own->used = figures != NULL ? *figures : own->first;
+    own->set = figures != NULL;
+    own->used = own->set ? *figures : own->first;
 done:
     return status;
 }

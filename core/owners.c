@@ -122,6 +122,9 @@ lsp_status lsp_array_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void
     LSP_TRY(check_where(ctx, to_where));
     LSP_TRY(check_where(ctx, from_where));
     LSP_REQUIRE(bytes <= INT64_MAX, LSP_ERR_OVERFLOW, "%zu bytes are more than can be addressed", bytes);
+    const uintptr_t at = (uintptr_t)to, source = (uintptr_t)from;
+    LSP_REQUIRE(to_where != from_where || at - source >= bytes || bytes == 0, LSP_ERR_ARGUMENT, "both arrays overlap");
+    LSP_REQUIRE(to_where != from_where || source - at >= bytes || bytes == 0, LSP_ERR_ARGUMENT, "both arrays overlap");
     if (to_where == LSP_CUDA || from_where == LSP_CUDA) {
         LSP_TRY(lsp_cuda_copy(ctx, to, to_where, from, from_where, (int64_t)bytes));
     } else if (bytes > 0) {

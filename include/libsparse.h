@@ -25,9 +25,11 @@
  * Rules that hold for every function:
  * - It takes a context and returns a status. If the status is not LSP_OK, lsp_last_error() holds one full sentence with
  *   the numbers in it, and all outputs are as they were before the call.
- * - An output may be one of the inputs. It is then replaced, and its old arrays are freed if the context owns them;
- *   other structs that point to these arrays become invalid. Any other output is overwritten and nothing is freed: free
- *   its old arrays before the call, or they stay in the context until lsp_ctx_destroy.
+ * - A matrix that is an output may be one of the inputs. It is then replaced, and its old arrays are freed if the
+ *   context owns them; other structs that point to these arrays become invalid. Any other output is overwritten and
+ *   nothing is freed: free its old arrays before the call, or they stay in the context until lsp_ctx_destroy.
+ * - An array of the caller that is written shares no byte with another array of the call, else LSP_ERR_ARGUMENT and
+ *   nothing is written, unless the comment of the function says that both may be one.
  * - It never aborts, never prints and keeps no global state.
  * - A context serves one host thread at a time. Several contexts may work side by side.
  * - Results do not depend on the number of threads: the same input on the same kind of device gives the same bits.

@@ -1,5 +1,6 @@
 /* The public calls of the solvers, and how a solve ended, in words. */
 #include "solve.h"
+#include "matrices/matrices.h"
 #include "multigrid/job.h"
 #include "rules.h"
 #include <stdio.h>
@@ -135,6 +136,10 @@ static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp
     lsp_status status = LSP_OK;
     lsp_solve_plan *plan = NULL;
     LSP_TRY(lsp_solve_plan_make(ctx, A, options, bicgstab, true, &plan));
+    LSP_TRY(lsp_solve_check_vectors(plan, b, x));
+    if (A != NULL) {
+        LSP_TRY(lsp_csr_check_apart(ctx, A, "solution", x, plan->n, lsp_type_bytes(plan->type)));
+    }
     LSP_TRY(lsp_solve_execute(plan, b, x, info));
 done:
     lsp_solve_plan_destroy(plan);

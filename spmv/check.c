@@ -136,8 +136,9 @@ static lsp_status check_overlap(lsp_ctx *ctx, const lsp_spmv_job *job, const blo
                 LSP_ERR_ARGUMENT,
                 "x and y overlap: x lies at %#" PRIxPTR " to %#" PRIxPTR ", y at %#" PRIxPTR " to %#" PRIxPTR, x->begin,
                 x->end, y->begin, y->end);
-    LSP_REQUIRE(!meet(y, A->val, A->nnz, A->val_type) && !meet(y, A->col, A->nnz, A->col_type), LSP_ERR_ARGUMENT,
-                "y overlaps an array of A");
+    LSP_REQUIRE(!meet(y, A->val, A->nnz, A->val_type) && !meet(y, A->col, A->nnz, A->col_type) &&
+                    (job->planned || !meet(y, A->rowptr, A->rows + 1, A->rowptr_type)),
+                LSP_ERR_ARGUMENT, "y overlaps an array of A");
 done:
     return status;
 }

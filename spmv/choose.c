@@ -77,19 +77,14 @@ static lsp_spmv_method least(const lsp_spmv_job *job) {
 }
 
 /* Predictions of all methods that are offered. */
-static lsp_status predict(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts) {
-    lsp_status status = LSP_OK;
-    const lsp_cache_figures *figures;
+static void predict(lsp_ctx *ctx, const lsp_cache_figures *figures, lsp_spmv_job *job, const lsp_spmv_facts *facts) {
     lsp_spmv_why why;
-    LSP_TRY(lsp_cache_figures_of(ctx, &figures));
     lsp_spmv_predict(figures, job, facts, &job->choice);
     for (int m = 0; m < LSP_SPMV_METHODS; m++) {
         if (!is_offered(ctx, job, (lsp_spmv_method)m, facts, &why)) {
             job->choice.seconds[m] = job->choice.plan_seconds[m] = 0;
         }
     }
-done:
-    return status;
 }
 
 /* The method that would be next; CSR as it is if no other is offered. */
@@ -105,11 +100,11 @@ static lsp_spmv_method second(const lsp_spmv_job *job, lsp_spmv_method best) {
 }
 
 /* The sentence about a choice by the model: milliseconds of a call, of the making, and of the method that it passes. */
-static void explain(lsp_spmv_job *job) {
+static void explain(const lsp_cache_figures *figures, lsp_spmv_job *job) {
     lsp_spmv_choice *choice = &job->choice;
     const lsp_spmv_method methods[2] = {choice->method, second(job, choice->method)};
     const size_t room = sizeof choice->reason;
-    size_t used = 0;
+    size_t used = (size_t)snprintf(choice->reason, room, "%s", figures->threads == 1 ? "on one thread " : "");
     for (int i = 0; i < 2 && methods[i] != LSP_SPMV_AUTO; i++) {
         const double once = 1e3 * choice->plan_seconds[methods[i]];
         used +=
@@ -125,23 +120,25 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     lsp_status status = LSP_OK;
     const lsp_spmv_method asked = job->options.method;
     lsp_spmv_choice *choice = &job->choice;
+    const lsp_cache_figures *figures;
     lsp_spmv_why why;
     *choice = (lsp_spmv_choice){.method = asked, .passes = 1, .block = best_block(facts)};
     LSP_REQUIRE(asked == LSP_SPMV_AUTO || is_offered(ctx, job, asked, facts, &why), LSP_ERR_UNSUPPORTED,
                 "the method %s %s", lsp_spmv_method_name(asked), why.text);
-    if (facts != NULL) {
-        LSP_TRY(predict(ctx, job, facts));
-    } else if (asked == LSP_SPMV_GATHER) { /* how many passes, if the columns are random */
-        LSP_TRY(predict(ctx, job, &(lsp_spmv_facts){0}));
-    }
     if (asked != LSP_SPMV_AUTO) {
         snprintf(choice->reason, sizeof choice->reason, "the caller asked for it");
     } else if (facts == NULL) {
         choice->method = LSP_SPMV_ROWS;
         snprintf(choice->reason, sizeof choice->reason, "one call: CSR as it is");
-    } else {
+    } else { /* methods sum in different orders */
+        LSP_TRY(lsp_cache_figures_for_bits(ctx, job->A.where, &figures));
+        predict(ctx, figures, job, facts);
         choice->method = least(job);
-        explain(job);
+        explain(figures, job);
+    }
+    if (facts != NULL || asked == LSP_SPMV_GATHER) { /* the times here; passes, without facts for random columns */
+        LSP_TRY(lsp_cache_figures_of(ctx, &figures));
+        predict(ctx, figures, job, facts != NULL ? facts : &(lsp_spmv_facts){0});
     }
     if (choice->method != LSP_SPMV_GATHER) {
         choice->passes = 1;

@@ -1,4 +1,5 @@
 /* Refuses wrong arguments of suffix arrays, with a sentence that names the first fault. */
+#include "core/arrays.h"
 #include "suffix_array.h"
 
 lsp_status lsp_text_check(lsp_ctx *ctx, const lsp_text *text, const char *name) {
@@ -29,6 +30,15 @@ lsp_status lsp_text_check(lsp_ctx *ctx, const lsp_text *text, const char *name) 
                 (long long)text->starts[text->strings], (long long)text->n);
 done:
     return status;
+}
+
+lsp_status lsp_suffix_check_apart(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                                  const char *name, const void *out, size_t bytes, bool in_place) {
+    const lsp_named_array arrays[] = {
+        {"suffix array", suffixes, suffixes != NULL ? text->n : 0, lsp_type_bytes(type), false, 1},
+        {"symbols of the text", text->symbols, text->n, (size_t)text->symbol_bytes, false, 0},
+        {name, out, text->n, bytes, true, in_place}};
+    return lsp_check_arrays(ctx, arrays, 3);
 }
 
 lsp_status lsp_suffix_check_array(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes) {

@@ -17,13 +17,14 @@ typedef struct deriving {
 
 static inline int64_t suffix_at(const deriving *d, int64_t r) { return lsp_index_at(d->suffixes, d->type, r); }
 
-/* What the calls check alike. */
+/* What the calls check alike. `out` has items of `bytes` bytes. */
 static lsp_status check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, const void *out,
-                        const char *name) {
+                        size_t bytes, bool in_place, const char *name) {
     lsp_status status = LSP_OK;
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
     LSP_REQUIRE(text->n == 0 || out != NULL, LSP_ERR_ARGUMENT, "the place for the %s is NULL", name);
+    LSP_TRY(lsp_suffix_check_apart(ctx, text, type, suffixes, name, out, bytes, in_place));
     LSP_TRY(text->where == LSP_CUDA ? LSP_OK : lsp_suffix_check_range(ctx, text->n, type, suffixes));
 done:
     return status;
@@ -58,7 +59,7 @@ lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void
     }
     const size_t mark = lsp_scratch_mark(ctx);
     const lsp_text text = {.n = n, .symbol_bytes = 1, .symbols = suffixes, .where = where};
-    LSP_TRY(check(ctx, &text, type, suffixes, ranks, "ranks"));
+    LSP_TRY(check(ctx, &text, type, suffixes, ranks, lsp_type_bytes(type), false, "ranks"));
     if (where == LSP_CUDA) {
         return n == 0 ? LSP_OK : lsp_suffix_cuda.inverse(ctx, &text, type, suffixes, ranks);
     }
@@ -118,7 +119,7 @@ lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
         return LSP_ERR_ARGUMENT;
     }
     const size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY(check(ctx, text, type, suffixes, lcp, "common prefixes"));
+    LSP_TRY(check(ctx, text, type, suffixes, lcp, lsp_type_bytes(type), true, "common prefixes"));
     if (text->where == LSP_CUDA) {
         return text->n == 0 ? LSP_OK : lsp_suffix_cuda.lcp(ctx, text, type, suffixes, lcp);
     }
@@ -169,7 +170,8 @@ lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
         return LSP_ERR_ARGUMENT;
     }
     LSP_REQUIRE(primary != NULL, LSP_ERR_ARGUMENT, "the place for the primary index is NULL");
-    LSP_TRY(check(ctx, text, type, suffixes, bwt, "transforms"));
+    LSP_TRY(lsp_text_check(ctx, text, "text"));
+    LSP_TRY(check(ctx, text, type, suffixes, bwt, (size_t)text->symbol_bytes, false, "transforms"));
     LSP_REQUIRE(text->strings == 0, LSP_ERR_UNSUPPORTED, "a transform takes one text, not a set of %lld strings",
                 (long long)text->strings);
     if (text->n == 0) {
@@ -204,6 +206,7 @@ lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const voi
     const lsp_type type = n <= UINT32_MAX ? LSP_U32 : LSP_U64;
     LSP_TRY(lsp_text_check(ctx, &text, "transform"));
     LSP_REQUIRE(n == 0 || symbols != NULL, LSP_ERR_ARGUMENT, "the place for the text is NULL");
+    LSP_TRY(lsp_suffix_check_apart(ctx, &text, type, NULL, "text", symbols, (size_t)symbol_bytes, false));
     LSP_REQUIRE(primary >= (n > 0) && primary <= n, LSP_ERR_ARGUMENT, "the primary index is %lld: %d to %lld is needed",
                 (long long)primary, n > 0, (long long)n);
     if (where == LSP_CUDA) {

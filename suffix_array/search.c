@@ -1,4 +1,5 @@
 /* Searches many patterns in a text at once, each by binary search in the suffix array. */
+#include "core/arrays.h"
 #include "suffix_array.h"
 
 typedef struct searching {
@@ -72,6 +73,16 @@ lsp_status lsp_suffix_search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, 
                 text->symbol_bytes);
     LSP_REQUIRE(patterns->strings == 0 || (first != NULL && count != NULL), LSP_ERR_ARGUMENT,
                 "the place for the %s is NULL", first == NULL ? "first suffixes" : "counts");
+    const lsp_named_array arrays[] = {
+        {"symbols of the text", text->symbols, text->n, (size_t)text->symbol_bytes, false, 0},
+        {"symbols of the patterns", patterns->symbols, patterns->n, (size_t)patterns->symbol_bytes, false, 0},
+        {"starts of the text", text->starts, text->strings > 0 ? text->strings + 1 : 0, sizeof *first, false, 0},
+        {"starts of the patterns", patterns->starts, patterns->strings > 0 ? patterns->strings + 1 : 0, sizeof *first,
+         false, 0},
+        {"suffix array", suffixes, text->n, lsp_type_bytes(type), false, 0},
+        {"first suffixes", first, patterns->strings, sizeof *first, true, 0},
+        {"counts", count, patterns->strings, sizeof *count, true, 0}};
+    LSP_TRY(lsp_check_arrays(ctx, arrays, (int)(sizeof arrays / sizeof *arrays)));
     LSP_REQUIRE(text->where == patterns->where, LSP_ERR_ARGUMENT,
                 "the text lies %s, the patterns lie %s: both must lie at one place",
                 text->where == LSP_CUDA ? "on a GPU" : "on the host",

@@ -19,6 +19,7 @@ lsp_status lsp_suffix_array(lsp_ctx *ctx, const lsp_text *text, const lsp_suffix
     const lsp_suffix_device *device = ctx->options.device == LSP_CUDA ? &lsp_suffix_cuda : &lsp_suffix_cpu;
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
+    LSP_TRY(lsp_suffix_check_apart(ctx, text, type, NULL, "suffixes", suffixes, lsp_type_bytes(type), false));
     LSP_REQUIRE(method >= LSP_SUFFIX_AUTO && method <= LSP_SUFFIX_INDUCED, LSP_ERR_ARGUMENT,
                 "method %d of suffix arrays: there is none", (int)method);
     if (options != NULL) {

@@ -33,6 +33,10 @@ extern const lsp_suffix_device lsp_suffix_cpu, lsp_suffix_cuda;
 lsp_status lsp_text_check(lsp_ctx *ctx, const lsp_text *text, const char *name);
 /* check.c: refuses a type, and arrays that are NULL. */
 lsp_status lsp_suffix_check_array(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes);
+/* check.c: refuses n items `out` of `bytes` bytes that overlap the symbols or the suffix array; NULL: there is none.
+ * in_place: they may replace it. */
+lsp_status lsp_suffix_check_apart(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                                  const char *name, const void *out, size_t bytes, bool in_place);
 /* check.c: LSP_ERR_ARGUMENT: place r holds this number. */
 lsp_status lsp_suffix_refuse(lsp_ctx *ctx, int64_t n, int64_t r, int64_t suffix);
 /* check.c: refuses an array with a value outside 0 .. n-1. On the host. */

@@ -227,7 +227,7 @@ static PetscErrorCode set_from_options(PC pc, PluginOptions PetscOptionsObject) 
     lsp_multigrid_options *options = &((Hierarchy *)pc->data)->options;
     PetscInt smoother = (PetscInt)options->smoother, cycle = (PetscInt)options->cycle, sweeps = options->sweeps;
     PetscInt coarsest = (PetscInt)options->coarsest;
-    PetscReal threshold = options->threshold;
+    PetscReal threshold = options->threshold, complexity = options->complexity;
     PetscBool single = options->level_values == LSP_F32 ? PETSC_TRUE : PETSC_FALSE;
 
     PetscFunctionBegin;
@@ -238,6 +238,7 @@ static PetscErrorCode set_from_options(PC pc, PluginOptions PetscOptionsObject) 
     PetscCall(PetscOptionsInt("-pc_lsp_sweeps", "Sweeps, or degree; 0: usual", NULL, sweeps, &sweeps, NULL));
     PetscCall(PetscOptionsEList("-pc_lsp_cycle", "Cycle", NULL, cycles, 2, cycles[cycle], &cycle, NULL));
     PetscCall(PetscOptionsInt("-pc_lsp_coarsest", "Unknowns solved directly", NULL, coarsest, &coarsest, NULL));
+    PetscCall(PetscOptionsReal("-pc_lsp_complexity", "Most of all levels", NULL, complexity, &complexity, NULL));
     PetscCall(PetscOptionsBool("-pc_lsp_single", "Coarse levels in single precision", NULL, single, &single, NULL));
     PetscOptionsHeadEnd();
     options->threshold = threshold;
@@ -245,6 +246,7 @@ static PetscErrorCode set_from_options(PC pc, PluginOptions PetscOptionsObject) 
     options->sweeps = (int)sweeps;
     options->cycle = (lsp_cycle)cycle;
     options->coarsest = coarsest;
+    options->complexity = complexity;
     options->level_values = single ? LSP_F32 : LSP_NONE;
     PetscFunctionReturn(0);
 }

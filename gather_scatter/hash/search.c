@@ -7,7 +7,7 @@
 
 typedef enum search_kind { FIND, COUNT, ALL, SOME } search_kind;
 
-static lsp_status check_probes(lsp_hash *table, const lsp_hash_probes *probes, search_kind kind) {
+static lsp_status check_probes(lsp_hash *table, const lsp_hash_probes *probes, search_kind kind, const int64_t *total) {
     lsp_status status = LSP_OK;
     if (table == NULL || table->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -34,6 +34,7 @@ static lsp_status check_probes(lsp_hash *table, const lsp_hash_probes *probes, s
         {"cursors", probes->cursors, kind == SOME ? probes->n : 0, 8, true, 0},
         {"counts", probes->counts, kind == SOME ? probes->n : 0, 4, true, 0},
         {"matches left", probes->left, kind == SOME && probes->left, 8, true, 0},
+        {"total", total, total != NULL, 8, true, 0},
     };
     LSP_TRY(lsp_check_arrays(ctx, arrays, (int)(sizeof arrays / sizeof *arrays)));
     LSP_REQUIRE(!lists || table->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
@@ -44,7 +45,7 @@ done:
 
 lsp_status lsp_hash_find(lsp_hash *table, const lsp_hash_probes *probes) {
     lsp_status status = LSP_OK;
-    LSP_TRY(check_probes(table, probes, FIND));
+    LSP_TRY(check_probes(table, probes, FIND, NULL));
     LSP_TRY(probes->n > 0 ? lsp_hash_backend_of(table->where)->find(table->ctx, &table->view, probes) : LSP_OK);
 done:
     return status;
@@ -52,7 +53,7 @@ done:
 
 lsp_status lsp_hash_count(lsp_hash *table, const lsp_hash_probes *probes) {
     lsp_status status = LSP_OK;
-    LSP_TRY(check_probes(table, probes, COUNT));
+    LSP_TRY(check_probes(table, probes, COUNT, NULL));
     LSP_TRY(lsp_hash_backend_of(table->where)->count(table->ctx, &table->view, probes, probes->offsets, NULL));
 done:
     return status;
@@ -98,7 +99,7 @@ done:
 }
 
 lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *probes, int64_t *total) {
-    lsp_status status = check_probes(table, probes, ALL);
+    lsp_status status = check_probes(table, probes, ALL, total);
     if (status != LSP_OK) {
         return status;
     }
@@ -115,7 +116,7 @@ done:
 
 lsp_status lsp_hash_find_some(lsp_hash *table, const lsp_hash_probes *probes) {
     lsp_status status = LSP_OK;
-    LSP_TRY(check_probes(table, probes, SOME));
+    LSP_TRY(check_probes(table, probes, SOME, NULL));
     LSP_TRY(lsp_hash_backend_of(table->where)->some(table->ctx, &table->view, probes));
 done:
     return status;

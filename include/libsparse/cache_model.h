@@ -49,7 +49,8 @@ typedef struct lsp_cache_figures {
  * an H200; a generic GPU's or CPU's scaled to the chip otherwise). Reads at most one small file, once a context. */
 LSP_API lsp_status lsp_cache_model_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
 
-/* Sets the figures that the context uses from now on; NULL: the ones it started with. */
+/* Sets the figures that the context uses from now on; NULL: the ones it started with. On a CPU plans of products with
+ * vectors (spmv.h) choose by figures only if they were set here. */
 LSP_API lsp_status lsp_cache_model_set_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
 
 /* Measures the figures of the context's device: a few seconds, and up to a quarter of its free memory. Nothing is

@@ -30,8 +30,10 @@ typedef struct lsp_multigrid_options {
     int sweeps; /* before and after the coarse level: of Jacobi, or the degree of Chebyshev; on the finest level, one
                    more below. 0: one of Jacobi, degree 2 */
     lsp_cycle cycle;
-    int64_t coarsest; /* most unknowns of the last level, which is solved directly: 1 to 4096; 0: as many as pay */
-    int64_t reserved[LSP_RESERVED];
+    int64_t coarsest;  /* most unknowns of the last level, which is solved directly: 1 to 4096; 0: as many as pay */
+    double complexity; /* most operator complexity, from 1 on, INFINITY: any; 0: 3. A prolongation whose next level
+                          would pass it is not smoothed, as in graphs, which smoothed ones fill up */
+    int64_t reserved[LSP_RESERVED - 1];
 } lsp_multigrid_options;
 
 typedef struct lsp_multigrid_info {
@@ -41,7 +43,7 @@ typedef struct lsp_multigrid_info {
     double grid_complexity, operator_complexity; /* sum of rows over rows[0], sum of nnz over nnz[0] */
     int64_t bytes;                               /* held where A lies */
     double setup_seconds; /* measured: of lsp_multigrid_create, or the last lsp_multigrid_update */
-    char reason[160];     /* why the last level is the last */
+    char reason[160];     /* why the last level is the last, and which prolongations are not smoothed */
     int64_t reserved[LSP_RESERVED];
 } lsp_multigrid_info;
 

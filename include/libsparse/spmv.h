@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 /* How a product is carried out. The method may change the order in which a row is summed, so the last bits; the same
- * method always gives the same bits. */
+ * method always gives the same bits. On a CPU LSP_SPMV_AUTO looks at the matrix and at the figures of one thread of a
+ * common processor, or those of lsp_cache_model_set_figures: neither the threads nor the machine change bits. */
 typedef enum lsp_spmv_method {
     LSP_SPMV_AUTO = 0,
     LSP_SPMV_REFERENCE, /* the specification: one host thread, each row in its order */

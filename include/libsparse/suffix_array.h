@@ -71,7 +71,7 @@ LSP_API lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type
 LSP_API lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes, lsp_where where,
                                       void *ranks);
 
-/* lcp[r] = the number of first symbols that suffixes r-1 and r have in common; lcp[0] = 0. */
+/* lcp[r] = the number of first symbols that suffixes r-1 and r have in common; lcp[0] = 0. `lcp` may be `suffixes`. */
 LSP_API lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp);
 
 /* The Burrows-Wheeler transform of one text (strings = 0): the symbols before the suffixes, in the order of the suffix
@@ -81,7 +81,7 @@ LSP_API lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type t
 LSP_API lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
                                   int64_t *primary);
 
-/* The text of a transform. `bwt` may not overlap `symbols`. LSP_ERR_FORMAT if no text has this transform. */
+/* The text of a transform. LSP_ERR_FORMAT if no text has this transform. */
 LSP_API lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
                                     lsp_where where, void *symbols);
 

@@ -1,6 +1,7 @@
 /* Checks that a struct is a matrix: first the struct, then the row pointers, then every entry, in parallel. The message
  * names the first fault, for any number of threads. Every other function trusts a matrix that passed this check. */
 #include "addition.h"
+#include "core/arrays.h"
 #include "core/cuda.h"
 #include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
@@ -197,6 +198,16 @@ lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, 
     }
     *row = lsp_csr_first_unsorted(ctx, A, strictly);
     return LSP_OK;
+}
+
+lsp_status lsp_csr_check_apart(lsp_ctx *ctx, const lsp_csr *A, const char *name, const void *out, int64_t items,
+                               size_t bytes) {
+    const lsp_named_array arrays[] = {
+        {"row pointers of A", A->rowptr, A->rowptr != NULL ? A->rows + 1 : 0, lsp_type_bytes(A->rowptr_type), false, 0},
+        {"columns of A", A->col, A->nnz, lsp_type_bytes(A->col_type), false, 0},
+        {"values of A", A->val, A->val_type != LSP_NONE ? A->nnz : 0, lsp_type_bytes(A->val_type), false, 0},
+        {name, out, items, bytes, true, 0}};
+    return lsp_check_arrays(ctx, arrays, 4);
 }
 
 /* Checks that no row has a column twice: compares neighbours, after sorting a copy of the columns if they are unsorted.

@@ -106,8 +106,12 @@ lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) 
     LSP_REQUIRE(A->val_type == LSP_NONE || A->val_type == D->val_type, LSP_ERR_ARGUMENT,
                 "D has elements of type %s, but A has values of type %s", lsp_type_name(D->val_type),
                 lsp_type_name(A->val_type));
-    LSP_REQUIRE(!D->val || (D->val != A->val && D->val != A->col && D->val != A->rowptr), LSP_ERR_ARGUMENT,
-                "the elements of D are an array of A, %p: they would be overwritten while they are read", D->val);
+    if (D->rows > 0 && D->cols > 0) {
+        LSP_TRY(lsp_csr_check_apart(ctx, A, "elements of D", D->val,
+                                    D->by_columns ? (D->cols - 1) * fit.stride + D->rows
+                                                  : (D->rows - 1) * fit.stride + D->cols,
+                                    lsp_type_bytes(D->val_type)));
+    }
     /* in a pattern entries count as ones, which must be values to be summed */
     const bool complex_ones = A->val_type == LSP_NONE && D->val_type == LSP_C64;
     LSP_TRY(lsp_csr_order(ctx, &A, true, complex_ones ? LSP_F64 : D->val_type, &summed));

@@ -82,6 +82,8 @@ lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
                 "the place for the diagonal is NULL");
     LSP_REQUIRE(lsp_aligned(diagonal, A->val_type == LSP_NONE ? LSP_F64 : A->val_type), LSP_ERR_ARGUMENT,
                 "the place for the diagonal is not aligned to its type");
+    LSP_TRY(lsp_csr_check_apart(ctx, A, "diagonal", diagonal, lsp_min(A->rows, A->cols),
+                                lsp_type_bytes(A->val_type == LSP_NONE ? LSP_F64 : A->val_type)));
     if (lsp_wide_type(A->val_type) != A->val_type) {
         LSP_TRY(lsp_csr_check_there(ctx, "A", A));
         LSP_TRY(take_narrow(ctx, A, diagonal));

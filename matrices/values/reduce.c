@@ -268,6 +268,8 @@ static lsp_status check_request(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction re
     LSP_REQUIRE(lsp_aligned(results, lsp_reduce_type(A->val_type, reduction)), LSP_ERR_ARGUMENT,
                 "the place for the results is not aligned to their type, %s",
                 lsp_type_name(lsp_reduce_type(A->val_type, reduction)));
+    LSP_TRY(lsp_csr_check_apart(ctx, A, "results", results, count,
+                                lsp_type_bytes(lsp_reduce_type(A->val_type, reduction))));
 done:
     return status;
 }

@@ -3,7 +3,7 @@
 #include "multigrid.h"
 #include "solve/solve.h"
 
-enum { MOST_BLOCK = 64, MOST_SWEEPS = 64, COARSEST = 256, MOST_COARSEST = 4096 };
+enum { MOST_BLOCK = 64, MOST_SWEEPS = 64, COARSEST = 256, MOST_COARSEST = 4096, COMPLEXITY = 3 };
 
 static lsp_status check_near_null(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, lsp_multigrid_options *o) {
     lsp_status status = LSP_OK;
@@ -36,6 +36,9 @@ static lsp_status check_options(lsp_ctx *ctx, lsp_multigrid_options *o) {
                 o->sweeps, MOST_SWEEPS);
     LSP_REQUIRE(o->coarsest >= 0 && o->coarsest <= MOST_COARSEST, LSP_ERR_ARGUMENT,
                 "a last level of up to %lld unknowns: 0 to %d are possible", (long long)o->coarsest, MOST_COARSEST);
+    LSP_REQUIRE(o->complexity == 0 || o->complexity >= 1, LSP_ERR_ARGUMENT,
+                "an operator complexity of up to %g: 0 or a number from 1 on is needed", o->complexity);
+    o->complexity = o->complexity > 0 ? o->complexity : COMPLEXITY;
     o->sweeps = o->sweeps > 0 ? o->sweeps : o->smoother == LSP_SMOOTHER_JACOBI ? 1 : 2;
     o->coarsest = o->coarsest > 0 ? o->coarsest : COARSEST;
 done:
@@ -45,8 +48,10 @@ done:
 lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigrid_options *options, lsp_multigrid *m) {
     lsp_status status = LSP_OK;
     lsp_multigrid_options *o = &m->options;
+    int64_t reserved[LSP_RESERVED] = {0};
     *o = options != NULL ? *options : (lsp_multigrid_options){0};
-    LSP_TRY(lsp_check_reserved(ctx, "lsp_multigrid_options", o->reserved));
+    memcpy(reserved, o->reserved, sizeof o->reserved);
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_multigrid_options", reserved));
     LSP_REQUIRE(A != NULL, LSP_ERR_ARGUMENT, "A is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,

@@ -27,6 +27,7 @@ typedef struct lsp_level {
     lsp_csr_transpose_plan *transpose;
     lsp_spgemm_triple_plan *triple;
     bool planned; /* P, R and the next A were made by these plans */
+    bool plain;   /* P is T: smoothed, it would have made the next level too full. There is no product, no transpose */
     /* The cycle. Vectors of the level: right-hand side, solution (not of the finest level), and two for work. */
     lsp_spmv_plan *a, *p, *r, *direct;
     void *b, *x, *w, *d;

@@ -1,10 +1,12 @@
 /* The levels, made one after the other: diagonal, radius, aggregates, P = T - 4/3 / radius * D^-1 A T, R = P^T, and A
- * of the next level = R A P. All but the aggregates and T is computed again for new values. */
+ * of the next level = R A P. All but the aggregates and T is computed again for new values. Where that A would be too
+ * full, P = T. */
 #include "matrices/matrices.h"
 #include "multigrid.h"
 
 #include <float.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MOST_DIRECT = 1024 }; /* unknowns of a last level that is solved directly though it is not coarse enough */
 
@@ -74,32 +76,63 @@ static void forget_scale(lsp_multigrid *m) {
 
 /* ---- a level ---- */
 
-/* The values of P, which holds A*T. */
+/* P holds A*T: its values. */
 static lsp_status smooth(lsp_multigrid *m, const lsp_level *l) {
     const lsp_setup s = {.A = l->T, .P = l->P, .type = m->type, .inverse = l->inverse, .factor = 4.0 / 3.0 / l->radius};
     return lsp_multigrid_pass(m, LSP_RULE_SMOOTH, &s, l->P.rows, NULL);
 }
 
-/* P, R, and A of the next level, for a T that stands. */
+/* R, and A of the next level, for a P that stands. */
+static lsp_status project(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
+    lsp_status status = LSP_OK;
+    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
+    LSP_TRY(lsp_csr_transpose(m->ctx, &l->P, &l->R));
+    LSP_TRY(lsp_spgemm_triple(m->ctx, &l->R, &l->A, &l->P, &o, next, NULL));
+done:
+    return status;
+}
+
+/* Would the levels so far and one more of `nnz` entries pass the limit? */
+static bool fills_up(const lsp_multigrid *m, int64_t nnz) {
+    double sum = (double)nnz;
+    for (int k = 0; k <= m->levels; k++) {
+        sum += (double)m->level[k].A.nnz;
+    }
+    return sum > m->options.complexity * (double)m->given.nnz;
+}
+
+/* P, R, and A of the next level, for a T that stands. In a graph a smoothed P couples nearly all aggregates. */
 static lsp_status make_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     LSP_TRY(lsp_spgemm(ctx, &l->A, &l->T, &o, &l->P, NULL));
     LSP_TRY(smooth(m, l));
-    LSP_TRY(lsp_csr_transpose(ctx, &l->P, &l->R));
-    LSP_TRY(lsp_spgemm_triple(ctx, &l->R, &l->A, &l->P, &o, next, NULL));
+    LSP_TRY(project(m, l, next));
+    l->plain = fills_up(m, next->nnz);
+    if (l->plain) {
+        LSP_TRY(lsp_csr_free(ctx, next));
+        LSP_TRY(lsp_csr_free(ctx, &l->P));
+        LSP_TRY(lsp_csr_free(ctx, &l->R));
+        LSP_TRY(lsp_csr_copy(ctx, &l->T, NULL, &l->P));
+        LSP_TRY(project(m, l, next));
+    }
 done:
     return status;
 }
 
-/* Plans of the same three, for new values. Only the first update makes them: with them a set-up takes a third longer
- * and keeps twice the memory. What they make then replaces what make_next made. */
-static lsp_status plan_level(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
+/* P and R anew, for new values. The first update makes plans and replaces what make_next made. */
+static lsp_status refill_prolongation(lsp_multigrid *m, lsp_level *l) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     lsp_csr made;
+    if (l->planned) {
+        LSP_TRY(lsp_spgemm_refill(l->product, &l->A, &l->T, &l->P));
+        LSP_TRY(smooth(m, l));
+        LSP_TRY(lsp_csr_transpose_refill(l->transpose, &l->P, &l->R));
+        goto done;
+    }
     LSP_TRY(l->product ? LSP_OK : lsp_spgemm_plan_create(ctx, &l->A, &l->T, &o, &l->product));
     LSP_TRY(lsp_spgemm_execute(l->product, &l->A, &l->T, &made));
     lsp_csr_put(ctx, &l->P, &made, true);
@@ -107,23 +140,26 @@ static lsp_status plan_level(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
     LSP_TRY(l->transpose ? LSP_OK : lsp_csr_transpose_plan_create(ctx, &l->P, &l->transpose));
     LSP_TRY(lsp_csr_transpose_execute(l->transpose, &l->P, &made));
     lsp_csr_put(ctx, &l->R, &made, true);
-    LSP_TRY(l->triple ? LSP_OK : lsp_spgemm_triple_plan_create(ctx, &l->R, &l->A, &l->P, &o, &l->triple));
-    LSP_TRY(lsp_spgemm_triple_execute(l->triple, &l->R, &l->A, &l->P, &made));
-    lsp_csr_put(ctx, next, &made, true);
-    l->planned = true;
 done:
     return status;
 }
 
+/* All that make_next made, anew. Only the first update makes the plans: with them a set-up takes a third longer and
+ * keeps twice the memory. */
 static lsp_status refill_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
     lsp_status status = LSP_OK;
-    if (!l->planned) {
-        return plan_level(m, l, next);
+    lsp_ctx *ctx = m->ctx;
+    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
+    lsp_csr made;
+    LSP_TRY(l->plain ? LSP_OK : refill_prolongation(m, l));
+    if (l->planned) {
+        LSP_TRY(lsp_spgemm_triple_refill(l->triple, &l->R, &l->A, &l->P, next));
+    } else {
+        LSP_TRY(l->triple ? LSP_OK : lsp_spgemm_triple_plan_create(ctx, &l->R, &l->A, &l->P, &o, &l->triple));
+        LSP_TRY(lsp_spgemm_triple_execute(l->triple, &l->R, &l->A, &l->P, &made));
+        lsp_csr_put(ctx, next, &made, true);
     }
-    LSP_TRY(lsp_spgemm_refill(l->product, &l->A, &l->T, &l->P));
-    LSP_TRY(smooth(m, l));
-    LSP_TRY(lsp_csr_transpose_refill(l->transpose, &l->P, &l->R));
-    LSP_TRY(lsp_spgemm_triple_refill(l->triple, &l->R, &l->A, &l->P, next));
+    l->planned = true;
 done:
     return status;
 }
@@ -183,6 +219,21 @@ done:
     return status;
 }
 
+/* Adds to the reason that prolongations are not smoothed. */
+static void tell_plain(lsp_multigrid *m) {
+    char *reason = m->info.reason;
+    const size_t used = strlen(reason);
+    int plain = 0;
+    for (int k = 0; k < m->levels; k++) {
+        plain += m->level[k].plain;
+    }
+    if (plain > 0) {
+        snprintf(reason + used, sizeof m->info.reason - used,
+                 "; %d of %d prolongations are not smoothed, for an operator complexity up to %g", plain, m->levels - 1,
+                 m->options.complexity);
+    }
+}
+
 /* Solves the last level directly, if its size allows that. */
 static lsp_status end_last(lsp_multigrid *m) {
     lsp_level *l = &m->level[m->levels - 1];
@@ -206,6 +257,7 @@ lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A) {
         m->levels++;
     }
     LSP_TRY(end_last(m));
+    tell_plain(m);
     m->options.near_null = NULL;
 done:
     forget_scale(m);

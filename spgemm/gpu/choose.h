@@ -125,7 +125,8 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_count_bin(uint32_t products, uin
 }
 
 /* The bin that fills a row of C with `nnz` entries, in a C of `cols` columns. `groups` is what counting learned.
- * Sorting needs column and slot in 32 bits together. */
+ * Sorting needs column and slot in 32 bits together; SORT_512 takes a part of the columns at a time if they have more.
+ */
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint32_t entries, uint32_t nnz,
                                                          uint32_t groups, uint32_t cols) {
     uint32_t items = products > entries ? products : entries;
@@ -153,7 +154,7 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
         }
         return cols > LSP_HASH_FILL_FROM ? LSP_BIN_HASH_512_512 : LSP_BIN_LONG;
     }
-    return LSP_BIN_LONG;
+    return items <= LSP_SORT_MOST ? LSP_BIN_SORT_512 : LSP_BIN_LONG;
 }
 
 /* Is a row of C made by merging its other products into the `longest` row of B? A word must hold a column and a

@@ -135,20 +135,26 @@ __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sor
     return total;
 }
 
-/* Fills a row of C, or the columns low .. high-1 of a piece of it. All groups of a warp call together. */
+/* Fills a row of C, or the columns low .. high-1 of a piece of it, and returns how many entries these are. All groups
+ * of a warp call together. */
 template <int G, int VT, typename V>
-__device__ inline void fill_row(const spg_job &job, const spg_row &row, uint32_t low, uint32_t high,
-                                sort_shared<G, VT, V> &shared) {
+__device__ inline uint32_t fill_row(const spg_job &job, spg_row row, uint32_t low, uint32_t high,
+                                    sort_shared<G, VT, V> &shared) {
     uint32_t w[VT];
     sort_factor<V, sort_shape<G, VT>::pieces> b[VT];
+    const uint32_t products = read_entries<G, VT, V>(job, row.begin, row.entries, low, high, shared);
+    row.products = sort_shape<G, VT>::pieces ? products : row.products;
     const int bits = row.products > 1 ? 32 - __clz((int)row.products - 1) : 0;
-    read_entries<G, VT, V>(job, row.begin, row.entries, low, high, shared);
+    if (sort_shape<G, VT>::pieces && products == 0) {
+        return 0;
+    }
     expand<G, VT, V, false>(job, row.products, bits, low, shared, w, b);
     const unsigned heads = sort_products<G, VT, V>(job, row.products, bits, w, shared);
-    compress<G, VT, V>(job, row, {bits, low, heads}, w, b, shared);
+    return compress<G, VT, V>(job, row, {bits, low, heads}, w, b, shared);
 }
 
-/* Fills the listed rows of C. */
+/* Fills the listed rows of C. If C has more columns than leave room for a slot in a word, it takes one range of columns
+ * after the other. */
 template <int G, int VT, typename V>
 __global__ void __launch_bounds__(sort_shape<G, VT>::nt, sort_shape<G, VT>::blocks)
     kernel_sort_rows(spg_job job, spg_list list) {
@@ -167,7 +173,15 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt, sort_shape<G, VT>::bloc
     if (row.entries > S::capacity || row.products > S::capacity) { /* never true: the bins see to it */
         row.entries = row.products = 0;
     }
-    fill_row<G, VT, V>(job, row, 0, job.cols, ((sort_shared<G, VT, V> *)memory)[threadIdx.x / S::team]);
+    for (uint32_t low = 0, high = job.cols; low < high; low = high, high = job.cols) {
+        if (S::pieces && high - low > PIECE_RANGE) {
+            high = low + PIECE_RANGE;
+        }
+        row.at += fill_row<G, VT, V>(job, row, low, high, ((sort_shared<G, VT, V> *)memory)[threadIdx.x / S::team]);
+        if (S::pieces) {
+            sort_sync<G>();
+        }
+    }
     lsp_end_after_previous();
 }
 

@@ -162,11 +162,12 @@ __device__ inline void copy_out(const spg_job &job, const sort_output &out, uint
     }
 }
 
-/* Writes a row of C from its sorted words. The rows of a warp are written together if they are neighbours in C. */
+/* Writes a row of C from its sorted words. The rows of a warp are written together if they are neighbours in C. Returns
+ * the number of entries that were written together. */
 template <int G, int VT, typename V>
-__device__ inline void compress(const spg_job &job, const spg_row &row, const sorted_words &words,
-                                const uint32_t (&w)[VT], const sort_factor<V, sort_shape<G, VT>::pieces> (&b)[VT],
-                                sort_shared<G, VT, V> &shared) {
+__device__ inline uint32_t compress(const spg_job &job, const spg_row &row, const sorted_words &words,
+                                    const uint32_t (&w)[VT], const sort_factor<V, sort_shape<G, VT>::pieces> (&b)[VT],
+                                    sort_shared<G, VT, V> &shared) {
     typedef sort_shape<G, VT> S;
     const int t = sort_lane<G>();
     V sums[VT];
@@ -211,6 +212,7 @@ __device__ inline void compress(const spg_job &job, const spg_row &row, const so
     } else {
         copy_out<G, VT, V, true>(job, out, words.low, shared);
     }
+    return end;
 }
 
 #endif

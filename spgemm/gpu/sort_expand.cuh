@@ -118,10 +118,10 @@ template <int G> __device__ inline uint32_t group_sum(uint32_t x, uint32_t *warp
 }
 
 /* Reads the entries of A's row that have products in columns low .. high-1, and notes in which slots their products
- * begin. The whole warp calls together. */
+ * begin. Returns the number of these products. The whole warp calls together. */
 template <int G, int VT, typename V>
-__device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t entries, uint32_t low, uint32_t high,
-                                    sort_shared<G, VT, V> &shared) {
+__device__ inline uint32_t read_entries(const spg_job &job, uint32_t begin, uint32_t entries, uint32_t low,
+                                        uint32_t high, sort_shared<G, VT, V> &shared) {
     typedef sort_shape<G, VT> S;
     enum { N = S::each };
     const uint32_t outer[2] = {low, high};
@@ -193,6 +193,7 @@ __device__ inline void read_entries(const spg_job &job, uint32_t begin, uint32_t
         }
         sort_sync<G>();
     }
+    return slots;
 }
 
 /* Makes the thread's words, unsorted, for slots t, t + G, ...; ~0 where there is no product. B's values are loaded in

@@ -142,7 +142,7 @@ Test(forms, dense_arrays_that_are_none_are_refused) {
                {{3, INT64_MAX, 0, val, LSP_F64, false, LSP_HOST}, LSP_ERR_OVERFLOW, "can be addressed", false},
                {{4, 3, 0, val, LSP_F64, false, LSP_HOST}, LSP_ERR_ARGUMENT, "D is 4 x 3, but A is 3 x 4", true},
                {{3, 4, 0, val, LSP_F32, false, LSP_HOST}, LSP_ERR_ARGUMENT, "but A has values of type LSP_F64", true},
-               {{3, 4, 0, A.val, LSP_F64, false, LSP_HOST}, LSP_ERR_ARGUMENT, "are an array of A", true}};
+               {{3, 4, 0, A.val, LSP_F64, false, LSP_HOST}, LSP_ERR_ARGUMENT, "and the elements of D overlap", true}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         must_fail(ctx, bad[i].status, bad[i].why, lsp_csr_to_dense(ctx, &A, &bad[i].D));
         if (!bad[i].only_fill) {

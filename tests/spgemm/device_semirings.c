@@ -112,6 +112,7 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
         {LSP_BIN_SORT_128, 20, 40, 3000, 1, 1},
         {LSP_BIN_SORT_256, 20, 52, 5000, 3, 1},
         {LSP_BIN_SORT_512, 40, 52, 1000, 1, 1},
+        {LSP_BIN_SORT_512, 30, 40, 2000, 2000, 1},  /* columns of 22 bits, in four parts */
         {LSP_BIN_SPREAD_128, 100, 10, 10, 6000, 1}, /* sums of 100 products */
         {LSP_BIN_SPREAD_128, 120, 25, 25, 3000, 1},
         {LSP_BIN_NEAR_128, 20, 30, 100, 1, 1},

@@ -295,6 +295,10 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NEAR, 1 << 20) == LSP_BIN_NEAR_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_SPREAD, 1 << 20) == LSP_BIN_SPREAD_512);
     cr_assert(lsp_fill_bin(600, 81, 400, LSP_GROUPS_SPREAD, 1 << 20) == LSP_BIN_SORT_128);
+    /* more bits of column and slot than a word has: sorted in parts */
+    cr_assert(lsp_fill_bin(1024, 60, 900, 0, 1 << 22) == LSP_BIN_SORT_128);
+    cr_assert(lsp_fill_bin(1025, 60, 900, 0, 1 << 22) == LSP_BIN_SORT_512);
+    cr_assert(lsp_fill_bin(4097, 60, 900, 0, 1 << 22) == LSP_BIN_LONG);
     /* a row of B is merged with at most 256 other products, a quarter of all, if columns have 24 bits */
     cr_assert(lsp_merges(257, 257, 1) && lsp_merges(1024, 768, 1 << 24) && lsp_merges(8192, 7936, 99));
     cr_assert(!lsp_merges(1025, 768, 9) && !lsp_merges(768, 575, 9) && !lsp_merges(8192, 7935, 9));
@@ -312,7 +316,7 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     /* rows whose slot and column need more than 32 bits cannot be sorted */
     cr_assert(lsp_fill_bin(256, 16, 256, 0, 1 << 24) == LSP_BIN_SORT_32);
     cr_assert(lsp_fill_bin(256, 16, 256, 0, (1 << 24) + 1) == LSP_BIN_HASH_512_512);
-    cr_assert(lsp_fill_bin(4096, 16, 4000, 0, (1 << 20) + 1) == LSP_BIN_LONG);
+    cr_assert(lsp_fill_bin(4096, 16, 4000, 0, (1 << 20) + 1) == LSP_BIN_SORT_512);
 }
 
 /* ---- threads ---- */
