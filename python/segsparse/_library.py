@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import ctypes
+import operator
 import os
 import signal
 import struct
@@ -94,11 +95,65 @@ def failure(status: int, sentence: bytes) -> Error:
     return error
 
 
+# ---- arguments that are no arrays ----------------------------------------------------------------------------------
+
+INT = -2**31, 2**31 - 1  # what fits an int of C
+
+
+def whole(name: str, value: Any, low: int = -2**63, high: int = 2**63 - 1) -> int:
+    """A whole number for C, which would cut it to its type in silence."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name} is {value!r}: a whole number is wanted") from None
+    if not low <= number <= high:
+        raise RangeError(f"{name} is {number}: it must be from {low} to {high}")
+    return number
+
+
+def real(name: str, value: Any) -> float:
+    """A number for C."""
+    try:
+        return ctypes.c_double(value).value
+    except TypeError:
+        raise ArgumentError(f"{name} is {value!r}: a number is wanted") from None
+    except OverflowError:
+        raise RangeError(f"{name} is {value}: it is too large for a double") from None
+
+
+def characters(name: str, value: Any) -> bytes:
+    """A string or a path for C, which would cut it at NUL."""
+    try:
+        text = os.fsencode(value) if isinstance(value, (bytes, os.PathLike)) else value.encode(errors="surrogateescape")
+    except (AttributeError, ValueError):
+        raise ArgumentError(f"{name} is {value!r}: a string is wanted") from None
+    if b"\0" in text:
+        raise ArgumentError(f"{name} is {value!r}: it has a NUL within")
+    return text
+
+
+def pair(name: str, value: Any, low: int = -2**63, high: int = 2**63 - 1) -> tuple[int, int]:
+    """Two whole numbers for C."""
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} is {value!r}: two whole numbers are wanted") from None
+    return whole(name, first, low, high), whole(name, second, low, high)
+
+
+def choose(names: dict[str, int], name: Any, what: str) -> int:
+    """The number of a name."""
+    if not isinstance(name, str) or name not in names:
+        raise ArgumentError(f"no {what} has the name {name!r}: they are {', '.join(names)}")
+    return names[name]
+
+
 # rows, cols, nnz, rowptr, col, val, rowptr_type, col_type, val_type, where: faster than one by one.
 _csr = struct.Struct("3q3P4i")
 members_of, set_members = _csr.unpack, _csr.pack_into
 assert _csr.size == ctypes.sizeof(h.lsp_csr)
 Arrays = h.lsp_array * 3  # of a matrix, given away by a context
+SHORT = 10**6  # items of work up to which no call takes long; to listen for Ctrl-C takes 20 us
 
 
 # ---- contexts ------------------------------------------------------------------------------------------------------
@@ -123,11 +178,13 @@ class Context:
     def __init__(self, device: str = "cpu", *, threads: int = 0, max_bytes: int = 0,
                  log: Callable[[str], Any] | None = None, progress: Callable[[str, float], Any] | None = None,
                  stream: int | None = None, keep: Any = None, pool: Any = None):
-        name, _, ordinal = device.partition(":")
-        if name not in ("cpu", "cuda") or (ordinal and not ordinal.isdigit()):
+        name, _, ordinal = str(device).partition(":")
+        if name not in ("cpu", "cuda") or (ordinal and not (ordinal.isascii() and ordinal.isdigit())):
             raise ArgumentError(f'device is {device!r}: it must be "cpu", "cuda" or "cuda:N"')
         self.cuda = name == "cuda"
-        self.ordinal = int(ordinal or 0)
+        self.ordinal = whole("device", int(ordinal or 0), *INT)
+        threads, max_bytes = whole("threads", threads, *INT), whole("max_bytes", max_bytes)
+        stream = None if stream is None else whole("stream", stream, 0, 2**64 - 1)
         self._settings = (device, threads, max_bytes, stream, keep, pool)
         self._lock, self._thread = threading.Lock(), 0
         self._dead: collections.deque = collections.deque()
@@ -148,12 +205,16 @@ class Context:
         self.pointer = pointer.value
         _contexts.add(self)
 
-    def call(self, function: Any, *arguments: Any) -> None:
-        """function(context, *arguments); raises what it tells, or what a function of the caller has raised."""
-        self.run(function, self.pointer, *arguments)
+    def call(self, function: Any, *arguments: Any, size: int = sys.maxsize) -> None:
+        """function(context, *arguments); raises what it tells, or what a function of the caller has raised. Ctrl-C
+        stops it, unless its work, the `size`, is less than SHORT."""
+        self.run(function, self.pointer, *arguments, size=size)
 
-    def run(self, function: Any, *arguments: Any) -> None:
+    def run(self, function: Any, *arguments: Any, size: int = sys.maxsize) -> None:
         """function(*arguments), of a plan of this context."""
+        if size >= SHORT:
+            with self.interruptible():
+                return self.run(function, *arguments, size=0)
         self._begin()
         try:
             status = function(*arguments)
@@ -163,9 +224,12 @@ class Context:
             self._thread = 0
             self._lock.release()
 
-    def make(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> tuple:
+    def make(self, csr: Any, arrays: Any, function: Any, *arguments: Any, size: int = sys.maxsize) -> tuple:
         """function(*arguments), which makes the matrix `csr`; its arrays leave the context. Returns the members of
-        the matrix."""
+        the matrix. Else as call()."""
+        if size >= SHORT:
+            with self.interruptible():
+                return self.make(csr, arrays, function, *arguments, size=0)
         self._begin()
         try:
             return self.taken(function(*arguments), csr, arrays)
@@ -297,6 +361,9 @@ class Context:
         """Waits for the GPU. Raises what its kernels found: malformed segments, columns outside a matrix."""
         self.call(lib.lsp_ctx_sync)
 
+    def __reduce__(self) -> Any:
+        raise ArgumentError("a context cannot be copied or pickled: make another")
+
     def __enter__(self) -> "Context":
         _local.stack.append(self)
         return self
@@ -355,6 +422,9 @@ class Handle:
 
     def __init__(self, context: Context, destroy: Any, value: Any):
         self.context, self.destroy, self.value = context, destroy, value
+
+    def __reduce__(self) -> Any:
+        raise ArgumentError("a plan cannot be copied or pickled: make another")
 
     def __del__(self) -> None:
         self.context.bury(self.destroy, self.value)

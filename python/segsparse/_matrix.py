@@ -3,14 +3,17 @@ first argument."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from . import _header as h
-from ._arrays import (HOST, INDEX, INDEX_TYPES, MATRIX, MATRIX_TYPES, TYPES, TYPESTR, DeviceArray, Family, OnDevice,
-                      address, family_of, host_array, host_copy, host_memory, typestr_of, view)
-from ._library import Arrays, ArgumentError, Context, UnsupportedError, set_members
+from ._arrays import (HOST, INDEX, INDEX_TYPES, MATRIX, MATRIX_TYPES, TYPES, TYPESTR, Array, DeviceArray, Family,
+                      OnDevice, address, family_of, host_array, host_copy, host_memory, place, typestr_of, view)
+from ._library import Arrays, ArgumentError, Context, UnsupportedError, pair, set_members
+
+Sparse = Any  # what the annotations of public functions say: a matrix
 
 
 class Matrix:
@@ -25,11 +28,12 @@ class Matrix:
 
     format = "csr"
 
-    def __init__(self, shape: tuple[int, int], indptr: Any, indices: Any, data: Any):
-        def array(x):
-            return np.asarray(x) if isinstance(x, (list, tuple)) else x
+    def __init__(self, shape: tuple[int, int], indptr: Array, indices: Array, data: Array | None):
+        def array(x, types, what):
+            return x if x is None or hasattr(x, "shape") else view(x, types, what).array
 
-        self.shape, self.indptr, self.indices, self.data = tuple(shape), array(indptr), array(indices), array(data)
+        self.shape, self.data = pair("shape", shape), array(data, MATRIX, "data")
+        self.indptr, self.indices = array(indptr, INDEX, "indptr"), array(indices, INDEX, "indices")
 
     @property
     def nnz(self) -> int:
@@ -86,9 +90,10 @@ def operand(A: Any) -> Operand:
     if type(indptr) is np.ndarray and type(indices) is np.ndarray and type(data) is np.ndarray:
         # The way of all small products: the same as below, without objects in between.
         at, column, value = INDEX_TYPES.get(indptr.dtype), INDEX_TYPES.get(indices.dtype), MATRIX_TYPES.get(data.dtype)
-        nnz = len(indices)
+        nnz = indices.size
         if (at and column and value and indptr.flags.c_contiguous and indices.flags.c_contiguous
-                and data.flags.c_contiguous and len(indptr) == shape[0] + 1 and len(data) == nnz):
+                and data.flags.c_contiguous and indptr.shape == (shape[0] + 1,)
+                and indices.shape == data.shape == (nnz,)):
             csr = result.csr = h.lsp_csr()
             set_members(csr, 0, shape[0], shape[1], nnz, address(indptr), address(indices), address(data), at, column,
                         value, 0)
@@ -156,18 +161,13 @@ def _scipy(kind: type, shape: tuple, indptr: Any, indices: Any, data: Any) -> An
     return result
 
 
-def made(context: Context, csr: h.lsp_csr, like: Any, function: Any, *arguments: Any) -> Any:
+def made(context: Context, csr: h.lsp_csr, like: Any, function: Any, *arguments: Any, size: int = sys.maxsize) -> Any:
     """The matrix that function(context, *arguments) makes in `csr`, in the form of the operand `like`, or of a Family's
-    arrays. Its arrays leave the context."""
+    arrays. Its arrays leave the context. size: see Context.call."""
     arrays = Arrays()
-    if type(like) is Operand and like.csr.nnz < _SHORT:
-        return wrapped(context, context.make(csr, arrays, function, context.pointer, *arguments), arrays, like)
-    with context.interruptible():
-        members = context.make(csr, arrays, function, context.pointer, *arguments)
-    return wrapped(context, members, arrays, like)
+    return wrapped(context, context.make(csr, arrays, function, context.pointer, *arguments, size=size), arrays, like)
 
 
-_SHORT = 50_000  # entries up to which no call takes long
 _SMALL = 2000  # rows and entries of a matrix whose arrays end together
 
 
@@ -246,6 +246,16 @@ def csr_types(dtype: Any, place: int = h.LSP_PLACE_SOURCE) -> h.lsp_csr_types:
     return types
 
 
+def size_of(*operands: Operand) -> int:
+    """The work of a call that reads operands, see Context.call: their entries and rows."""
+    return sum([one.csr.nnz + one.shape[0] for one in operands])
+
+
+def products_of(a: Operand, b: Operand) -> int:
+    """The work of a product: what its number of multiplications would be if entries were spread evenly."""
+    return a.csr.nnz * b.csr.nnz // max(min(a.shape), 1) + a.csr.nnz + b.csr.nnz
+
+
 def common(*operands: Operand) -> Context:
     """The context for operands, which lie in one place."""
     first = operands[0].family
@@ -255,7 +265,3 @@ def common(*operands: Operand) -> Context:
         if other.family.ordinal != first.ordinal:
             raise ArgumentError(f"matrices lie in different places: {place(first)} and {place(other.family)}")
     return first.context()
-
-
-def place(family: Family) -> str:
-    return "the host" if family.ordinal is None else f"GPU {family.ordinal}"
