@@ -357,6 +357,11 @@ def view(x: Any, types: frozenset | None = MATRIX, what: str = "the array", writ
     return View(x, pointer, typestr, interface["shape"])
 
 
+def array_of(x: Any, types: frozenset | None, what: str, dims: tuple | None = SOME) -> Any:
+    """An array as it is; a list as an array."""
+    return x if hasattr(x, "shape") else view(x, types, what, dims=dims).array
+
+
 def beside(x: Any, types: frozenset | None, what: str, family: Family, length: int | None = None) -> View:
     """The view of a vector that must lie where arrays of the family do."""
     v = view(x, types, what)

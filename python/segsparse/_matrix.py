@@ -10,7 +10,8 @@ import numpy as np
 
 from . import _header as h
 from ._arrays import (HOST, INDEX, INDEX_TYPES, MATRIX, MATRIX_TYPES, TYPES, TYPESTR, Array, DeviceArray, Family,
-                      OnDevice, address, family_of, host_array, host_copy, host_memory, place, typestr_of, view)
+                      OnDevice, address, array_of, family_of, host_array, host_copy, host_memory, place, typestr_of,
+                      view)
 from ._library import Arrays, ArgumentError, Context, UnsupportedError, pair, set_members
 
 Sparse = Any  # what the annotations of public functions say: a matrix
@@ -29,11 +30,8 @@ class Matrix:
     format = "csr"
 
     def __init__(self, shape: tuple[int, int], indptr: Array, indices: Array, data: Array | None):
-        def array(x, types, what):
-            return x if x is None or hasattr(x, "shape") else view(x, types, what).array
-
-        self.shape, self.data = pair("shape", shape), array(data, MATRIX, "data")
-        self.indptr, self.indices = array(indptr, INDEX, "indptr"), array(indices, INDEX, "indices")
+        self.shape, self.data = pair("shape", shape), None if data is None else array_of(data, MATRIX, "data")
+        self.indptr, self.indices = array_of(indptr, INDEX, "indptr"), array_of(indices, INDEX, "indices")
 
     @property
     def nnz(self) -> int:

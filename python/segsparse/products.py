@@ -57,6 +57,8 @@ def multiply(A: Sparse, B: Sparse, *, mask: Sparse | None = None, complement: bo
     out_of_core: a function of (first_row, block), called with one block of rows after another, for a C larger than
     memory; then nothing is returned. block_bytes bounds a block before it is filtered.
     """
+    if block_bytes != 0:
+        block_bytes = whole("block_bytes", block_bytes)
     a = operand(A)
     b = a if B is A else operand(B)
     context = common(a, b)
@@ -71,8 +73,6 @@ def multiply(A: Sparse, B: Sparse, *, mask: Sparse | None = None, complement: bo
         C = h.lsp_csr()
         return made(context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None,
                     size=products_of(a, b))
-    block_bytes = whole("block_bytes", block_bytes)
-
     def sink(user, first_row, rows):
         block, arrays = h.lsp_csr(), Arrays()
         copy = context.taken(lib.lsp_csr_copy(context.pointer, rows, None, byref(block)), block, arrays)
@@ -304,7 +304,7 @@ class AddPlan(_Plan):
     _name = "csr_add"
 
     def __init__(self, alpha: float, A: Sparse, beta: float, B: Sparse):
-        self.alpha, self.beta = alpha, beta
+        self.alpha, self.beta = real("alpha", alpha), real("beta", beta)
         super().__init__((operand(A), operand(B)), None)
 
     def _arguments(self) -> list:

@@ -9,7 +9,8 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _header as h
-from ._arrays import HOST, INDEX, KEY, SOME, Array, DeviceArray, Family, View, beside, family_of, host_copy, view
+from ._arrays import (HOST, INDEX, KEY, SOME, Array, DeviceArray, Family, View, array_of, beside, family_of, host_copy,
+                      view)
 from ._library import INT, ArgumentError, UnsupportedError, choose, lib, pair, whole
 from .moving import gather
 
@@ -60,10 +61,7 @@ def _flags(descending: bool, equal_zeros: bool = False) -> int:
 
 def _along(keys: Any, values: Any, axis: int | None, sort: Callable) -> Any:
     """sort(keys, values, by_rows) along an axis, as NumPy means it; None: of all keys, in one dimension."""
-    if not hasattr(keys, "shape"):
-        keys = view(keys, KEY, "keys", dims=SOME).array
-    if not (values is None or hasattr(values, "shape")):
-        values = view(values, None, "values", dims=SOME).array
+    keys, values = array_of(keys, KEY, "keys"), None if values is None else array_of(values, None, "values")
     rank = len(keys.shape) or 1
     if axis is None:
         return sort(_flat(keys), values if values is None else _flat(values), False)

@@ -8,7 +8,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _header as h
-from ._arrays import HOST, REAL, TYPES, Array, Family, Output, View, family_of, place, typestr_of, view
+from ._arrays import HOST, REAL, TYPES, Array, Family, Output, View, array_of, family_of, place, typestr_of, view
 from ._library import (INT, ArgumentError, ConvergenceError, Handle, UnsupportedError, as_dict, choose, lib, real,
                        whole)
 from ._matrix import Operand, Sparse, operand, size_of, with_values
@@ -39,8 +39,7 @@ def _vector(x: Any, typestr: str, length: int, family: Family, what: str, write:
 
 def _columns(x: Any) -> int:
     """How many vectors; 0: it is a vector itself."""
-    shape = np.shape(x) if isinstance(x, (list, tuple)) else getattr(x, "shape", ())
-    return shape[1] if len(shape) == 2 else 0
+    return x.shape[1] if len(x.shape) == 2 else 0
 
 
 def _shaped(columns: int) -> str:
@@ -89,6 +88,7 @@ def spmv(A: Sparse, x: Array, y: Output | None = None, *, alpha: float = 1, beta
     >>> segsparse.spmv(A, numpy.ones(9)).tolist()
     [2.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 2.0]
     """
+    x = array_of(x, None, "x")
     product = _Product(A, transpose, dtype, semiring, method, _columns(x))
     context = product.A.family.context()
     return product.run(lambda vectors: context.call(lib.lsp_spmv, byref(product.A.csr), byref(product.options),
@@ -130,6 +130,7 @@ class SpmvPlan(_Product):
 
     def multiply(self, x: Array, y: Output | None = None, *, alpha: float = 1, beta: float = 0) -> Any:
         """y = alpha op(A) x + beta y."""
+        x = array_of(x, None, "x")
         columns = _columns(x)
         if columns != self.options.vectors:
             raise ArgumentError(f"x is {_shaped(columns)}; the plan is for {_shaped(self.options.vectors)}")
@@ -255,7 +256,8 @@ def _solve(name: str, A: Sparse, b: Any, x0: Any, rtol: float, atol: float, maxi
 
 
 def cg(A: Sparse, b: Array, x0: Array | None = None, *, rtol: float = 0, atol: float = 0, maxiter: int = 0,
-       M: Any = None, callback: Callable[[int, float], Any] | None = None, dtype: Any = None, method: str = "auto") -> Solution:
+       M: Any = None, callback: Callable[[int, float], Any] | None = None, dtype: Any = None,
+       method: str = "auto") -> Solution:
     """Solves A x = b by conjugate gradients, for a symmetric positive definite A, which may be a function of x.
 
     >>> import numpy, segsparse
@@ -273,7 +275,8 @@ def cg(A: Sparse, b: Array, x0: Array | None = None, *, rtol: float = 0, atol: f
 
 
 def bicgstab(A: Sparse, b: Array, x0: Array | None = None, *, rtol: float = 0, atol: float = 0, maxiter: int = 0,
-             M: Any = None, callback: Callable[[int, float], Any] | None = None, dtype: Any = None, method: str = "auto") -> Solution:
+             M: Any = None, callback: Callable[[int, float], Any] | None = None, dtype: Any = None,
+             method: str = "auto") -> Solution:
     """Solves A x = b by BiCGStab, for any square A. All else is as in cg.
 
     >>> import numpy, segsparse
