@@ -37,8 +37,9 @@ static lsp_status check_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, con
                               const lsp_spgemm_options *options) {
     static const char *const names[] = {"A[0]", "B[0]"};
     lsp_status status = LSP_OK;
-    LSP_REQUIRE(count >= 0 && count <= INT64_MAX / (int64_t)sizeof(lsp_csr), LSP_ERR_ARGUMENT,
-                "a batch of %lld products: 0 or more are needed", (long long)count);
+    const int64_t most = INT64_MAX / (int64_t)sizeof(lsp_csr);
+    LSP_REQUIRE(count >= 0 && count <= most, LSP_ERR_ARGUMENT, "a batch of %lld products: 0 to %lld are possible",
+                (long long)count, (long long)most);
     LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a batch of %lld products has no filter: call lsp_spgemm for each", (long long)count);
     LSP_TRY(lsp_spgemm_check_options(ctx, options, count > 0 && A != NULL ? A->where : LSP_HOST));
