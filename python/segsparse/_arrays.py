@@ -31,6 +31,7 @@ MATRIX = frozenset(("<f8", "<f4", "<i8", "<i4", "<c16", "|b1"))
 INDEX = frozenset(("<i4", "<i8"))
 KEY = frozenset(("<i4", "<i8", "<u4", "<u8", "<f4", "<f8"))
 REAL = frozenset(("<f4", "<f8"))
+_F8 = frozenset(("<f8",))
 SOME = range(1, 65)  # numbers of dimensions: at least one
 _OF_LISTS = ("<i8", "<f8", "<f4", "<i4", "<c16")  # numbers without a type get the first of these that is taken
 
@@ -338,6 +339,7 @@ def view(x: Any, types: frozenset | None = MATRIX, what: str = "the array", writ
         x = np.from_dlpack(x) if hasattr(x, "__dlpack__") else _from_list(x, types, what)
         if write and x.base is None:
             raise ArgumentError(f"{what} is no array: nothing can be written into it")
+        return view(x, types, what, write, dims)
     interface = interface_of(x)
     if dims is not None and len(interface["shape"]) not in dims:
         wanted = " or ".join(map(str, dims)) if dims is not SOME else "1 or more"
@@ -374,10 +376,10 @@ def beside(x: Any, types: frozenset | None, what: str, family: Family, length: i
 
 def numbers(x: Any, what: str) -> np.ndarray:
     """One number or several, as float64 on the host."""
-    v = view(x, frozenset(("<f8",)), what, dims=(0, 1))
+    v = view(x, _F8, what, dims=(0, 1))
     if family_of(v.array).ordinal is not None:
         raise ArgumentError(f"{what} lies on a GPU: numbers of the host are wanted")
-    return np.atleast_1d(v.array)
+    return np.asarray(v.array).reshape(-1)
 
 
 def place(family: Family) -> str:

@@ -60,7 +60,7 @@ class Matrix:
 class Operand:
     """What C needs of a matrix. It keeps the arrays alive."""
 
-    __slots__ = ("csr", "family", "form", "shape", "indptr", "indices", "data")
+    __slots__ = ("csr", "nnz", "family", "form", "shape", "indptr", "indices", "data")
 
     @property
     def typestr(self) -> str | None:
@@ -95,7 +95,7 @@ def operand(A: Any) -> Operand:
             csr = result.csr = h.lsp_csr()
             set_members(csr, 0, shape[0], shape[1], nnz, address(indptr), address(indices), address(data), at, column,
                         value, 0)
-            result.family, result.form, result.shape = HOST, A, shape
+            result.family, result.form, result.shape, result.nnz = HOST, A, shape, nnz
             result.indptr, result.indices, result.data = indptr, indices, data
             return result
     result.family = family_of(indptr)
@@ -105,7 +105,7 @@ def operand(A: Any) -> Operand:
     result.csr = h.lsp_csr(shape[0], shape[1], column.shape[0], at.pointer, column.pointer,
                            value.pointer if value else None, at.type, column.type, value.type if value else h.LSP_NONE,
                            h.LSP_HOST if result.family.ordinal is None else h.LSP_CUDA)
-    result.form, result.shape = A, tuple(shape)
+    result.form, result.shape, result.nnz = A, tuple(shape), column.shape[0]
     result.indptr, result.indices, result.data = at.array, column.array, value.array if value else None
     return result
 
@@ -121,15 +121,15 @@ def with_values(A: Operand, values: Any) -> Operand:
         return A
     if hasattr(values, "format") or hasattr(values, "layout") and str(values.layout) == "torch.sparse_csr":
         other = operand(values)
-        if other.csr.nnz != A.csr.nnz or other.shape != A.shape:
-            raise ArgumentError(f"new values come in a matrix of shape {other.shape} with {other.csr.nnz} entries; "
-                                f"the plan has {A.shape} and {A.csr.nnz}")
+        if other.nnz != A.nnz or other.shape != A.shape:
+            raise ArgumentError(f"new values come in a matrix of shape {other.shape} with {other.nnz} entries; "
+                                f"the plan has {A.shape} and {A.nnz}")
         return other
     value = view(values, MATRIX, "the new values")
-    if value.shape != (A.csr.nnz,):
-        raise ArgumentError(f"new values have the shape {value.shape}; the matrix has {A.csr.nnz} entries")
+    if value.shape != (A.nnz,):
+        raise ArgumentError(f"new values have the shape {value.shape}; the matrix has {A.nnz} entries")
     result = Operand()
-    result.family, result.form, result.shape = A.family, A.form, A.shape
+    result.family, result.form, result.shape, result.nnz = A.family, A.form, A.shape, A.nnz
     result.indptr, result.indices, result.data = A.indptr, A.indices, value.array
     a = A.csr
     result.csr = h.lsp_csr(a.rows, a.cols, a.nnz, a.rowptr, a.col, value.pointer, a.rowptr_type, a.col_type,
@@ -246,12 +246,13 @@ def csr_types(dtype: Any, place: int = h.LSP_PLACE_SOURCE) -> h.lsp_csr_types:
 
 def size_of(*operands: Operand) -> int:
     """The work of a call that reads operands, see Context.call: their entries and rows."""
-    return sum([one.csr.nnz + one.shape[0] for one in operands])
+    return sum([one.nnz + one.shape[0] for one in operands])
 
 
 def products_of(a: Operand, b: Operand) -> int:
     """The work of a product: what its number of multiplications would be if entries were spread evenly."""
-    return a.csr.nnz * b.csr.nnz // max(min(a.shape), 1) + a.csr.nnz + b.csr.nnz
+    rows, cols = a.shape
+    return a.nnz * b.nnz // ((rows if rows < cols else cols) or 1) + a.nnz + b.nnz
 
 
 def common(*operands: Operand) -> Context:
