@@ -12,7 +12,8 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _header as h
-from ._library import INT, Arrays, ArgumentError, Context, UnsupportedError, current, lib, pool_of, quick, whole
+from ._errors import INT, ArgumentError, UnsupportedError, whole
+from ._library import Arrays, Context, current, lib, pool_of, quick
 
 # What the annotations of public functions say: an array that is read, and one that is written.
 Array = Output = Any

@@ -1,11 +1,10 @@
-"""The shared library: loaded once, its failures as exceptions, and contexts, which hold its memory and threads."""
+"""The shared library: loaded once, and contexts, which hold its memory and threads."""
 
 from __future__ import annotations
 
 import collections
 import contextlib
 import ctypes
-import operator
 import os
 import signal
 import struct
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any, Callable
 
 from . import _header as h
+from ._errors import (INT, ArgumentError, CancelledError, ConvergenceError, DeviceError, Error, FileError, FormatError,
+                      OutOfMemoryError, RangeError, UnsupportedError, whole)
 
 _path = str(Path(__file__).with_name("libsparse.so"))
 lib = ctypes.CDLL(_path)
@@ -24,62 +25,6 @@ quick = ctypes.PyDLL(_path)  # keeps the interpreter's lock: for calls that take
 for _name, (_result, _arguments) in h.SIGNATURES.items():
     for _function in getattr(lib, _name), getattr(quick, _name):
         _function.restype, _function.argtypes = _result, _arguments
-
-
-# ---- errors --------------------------------------------------------------------------------------------------------
-
-
-class Error(Exception):
-    """A call failed. Its text is the sentence of the library; `status` is the name of the status in C.
-
-    >>> import segsparse
-    >>> try:
-    ...     segsparse.generate("none:3")
-    ... except segsparse.Error as error:
-    ...     print(error.status)
-    LSP_ERR_ARGUMENT
-    """
-
-    status = "LSP_ERR"
-
-
-class ArgumentError(Error, ValueError):
-    """An argument makes no sense: sizes that do not match, an index out of range, an unknown name."""
-
-
-class FormatError(Error, ValueError):
-    """The input is malformed: a file, or arrays that form no matrix."""
-
-
-class FileError(Error, OSError):
-    """A file cannot be opened, read or written."""
-
-
-class OutOfMemoryError(Error, MemoryError):
-    """Out of memory, or beyond the budget of the context."""
-
-
-class DeviceError(Error, RuntimeError):
-    """There is no such device, no driver, or the device failed."""
-
-
-class UnsupportedError(Error, NotImplementedError):
-    """A sensible request that the library does not offer."""
-
-
-class RangeError(Error, OverflowError):
-    """A size, an index or an integer value does not fit its type."""
-
-
-class ConvergenceError(Error, ArithmeticError):
-    """A solver ended before it reached its tolerance. `solution` holds its last iterate."""
-
-    solution: Any = None
-
-
-class CancelledError(Error):
-    """The call was stopped by Context.cancel()."""
-
 
 _ERRORS = {
     h.LSP_ERR_ARGUMENT: ArgumentError, h.LSP_ERR_FORMAT: FormatError, h.LSP_ERR_IO: FileError,
@@ -93,59 +38,6 @@ def failure(status: int, sentence: bytes) -> Error:
     error = _ERRORS.get(status, Error)(sentence.decode(errors="replace"))
     error.status = lib.lsp_status_name(status).decode()
     return error
-
-
-# ---- arguments that are no arrays ----------------------------------------------------------------------------------
-
-INT = -2**31, 2**31 - 1  # what fits an int of C
-
-
-def whole(name: str, value: Any, low: int = -2**63, high: int = 2**63 - 1) -> int:
-    """A whole number for C, which would cut it to its type in silence."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ArgumentError(f"{name} is {value!r}: a whole number is wanted") from None
-    if not low <= number <= high:
-        raise RangeError(f"{name} is {number}: it must be from {low} to {high}")
-    return number
-
-
-def real(name: str, value: Any) -> float:
-    """A number for C."""
-    try:
-        return ctypes.c_double(value).value
-    except TypeError:
-        raise ArgumentError(f"{name} is {value!r}: a number is wanted") from None
-    except OverflowError:
-        raise RangeError(f"{name} is {value}: it is too large for a double") from None
-
-
-def characters(name: str, value: Any) -> bytes:
-    """A string or a path for C, which would cut it at NUL."""
-    try:
-        text = os.fsencode(value) if isinstance(value, (bytes, os.PathLike)) else value.encode(errors="surrogateescape")
-    except (AttributeError, ValueError):
-        raise ArgumentError(f"{name} is {value!r}: a string is wanted") from None
-    if b"\0" in text:
-        raise ArgumentError(f"{name} is {value!r}: it has a NUL within")
-    return text
-
-
-def pair(name: str, value: Any, low: int = -2**63, high: int = 2**63 - 1) -> tuple[int, int]:
-    """Two whole numbers for C."""
-    try:
-        first, second = value
-    except (TypeError, ValueError):
-        raise ArgumentError(f"{name} is {value!r}: two whole numbers are wanted") from None
-    return whole(name, first, low, high), whole(name, second, low, high)
-
-
-def choose(names: dict[str, int], name: Any, what: str) -> int:
-    """The number of a name."""
-    if not isinstance(name, str) or name not in names:
-        raise ArgumentError(f"no {what} has the name {name!r}: they are {', '.join(names)}")
-    return names[name]
 
 
 # rows, cols, nnz, rowptr, col, val, rowptr_type, col_type, val_type, where: faster than one by one.

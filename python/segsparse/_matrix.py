@@ -12,7 +12,8 @@ from . import _header as h
 from ._arrays import (HOST, INDEX, INDEX_TYPES, MATRIX, MATRIX_TYPES, TYPES, TYPESTR, Array, DeviceArray, Family,
                       OnDevice, address, array_of, family_of, host_array, host_copy, host_memory, place, typestr_of,
                       view)
-from ._library import Arrays, ArgumentError, Context, UnsupportedError, pair, set_members
+from ._errors import ArgumentError, UnsupportedError, pair
+from ._library import Arrays, Context, set_members
 
 Sparse = Any  # what the annotations of public functions say: a matrix
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _header as h
 from ._arrays import HOST, INDEX, MATRIX, TYPES, Array, beside, family_of, view
-from ._library import ArgumentError, as_dict, characters, choose, current, lib, pair, real, whole
+from ._errors import ArgumentError, characters, choose, pair, real, whole
+from ._library import as_dict, current, lib
 from ._matrix import Operand, Sparse, common, csr_types, made, operand, size_of
 from .products import filter_of
 

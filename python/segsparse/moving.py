@@ -8,7 +8,8 @@ from typing import Any
 
 from . import _header as h
 from ._arrays import HOST, INDEX, SOME, TYPES, Array, Output, beside, family_of, view
-from ._library import ArgumentError, UnsupportedError, choose, lib
+from ._errors import ArgumentError, UnsupportedError, choose
+from ._library import lib
 
 RULES = {"distinct": h.LSP_SCATTER_DISTINCT, "last": h.LSP_SCATTER_LAST, "add": h.LSP_SCATTER_ADD}
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _header as h
 from ._arrays import REAL, Array, family_of, numbers, view
-from ._library import ArgumentError, lib, real, whole
+from ._errors import ArgumentError, real, whole
+from ._library import lib
 from ._matrix import made
 
 

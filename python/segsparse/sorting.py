@@ -11,7 +11,8 @@ import numpy as np
 from . import _header as h
 from ._arrays import (HOST, INDEX, KEY, SOME, Array, DeviceArray, Family, View, array_of, beside, family_of, host_copy,
                       view)
-from ._library import INT, ArgumentError, UnsupportedError, choose, lib, pair, whole
+from ._errors import INT, ArgumentError, UnsupportedError, choose, pair, whole
+from ._library import lib
 from .moving import gather
 
 METHODS = {lib.lsp_sort_method_name(i).decode(): i for i in range(h.LSP_SORT_METHODS)}

@@ -9,7 +9,8 @@ import numpy as np
 
 from . import _header as h
 from ._arrays import INDEX, Array, beside, family_of, typestr_of, view
-from ._library import ArgumentError, current, lib
+from ._errors import ArgumentError
+from ._library import current, lib
 
 _SYMBOLS = frozenset(("|u1", "<u2", "<u4"))
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _header as h
 from ._arrays import HOST, REAL, TYPES, Array, Family, Output, View, array_of, family_of, place, typestr_of, view
-from ._library import (INT, ArgumentError, ConvergenceError, Handle, UnsupportedError, as_dict, choose, lib, real,
-                       whole)
+from ._errors import INT, ArgumentError, ConvergenceError, UnsupportedError, choose, real, whole
+from ._library import Handle, as_dict, lib
 from ._matrix import Operand, Sparse, operand, size_of, with_values
 from .products import SEMIRINGS
 
