@@ -59,10 +59,11 @@ lsp_status lsp_suffix_refuse(lsp_ctx *ctx, int64_t n, int64_t r, int64_t suffix)
 
 lsp_status lsp_suffix_check_range(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes) {
     lsp_status status = LSP_OK;
-    for (int64_t r = 0; r < n; r++) {
+    for (int64_t r = 0; r < n && !lsp_stopped(ctx); r++) {
         const int64_t suffix = lsp_index_at(suffixes, type, r);
         LSP_TRY(suffix >= 0 && suffix < n ? LSP_OK : lsp_suffix_refuse(ctx, n, r, suffix));
     }
+    LSP_TRY(lsp_go_on(ctx));
 done:
     return status;
 }

@@ -5,6 +5,7 @@
 enum { LEAST = 1 << 15 }; /* items for which a thread pays */
 
 typedef struct deriving {
+    const lsp_ctx *ctx; /* loops that write nothing of the caller end when it is stopped */
     const lsp_text *text;
     lsp_type type;
     const void *suffixes;
@@ -34,7 +35,7 @@ done:
 
 static void see(void *data, int64_t begin, int64_t end) {
     deriving *d = data;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = begin; r < end && !lsp_stopped(d->ctx); r++) {
         const int64_t i = suffix_at(d, r);
         const uint64_t bit = (uint64_t)1 << (i & 63);
         if (__atomic_fetch_or(&d->seen[i >> 6], bit, __ATOMIC_RELAXED) & bit) {
@@ -53,7 +54,7 @@ static void invert(void *data, int64_t begin, int64_t end) {
 lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes, lsp_where where,
                               void *ranks) {
     lsp_status status = LSP_OK;
-    deriving d = {.type = type, .suffixes = suffixes, .out = ranks, .n = n, .twice = n};
+    deriving d = {.ctx = ctx, .type = type, .suffixes = suffixes, .out = ranks, .n = n, .twice = n};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -65,6 +66,7 @@ lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void
     }
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, n / 64 + 1, &d.seen));
     lsp_for_shares(ctx, n, LEAST, see, &d);
+    LSP_TRY(lsp_go_on(ctx));
     LSP_REQUIRE(d.twice == n, LSP_ERR_ARGUMENT, "suffix %lld stands twice in the suffix array", (long long)d.twice);
     lsp_for_shares(ctx, n, LEAST, invert, &d);
 done:
@@ -77,7 +79,7 @@ done:
 
 static void find_before(void *data, int64_t begin, int64_t end) {
     const deriving *d = data;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = begin; r < end && !lsp_stopped(d->ctx); r++) {
         lsp_index_set(d->before, d->type, suffix_at(d, r), r == 0 ? -1 : suffix_at(d, r - 1));
     }
 }
@@ -90,7 +92,7 @@ static void find_common(void *data, int64_t begin, int64_t end) {
     const deriving *d = data;
     const void *symbols = d->text->symbols;
     const int bytes = d->text->symbol_bytes;
-    for (int64_t i = begin, length = 0; i<end; i++, length -= length> 0) {
+    for (int64_t i = begin, length = 0; i < end && !lsp_stopped(d->ctx); i++, length -= length > 0) {
         const int64_t j = lsp_index_at(d->before, d->type, i);
         if (j < 0) {
             length = 0;
@@ -114,7 +116,7 @@ static void order_common(void *data, int64_t begin, int64_t end) {
 
 lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp) {
     lsp_status status = LSP_OK;
-    deriving d = {.text = text, .type = type, .suffixes = suffixes, .out = lcp};
+    deriving d = {.ctx = ctx, .text = text, .type = type, .suffixes = suffixes, .out = lcp};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -132,6 +134,7 @@ lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
     }
     lsp_for_shares(ctx, d.n, LEAST, find_before, &d);
     lsp_for_shares(ctx, d.n, LEAST, find_common, &d);
+    LSP_TRY(lsp_go_on(ctx));
     lsp_for_shares(ctx, d.n, LEAST, order_common, &d);
 done:
     lsp_scratch_release(ctx, mark);
@@ -142,7 +145,7 @@ done:
 
 static void find_primary(void *data, int64_t begin, int64_t end) {
     deriving *d = data;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = begin; r < end && !lsp_stopped(d->ctx); r++) {
         if (suffix_at(d, r) == 0) {
             lsp_lower(d->primary, r + 1);
         }
@@ -153,7 +156,7 @@ static void transform(void *data, int64_t begin, int64_t end) {
     const deriving *d = data;
     const size_t bytes = (size_t)d->text->symbol_bytes;
     const char *symbols = d->text->symbols;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = begin; r < end && !lsp_stopped(d->ctx); r++) {
         const int64_t i = suffix_at(d, r), at = r + 1 - (r + 1 > *d->primary);
         if (i > 0) {
             memcpy((char *)d->out + (size_t)at * bytes, symbols + (size_t)(i - 1) * bytes, bytes);
@@ -165,10 +168,11 @@ lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
                           int64_t *primary) {
     lsp_status status = LSP_OK;
     int64_t found = INT64_MAX;
-    deriving d = {.text = text, .type = type, .suffixes = suffixes, .out = bwt, .primary = &found};
+    deriving d = {.ctx = ctx, .text = text, .type = type, .suffixes = suffixes, .primary = &found};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
+    const size_t mark = lsp_scratch_mark(ctx);
     LSP_REQUIRE(primary != NULL, LSP_ERR_ARGUMENT, "the place for the primary index is NULL");
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(check(ctx, text, type, suffixes, bwt, (size_t)text->symbol_bytes, false, "transforms"));
@@ -182,12 +186,17 @@ lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
         return lsp_suffix_cuda.bwt(ctx, text, type, suffixes, bwt, primary);
     }
     lsp_for_shares(ctx, text->n, LEAST, find_primary, &d);
+    LSP_TRY(lsp_go_on(ctx));
     LSP_REQUIRE(found <= text->n, LSP_ERR_ARGUMENT, "suffix 0 stands nowhere in the suffix array");
     const size_t bytes = (size_t)text->symbol_bytes;
-    memcpy(bwt, (const char *)text->symbols + (size_t)(text->n - 1) * bytes, bytes);
+    LSP_TRY(lsp_scratch_bytes(ctx, text->n, bytes, false, &d.out)); /* the caller's array stays until all is there */
+    memcpy(d.out, (const char *)text->symbols + (size_t)(text->n - 1) * bytes, bytes);
     lsp_for_shares(ctx, text->n, LEAST, transform, &d);
+    LSP_TRY(lsp_go_on(ctx));
+    memcpy(bwt, d.out, (size_t)text->n * bytes);
     *primary = found;
 done:
+    lsp_scratch_release(ctx, mark);
     return status;
 }
 

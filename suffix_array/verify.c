@@ -26,7 +26,7 @@ lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, c
     for (int64_t i = 0; i < text->n; i++) {
         ranks[i] = -1;
     }
-    for (int64_t r = 0; r < text->n; r++) {
+    for (int64_t r = 0; r < text->n && !lsp_stopped(ctx); r++) {
         const int64_t i = lsp_index_at(suffixes, type, r);
         LSP_REQUIRE(i >= 0 && i < text->n, LSP_ERR_FORMAT, "place %lld holds suffix %lld: there are %lld", (long long)r,
                     (long long)i, (long long)text->n);
@@ -34,7 +34,8 @@ lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, c
                     (long long)ranks[i], (long long)r);
         ranks[i] = r;
     }
-    for (int64_t r = 1; r < text->n; r++) {
+    LSP_TRY(lsp_go_on(ctx));
+    for (int64_t r = 1; r < text->n && !lsp_stopped(ctx); r++) {
         const int64_t i = lsp_index_at(suffixes, type, r - 1), j = lsp_index_at(suffixes, type, r);
         const uint32_t a = lsp_symbol_at(text->symbols, text->symbol_bytes, i);
         const uint32_t b = lsp_symbol_at(text->symbols, text->symbol_bytes, j);
@@ -43,6 +44,7 @@ lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, c
                     "suffix %lld stands at place %lld, before suffix %lld, which comes before it", (long long)i,
                     (long long)r - 1, (long long)j);
     }
+    LSP_TRY(lsp_go_on(ctx));
 done:
     lsp_scratch_release(ctx, mark);
     return status;

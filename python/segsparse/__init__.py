@@ -4,8 +4,9 @@ Matrices are SciPy's, CuPy's or PyTorch's, or segsparse.Matrix; nothing is copie
 """
 
 from ._arrays import DeviceArray, to_device
-from ._library import (ArgumentError, CancelledError, Context, ConvergenceError, DeviceError, Error, FileError, FormatError,
-                       OutOfMemoryError, RangeError, UnsupportedError, cuda_device_count, lib, synchronize)
+from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceError, Error, FileError, FormatError,
+                      OutOfMemoryError, RangeError, UnsupportedError)
+from ._library import Context, cuda_device_count, lib, synchronize
 from ._matrix import Matrix
 from .matrices import (add, apply, block, check, copy, diagonal, expand, extract, filter, from_coo, from_dense,
                        from_diagonal, generate, hadamard, permute, read_mtx, reduce, scale, sort_rows, stack, stats,

@@ -12,7 +12,11 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _header as h
-from ._library import Arrays, ArgumentError, Context, UnsupportedError, current, lib, pool_of, quick
+from ._errors import INT, ArgumentError, UnsupportedError, whole
+from ._library import Arrays, Context, current, lib, pool_of, quick
+
+# What the annotations of public functions say: an array that is read, and one that is written.
+Array = Output = Any
 
 TYPES = {"<i4": h.LSP_I32, "<i8": h.LSP_I64, "<u4": h.LSP_U32, "<u8": h.LSP_U64, "<f4": h.LSP_F32, "<f8": h.LSP_F64,
          "<c16": h.LSP_C64, "|b1": h.LSP_BOOL}
@@ -28,6 +32,9 @@ MATRIX = frozenset(("<f8", "<f4", "<i8", "<i4", "<c16", "|b1"))
 INDEX = frozenset(("<i4", "<i8"))
 KEY = frozenset(("<i4", "<i8", "<u4", "<u8", "<f4", "<f8"))
 REAL = frozenset(("<f4", "<f8"))
+_F8 = frozenset(("<f8",))
+SOME = range(1, 65)  # numbers of dimensions: at least one
+_OF_LISTS = ("<i8", "<f8", "<f4", "<i4", "<c16")  # numbers without a type get the first of these that is taken
 
 copied_bytes = 0  # by all conversions of inputs so far
 
@@ -107,6 +114,9 @@ class DeviceArray:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __reduce__(self) -> Any:
+        raise ArgumentError("an array on a GPU cannot be copied or pickled: get() copies it to the host")
 
     def first(self, *shape: int) -> "DeviceArray":
         """Its first elements, in another shape. They keep this array alive."""
@@ -315,18 +325,27 @@ def interface_of(x: Any) -> dict:
     return x.__array_interface__ if interface is None else interface
 
 
-def view(x: Any, types: frozenset | None = MATRIX, what: str = "the array", write: bool = False) -> View:
-    """The view of an array with one of these types (None: any). A list, an array of another type or with gaps is
-    copied, unless it is to be written or lies on a GPU: then it is refused."""
+def view(x: Any, types: frozenset | None = MATRIX, what: str = "the array", write: bool = False,
+         dims: tuple | None = (1,)) -> View:
+    """Every array that C reads or writes comes from here: contiguous, with one of these types and numbers of dimensions
+    (None: any). A list, an array of another type or with gaps is copied, unless it is to be written or lies on a GPU:
+    then it is refused."""
     if type(x) is np.ndarray and x.flags.c_contiguous and (x.flags.writeable or not write):
         typestr = _TYPESTR_OF.get(x.dtype)
-        if typestr is not None and (types is None or typestr in types):  # the same as below, faster
-            return View(x, address(x), typestr, x.shape)
+        if typestr is not None and (types is None or typestr in types) and (dims is None or x.ndim in dims):
+            return View(x, address(x), typestr, x.shape)  # the same as below, faster
     if type(x).__module__.startswith("torch"):
         x = x.detach()
-    elif not (hasattr(x, "__cuda_array_interface__") or hasattr(x, "__array_interface__")):
-        x = np.from_dlpack(x) if hasattr(x, "__dlpack__") else np.asarray(x)
+    elif isinstance(x, np.generic) or not (hasattr(x, "__cuda_array_interface__") or hasattr(x, "__array_interface__")):
+        x = np.from_dlpack(x) if hasattr(x, "__dlpack__") else _from_list(x, types, what)
+        if write and x.base is None:
+            raise ArgumentError(f"{what} is no array: nothing can be written into it")
+        return view(x, types, what, write, dims)
     interface = interface_of(x)
+    if dims is not None and len(interface["shape"]) not in dims:
+        wanted = " or ".join(map(str, dims)) if dims is not SOME else "1 or more"
+        raise ArgumentError(f"{what} has the shape {tuple(interface['shape'])}: its number of dimensions must be "
+                            f"{wanted}")
     typestr = interface["typestr"]
     if interface.get("strides") is not None and math.prod(interface["shape"]) > 1 and not _dense(interface) \
             or (types is not None and typestr not in types):
@@ -339,6 +358,49 @@ def view(x: Any, types: frozenset | None = MATRIX, what: str = "the array", writ
     if write and read_only:
         raise ArgumentError(f"{what} is read-only")
     return View(x, pointer, typestr, interface["shape"])
+
+
+def array_of(x: Any, types: frozenset | None, what: str, dims: tuple | None = SOME) -> Any:
+    """An array as it is; a list as an array."""
+    return x if hasattr(x, "shape") else view(x, types, what, dims=dims).array
+
+
+def beside(x: Any, types: frozenset | None, what: str, family: Family, length: int | None = None) -> View:
+    """The view of a vector that must lie where arrays of the family do."""
+    v = view(x, types, what)
+    if family_of(v.array).ordinal != family.ordinal:
+        raise ArgumentError(f"{what} does not lie on {place(family)}, where the other arrays do")
+    if length is not None and v.shape != (length,):
+        raise ArgumentError(f"{what} has the shape {v.shape}: {length} elements are needed")
+    return v
+
+
+def numbers(x: Any, what: str) -> np.ndarray:
+    """One number or several, as float64 on the host."""
+    v = view(x, _F8, what, dims=(0, 1))
+    if family_of(v.array).ordinal is not None:
+        raise ArgumentError(f"{what} lies on a GPU: numbers of the host are wanted")
+    return np.asarray(v.array).reshape(-1)
+
+
+def place(family: Family) -> str:
+    return "the host" if family.ordinal is None else f"GPU {family.ordinal}"
+
+
+def _from_list(x: Any, types: frozenset | None, what: str) -> np.ndarray:
+    """A list, or a number, as an array. Numbers of Python have no type: they get one that is taken and holds them."""
+    try:
+        array = np.asarray(x)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(f"{what} forms no array: {error}") from None
+    if types is None or array.dtype.str in types:
+        return array
+    for wanted in _OF_LISTS:
+        if wanted in types and (not array.size or np.can_cast(array.dtype, wanted, "same_kind")):
+            made = array.astype(wanted)
+            if made.dtype.kind != "i" or (made == array).all():
+                return made
+    return array
 
 
 def _dense(interface: dict) -> bool:
@@ -370,7 +432,7 @@ def _converted(x: Any, interface: dict, types: frozenset | None, what: str, writ
     return result
 
 
-def to_device(x: Any, ordinal: int = 0) -> Any:
+def to_device(x: Array, ordinal: int = 0) -> Any:
     """A copy of an array or of a matrix on a GPU, as DeviceArray or segsparse.Matrix.
 
     >>> import numpy, segsparse
@@ -378,7 +440,7 @@ def to_device(x: Any, ordinal: int = 0) -> Any:
     True
     """
     from ._matrix import Matrix, operand
-    family = OnDevice(ordinal)
+    family = OnDevice(whole("ordinal", ordinal, *INT))
     if isinstance(x, np.ndarray):
         return family.put(x)
     A = operand(x)
@@ -390,7 +452,10 @@ def typestr_of(dtype: Any) -> str:
     """The typestr of whatever NumPy takes for a dtype, or of PyTorch's."""
     if "torch" in sys.modules and isinstance(dtype, sys.modules["torch"].dtype):
         dtype = str(dtype).replace("torch.", "")
-    return np.dtype(dtype).str
+    try:
+        return np.dtype(dtype).str
+    except TypeError:
+        raise ArgumentError(f"dtype is {dtype!r}: the name of a type is wanted") from None
 
 
 def host_copy(x: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The shared library: loaded once, its failures as exceptions, and contexts, which hold its memory and threads."""
+"""The shared library: loaded once, and contexts, which hold its memory and threads."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, Callable
 
 from . import _header as h
+from ._errors import (INT, ArgumentError, CancelledError, ConvergenceError, DeviceError, Error, FileError, FormatError,
+                      OutOfMemoryError, RangeError, UnsupportedError, whole)
 
 _path = str(Path(__file__).with_name("libsparse.so"))
 lib = ctypes.CDLL(_path)
@@ -23,62 +25,6 @@ quick = ctypes.PyDLL(_path)  # keeps the interpreter's lock: for calls that take
 for _name, (_result, _arguments) in h.SIGNATURES.items():
     for _function in getattr(lib, _name), getattr(quick, _name):
         _function.restype, _function.argtypes = _result, _arguments
-
-
-# ---- errors --------------------------------------------------------------------------------------------------------
-
-
-class Error(Exception):
-    """A call failed. Its text is the sentence of the library; `status` is the name of the status in C.
-
-    >>> import segsparse
-    >>> try:
-    ...     segsparse.generate("none:3")
-    ... except segsparse.Error as error:
-    ...     print(error.status)
-    LSP_ERR_ARGUMENT
-    """
-
-    status = "LSP_ERR"
-
-
-class ArgumentError(Error, ValueError):
-    """An argument makes no sense: sizes that do not match, an index out of range, an unknown name."""
-
-
-class FormatError(Error, ValueError):
-    """The input is malformed: a file, or arrays that form no matrix."""
-
-
-class FileError(Error, OSError):
-    """A file cannot be opened, read or written."""
-
-
-class OutOfMemoryError(Error, MemoryError):
-    """Out of memory, or beyond the budget of the context."""
-
-
-class DeviceError(Error, RuntimeError):
-    """There is no such device, no driver, or the device failed."""
-
-
-class UnsupportedError(Error, NotImplementedError):
-    """A sensible request that the library does not offer."""
-
-
-class RangeError(Error, OverflowError):
-    """A size, an index or an integer value does not fit its type."""
-
-
-class ConvergenceError(Error, ArithmeticError):
-    """A solver ended before it reached its tolerance. `solution` holds its last iterate."""
-
-    solution: Any = None
-
-
-class CancelledError(Error):
-    """The call was stopped by Context.cancel()."""
-
 
 _ERRORS = {
     h.LSP_ERR_ARGUMENT: ArgumentError, h.LSP_ERR_FORMAT: FormatError, h.LSP_ERR_IO: FileError,
@@ -99,6 +45,7 @@ _csr = struct.Struct("3q3P4i")
 members_of, set_members = _csr.unpack, _csr.pack_into
 assert _csr.size == ctypes.sizeof(h.lsp_csr)
 Arrays = h.lsp_array * 3  # of a matrix, given away by a context
+SHORT = 10**6  # items of work up to which no call takes long; to listen for Ctrl-C takes 20 us
 
 
 # ---- contexts ------------------------------------------------------------------------------------------------------
@@ -123,11 +70,13 @@ class Context:
     def __init__(self, device: str = "cpu", *, threads: int = 0, max_bytes: int = 0,
                  log: Callable[[str], Any] | None = None, progress: Callable[[str, float], Any] | None = None,
                  stream: int | None = None, keep: Any = None, pool: Any = None):
-        name, _, ordinal = device.partition(":")
-        if name not in ("cpu", "cuda") or (ordinal and not ordinal.isdigit()):
+        name, _, ordinal = str(device).partition(":")
+        if name not in ("cpu", "cuda") or (ordinal and not (ordinal.isascii() and ordinal.isdigit())):
             raise ArgumentError(f'device is {device!r}: it must be "cpu", "cuda" or "cuda:N"')
         self.cuda = name == "cuda"
-        self.ordinal = int(ordinal or 0)
+        self.ordinal = whole("device", int(ordinal or 0), *INT)
+        threads, max_bytes = whole("threads", threads, *INT), whole("max_bytes", max_bytes)
+        stream = None if stream is None else whole("stream", stream, 0, 2**64 - 1)
         self._settings = (device, threads, max_bytes, stream, keep, pool)
         self._lock, self._thread = threading.Lock(), 0
         self._dead: collections.deque = collections.deque()
@@ -148,12 +97,16 @@ class Context:
         self.pointer = pointer.value
         _contexts.add(self)
 
-    def call(self, function: Any, *arguments: Any) -> None:
-        """function(context, *arguments); raises what it tells, or what a function of the caller has raised."""
-        self.run(function, self.pointer, *arguments)
+    def call(self, function: Any, *arguments: Any, size: int = sys.maxsize) -> None:
+        """function(context, *arguments); raises what it tells, or what a function of the caller has raised. Ctrl-C
+        stops it, unless its work, the `size`, is less than SHORT."""
+        self.run(function, self.pointer, *arguments, size=size)
 
-    def run(self, function: Any, *arguments: Any) -> None:
+    def run(self, function: Any, *arguments: Any, size: int = sys.maxsize) -> None:
         """function(*arguments), of a plan of this context."""
+        if size >= SHORT:
+            with self.interruptible():
+                return self.run(function, *arguments, size=0)
         self._begin()
         try:
             status = function(*arguments)
@@ -163,9 +116,12 @@ class Context:
             self._thread = 0
             self._lock.release()
 
-    def make(self, csr: Any, arrays: Any, function: Any, *arguments: Any) -> tuple:
+    def make(self, csr: Any, arrays: Any, function: Any, *arguments: Any, size: int = sys.maxsize) -> tuple:
         """function(*arguments), which makes the matrix `csr`; its arrays leave the context. Returns the members of
-        the matrix."""
+        the matrix. Else as call()."""
+        if size >= SHORT:
+            with self.interruptible():
+                return self.make(csr, arrays, function, *arguments, size=0)
         self._begin()
         try:
             return self.taken(function(*arguments), csr, arrays)
@@ -297,6 +253,9 @@ class Context:
         """Waits for the GPU. Raises what its kernels found: malformed segments, columns outside a matrix."""
         self.call(lib.lsp_ctx_sync)
 
+    def __reduce__(self) -> Any:
+        raise ArgumentError("a context cannot be copied or pickled: make another")
+
     def __enter__(self) -> "Context":
         _local.stack.append(self)
         return self
@@ -355,6 +314,9 @@ class Handle:
 
     def __init__(self, context: Context, destroy: Any, value: Any):
         self.context, self.destroy, self.value = context, destroy, value
+
+    def __reduce__(self) -> Any:
+        raise ArgumentError("a plan cannot be copied or pickled: make another")
 
     def __del__(self) -> None:
         self.context.bury(self.destroy, self.value)

@@ -3,14 +3,19 @@ first argument."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from . import _header as h
-from ._arrays import (HOST, INDEX, INDEX_TYPES, MATRIX, MATRIX_TYPES, TYPES, TYPESTR, DeviceArray, Family, OnDevice,
-                      address, family_of, host_array, host_copy, host_memory, typestr_of, view)
-from ._library import Arrays, ArgumentError, Context, UnsupportedError, set_members
+from ._arrays import (HOST, INDEX, INDEX_TYPES, MATRIX, MATRIX_TYPES, TYPES, TYPESTR, Array, DeviceArray, Family,
+                      OnDevice, address, array_of, family_of, host_array, host_copy, host_memory, place, typestr_of,
+                      view)
+from ._errors import ArgumentError, UnsupportedError, pair
+from ._library import Arrays, Context, set_members
+
+Sparse = Any  # what the annotations of public functions say: a matrix
 
 
 class Matrix:
@@ -25,11 +30,9 @@ class Matrix:
 
     format = "csr"
 
-    def __init__(self, shape: tuple[int, int], indptr: Any, indices: Any, data: Any):
-        def array(x):
-            return np.asarray(x) if isinstance(x, (list, tuple)) else x
-
-        self.shape, self.indptr, self.indices, self.data = tuple(shape), array(indptr), array(indices), array(data)
+    def __init__(self, shape: tuple[int, int], indptr: Array, indices: Array, data: Array | None):
+        self.shape, self.data = pair("shape", shape), None if data is None else array_of(data, MATRIX, "data")
+        self.indptr, self.indices = array_of(indptr, INDEX, "indptr"), array_of(indices, INDEX, "indices")
 
     @property
     def nnz(self) -> int:
@@ -58,7 +61,7 @@ class Matrix:
 class Operand:
     """What C needs of a matrix. It keeps the arrays alive."""
 
-    __slots__ = ("csr", "family", "form", "shape", "indptr", "indices", "data")
+    __slots__ = ("csr", "nnz", "family", "form", "shape", "indptr", "indices", "data")
 
     @property
     def typestr(self) -> str | None:
@@ -86,13 +89,14 @@ def operand(A: Any) -> Operand:
     if type(indptr) is np.ndarray and type(indices) is np.ndarray and type(data) is np.ndarray:
         # The way of all small products: the same as below, without objects in between.
         at, column, value = INDEX_TYPES.get(indptr.dtype), INDEX_TYPES.get(indices.dtype), MATRIX_TYPES.get(data.dtype)
-        nnz = len(indices)
+        nnz = indices.size
         if (at and column and value and indptr.flags.c_contiguous and indices.flags.c_contiguous
-                and data.flags.c_contiguous and len(indptr) == shape[0] + 1 and len(data) == nnz):
+                and data.flags.c_contiguous and indptr.shape == (shape[0] + 1,)
+                and indices.shape == data.shape == (nnz,)):
             csr = result.csr = h.lsp_csr()
             set_members(csr, 0, shape[0], shape[1], nnz, address(indptr), address(indices), address(data), at, column,
                         value, 0)
-            result.family, result.form, result.shape = HOST, A, shape
+            result.family, result.form, result.shape, result.nnz = HOST, A, shape, nnz
             result.indptr, result.indices, result.data = indptr, indices, data
             return result
     result.family = family_of(indptr)
@@ -102,7 +106,7 @@ def operand(A: Any) -> Operand:
     result.csr = h.lsp_csr(shape[0], shape[1], column.shape[0], at.pointer, column.pointer,
                            value.pointer if value else None, at.type, column.type, value.type if value else h.LSP_NONE,
                            h.LSP_HOST if result.family.ordinal is None else h.LSP_CUDA)
-    result.form, result.shape = A, tuple(shape)
+    result.form, result.shape, result.nnz = A, tuple(shape), column.shape[0]
     result.indptr, result.indices, result.data = at.array, column.array, value.array if value else None
     return result
 
@@ -118,15 +122,15 @@ def with_values(A: Operand, values: Any) -> Operand:
         return A
     if hasattr(values, "format") or hasattr(values, "layout") and str(values.layout) == "torch.sparse_csr":
         other = operand(values)
-        if other.csr.nnz != A.csr.nnz or other.shape != A.shape:
-            raise ArgumentError(f"new values come in a matrix of shape {other.shape} with {other.csr.nnz} entries; "
-                                f"the plan has {A.shape} and {A.csr.nnz}")
+        if other.nnz != A.nnz or other.shape != A.shape:
+            raise ArgumentError(f"new values come in a matrix of shape {other.shape} with {other.nnz} entries; "
+                                f"the plan has {A.shape} and {A.nnz}")
         return other
     value = view(values, MATRIX, "the new values")
-    if value.shape != (A.csr.nnz,):
-        raise ArgumentError(f"new values have the shape {value.shape}; the matrix has {A.csr.nnz} entries")
+    if value.shape != (A.nnz,):
+        raise ArgumentError(f"new values have the shape {value.shape}; the matrix has {A.nnz} entries")
     result = Operand()
-    result.family, result.form, result.shape = A.family, A.form, A.shape
+    result.family, result.form, result.shape, result.nnz = A.family, A.form, A.shape, A.nnz
     result.indptr, result.indices, result.data = A.indptr, A.indices, value.array
     a = A.csr
     result.csr = h.lsp_csr(a.rows, a.cols, a.nnz, a.rowptr, a.col, value.pointer, a.rowptr_type, a.col_type,
@@ -156,18 +160,13 @@ def _scipy(kind: type, shape: tuple, indptr: Any, indices: Any, data: Any) -> An
     return result
 
 
-def made(context: Context, csr: h.lsp_csr, like: Any, function: Any, *arguments: Any) -> Any:
+def made(context: Context, csr: h.lsp_csr, like: Any, function: Any, *arguments: Any, size: int = sys.maxsize) -> Any:
     """The matrix that function(context, *arguments) makes in `csr`, in the form of the operand `like`, or of a Family's
-    arrays. Its arrays leave the context."""
+    arrays. Its arrays leave the context. size: see Context.call."""
     arrays = Arrays()
-    if type(like) is Operand and like.csr.nnz < _SHORT:
-        return wrapped(context, context.make(csr, arrays, function, context.pointer, *arguments), arrays, like)
-    with context.interruptible():
-        members = context.make(csr, arrays, function, context.pointer, *arguments)
-    return wrapped(context, members, arrays, like)
+    return wrapped(context, context.make(csr, arrays, function, context.pointer, *arguments, size=size), arrays, like)
 
 
-_SHORT = 50_000  # entries up to which no call takes long
 _SMALL = 2000  # rows and entries of a matrix whose arrays end together
 
 
@@ -246,6 +245,17 @@ def csr_types(dtype: Any, place: int = h.LSP_PLACE_SOURCE) -> h.lsp_csr_types:
     return types
 
 
+def size_of(*operands: Operand) -> int:
+    """The work of a call that reads operands, see Context.call: their entries and rows."""
+    return sum([one.nnz + one.shape[0] for one in operands])
+
+
+def products_of(a: Operand, b: Operand) -> int:
+    """The work of a product: what its number of multiplications would be if entries were spread evenly."""
+    rows, cols = a.shape
+    return a.nnz * b.nnz // ((rows if rows < cols else cols) or 1) + a.nnz + b.nnz
+
+
 def common(*operands: Operand) -> Context:
     """The context for operands, which lie in one place."""
     first = operands[0].family
@@ -255,7 +265,3 @@ def common(*operands: Operand) -> Context:
         if other.family.ordinal != first.ordinal:
             raise ArgumentError(f"matrices lie in different places: {place(first)} and {place(other.family)}")
     return first.context()
-
-
-def place(family: Family) -> str:
-    return "the host" if family.ordinal is None else f"GPU {family.ordinal}"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from ctypes import addressof, byref, c_void_p
 from typing import Any, Sequence
 
 import numpy as np
 
 from . import _header as h
-from ._arrays import HOST, INDEX, MATRIX, TYPES, family_of, view
-from ._library import ArgumentError, as_dict, current, lib
-from ._matrix import Operand, common, csr_types, made, operand
+from ._arrays import HOST, INDEX, MATRIX, TYPES, Array, beside, family_of, view
+from ._errors import ArgumentError, characters, choose, pair, real, whole
+from ._library import as_dict, current, lib
+from ._matrix import Operand, Sparse, common, csr_types, made, operand, size_of
 from .products import filter_of
 
 
@@ -27,39 +27,24 @@ REDUCTIONS = {name: number for name, number in _names("LSP_REDUCE_", h.LSP_REDUC
 SYMMETRIES = _names("LSP_SYMMETRY_", 4)
 
 
-def choose(names: dict[str, int], name: str, what: str) -> int:
-    if name not in names:
-        raise ArgumentError(f"no {what} has the name {name!r}: they are {', '.join(names)}")
-    return names[name]
-
-
-def _unary(function: Any, A: Any, *arguments: Any) -> Any:
+def _unary(function: Any, A: Sparse, *arguments: Any) -> Any:
     """function(context, A, arguments, B) as a matrix B."""
     a, B = operand(A), h.lsp_csr()
     context = common(a)
-    return made(context, B, a, function, byref(a.csr), *arguments, byref(B))
+    return made(context, B, a, function, byref(a.csr), *arguments, byref(B), size=size_of(a))
 
 
-def _changed(function: Any, A: Any, *arguments: Any) -> Any:
+def _changed(function: Any, A: Sparse, *arguments: Any) -> Any:
     """A copy of A that function(context, copy, arguments) has changed in place."""
     a, B = operand(A), h.lsp_csr()
     context = common(a)
-    context.call(lib.lsp_csr_copy, byref(a.csr), None, byref(B))
+    size = size_of(a)
+    context.call(lib.lsp_csr_copy, byref(a.csr), None, byref(B), size=size)
     try:
-        return made(context, B, a, function, byref(B), *arguments)
+        return made(context, B, a, function, byref(B), *arguments, size=size)
     except BaseException:
         context.call(lib.lsp_csr_free, byref(B))
         raise
-
-
-def _beside(a: Operand, x: Any, types: frozenset, what: str, length: int | None = None) -> Any:
-    """The view of a vector that must lie where a matrix does."""
-    v = view(x, types, what)
-    if family_of(v.array).ordinal != a.family.ordinal:
-        raise ArgumentError(f"{what} does not lie where the matrix does")
-    if length is not None and v.shape != (length,):
-        raise ArgumentError(f"{what} has the shape {v.shape}: {length} elements are needed")
-    return v
 
 
 # ---- made, read and written ----------------------------------------------------------------------------------------
@@ -74,7 +59,8 @@ def generate(spec: str, seed: int = 1, *, dtype: Any = None) -> Any:
     (10000, 10000)
     """
     context, A, types = current(), h.lsp_csr(), csr_types(dtype)
-    return made(context, A, HOST, lib.lsp_generate, spec.encode(), seed, byref(types), byref(A))
+    return made(context, A, HOST, lib.lsp_generate, characters("spec", spec), whole("seed", seed, 0, 2**64 - 1),
+                byref(types), byref(A))
 
 
 def read_mtx(path: Any, *, dtype: Any = None, keep_triangle: bool = False) -> Any:
@@ -89,10 +75,10 @@ def read_mtx(path: Any, *, dtype: Any = None, keep_triangle: bool = False) -> An
     """
     context, A = current(), h.lsp_csr()
     options = h.lsp_mtx_read_options(types=csr_types(dtype), keep_triangle=keep_triangle)
-    return made(context, A, HOST, lib.lsp_mtx_read, os.fsencode(path), byref(options), byref(A), None)
+    return made(context, A, HOST, lib.lsp_mtx_read, characters("path", path), byref(options), byref(A), None)
 
 
-def write_mtx(path: Any, A: Any, *, symmetry: str = "general", comment: str | None = None) -> None:
+def write_mtx(path: Any, A: Sparse, *, symmetry: str = "general", comment: str | None = None) -> None:
     """Writes a Matrix Market file, compressed if the path ends in ".gz". Numbers read back to the same bits.
 
     >>> import os, segsparse, tempfile
@@ -101,11 +87,11 @@ def write_mtx(path: Any, A: Any, *, symmetry: str = "general", comment: str | No
     """
     a = operand(A)
     options = h.lsp_mtx_write_options(symmetry=choose(SYMMETRIES, symmetry, "symmetry"),
-                                      comment=None if comment is None else comment.encode())
-    common(a).call(lib.lsp_mtx_write, os.fsencode(path), byref(a.csr), byref(options))
+                                      comment=None if comment is None else characters("comment", comment))
+    common(a).call(lib.lsp_mtx_write, characters("path", path), byref(a.csr), byref(options))
 
 
-def from_coo(row: Any, col: Any, data: Any, shape: tuple[int, int], *, dtype: Any = None) -> Any:
+def from_coo(row: Array, col: Array, data: Array | None, shape: tuple[int, int], *, dtype: Any = None) -> Any:
     """The matrix of triples in any order; those at the same place are summed in their order.
 
     >>> import segsparse
@@ -115,26 +101,27 @@ def from_coo(row: Any, col: Any, data: Any, shape: tuple[int, int], *, dtype: An
     r, c, v = view(row, INDEX, "row"), view(col, INDEX, "col"), None if data is None else view(data, MATRIX, "data")
     if r.typestr != c.typestr:
         raise ArgumentError(f"row has elements of {np.dtype(r.typestr)} and col of {np.dtype(c.typestr)}")
-    if r.shape != c.shape or len(r.shape) != 1 or (v is not None and v.shape != r.shape):
+    if r.shape != c.shape or (v is not None and v.shape != r.shape):
         raise ArgumentError(f"row, col and data have the shapes {r.shape}, {c.shape}, {v and v.shape}")
     family = family_of(r.array)
-    triples = h.lsp_coo(rows=shape[0], cols=shape[1], nnz=r.shape[0], row=r.pointer, col=c.pointer,
+    if any(family_of(one.array).ordinal != family.ordinal for one in (c, v) if one is not None):
+        raise ArgumentError("row, col and data do not lie in one place")
+    rows, cols = pair("shape", shape)
+    triples = h.lsp_coo(rows=rows, cols=cols, nnz=r.shape[0], row=r.pointer, col=c.pointer,
                         val=v.pointer if v else None, index_type=r.type, val_type=v.type if v else h.LSP_NONE,
                         where=int(family.ordinal is not None))
     context, B, types = family.context(), h.lsp_csr(), csr_types(dtype)
     return made(context, B, family, lib.lsp_coo_to_csr, byref(triples), byref(types), byref(B), None)
 
 
-def from_dense(D: Any) -> Any:
+def from_dense(D: Array) -> Any:
     """The matrix of the elements of an array that are not 0.
 
     >>> import numpy, segsparse
     >>> segsparse.from_dense(numpy.eye(3)).nnz
     3
     """
-    v = view(D, MATRIX, "the dense matrix")
-    if len(v.shape) != 2:
-        raise ArgumentError(f"a matrix has 2 dimensions, and not {len(v.shape)}")
+    v = view(D, MATRIX, "D", dims=(2,))
     family = family_of(v.array)
     dense = h.lsp_dense(rows=v.shape[0], cols=v.shape[1], val=v.pointer, val_type=v.type,
                         where=int(family.ordinal is not None))
@@ -142,7 +129,7 @@ def from_dense(D: Any) -> Any:
     return made(context, B, family, lib.lsp_dense_to_csr, byref(dense), byref(B))
 
 
-def copy(A: Any, *, dtype: Any = None) -> Any:
+def copy(A: Sparse, *, dtype: Any = None) -> Any:
     """A in other types; dtype "pattern" leaves its values out.
 
     >>> import segsparse
@@ -156,7 +143,7 @@ def copy(A: Any, *, dtype: Any = None) -> Any:
 # ---- whole matrices ------------------------------------------------------------------------------------------------
 
 
-def transpose(A: Any) -> Any:
+def transpose(A: Sparse) -> Any:
     """A transposed, with sorted rows.
 
     >>> import segsparse
@@ -166,7 +153,7 @@ def transpose(A: Any) -> Any:
     return _unary(lib.lsp_csr_transpose, A)
 
 
-def sort_rows(A: Any) -> Any:
+def sort_rows(A: Sparse) -> Any:
     """A with the entries of each row sorted by column.
 
     >>> import segsparse
@@ -177,7 +164,7 @@ def sort_rows(A: Any) -> Any:
     return _changed(lib.lsp_csr_sort, A)
 
 
-def add(A: Any, B: Any, alpha: float = 1, beta: float = 1) -> Any:
+def add(A: Sparse, B: Sparse, alpha: float = 1, beta: float = 1) -> Any:
     """alpha A + beta B.
 
     >>> import segsparse
@@ -187,10 +174,11 @@ def add(A: Any, B: Any, alpha: float = 1, beta: float = 1) -> Any:
     """
     a, b, C = operand(A), operand(B), h.lsp_csr()
     context = common(a, b)
-    return made(context, C, a, lib.lsp_csr_add, alpha, byref(a.csr), beta, byref(b.csr), byref(C))
+    return made(context, C, a, lib.lsp_csr_add, real("alpha", alpha), byref(a.csr), real("beta", beta), byref(b.csr),
+                byref(C), size=size_of(a, b))
 
 
-def hadamard(A: Any, B: Any) -> Any:
+def hadamard(A: Sparse, B: Sparse) -> Any:
     """A B, entry by entry, where both have one.
 
     >>> import segsparse
@@ -198,12 +186,11 @@ def hadamard(A: Any, B: Any) -> Any:
     >>> float(segsparse.hadamard(A, A)[0, 0])
     16.0
     """
-    b = operand(B)
-    common(operand(A), b)
-    return _unary(lib.lsp_csr_hadamard, A, byref(b.csr))
+    a, b, C = operand(A), operand(B), h.lsp_csr()
+    return made(common(a, b), C, a, lib.lsp_csr_hadamard, byref(a.csr), byref(b.csr), byref(C), size=size_of(a, b))
 
 
-def filter(A: Any, *, mask: Any = None, complement: bool = False, drop: float | None = None,
+def filter(A: Sparse, *, mask: Sparse | None = None, complement: bool = False, drop: float | None = None,
            keep: int | None = None) -> Any:
     """The entries of A that the mask has (or has not), with |value| > drop, the `keep` largest of each row.
 
@@ -217,7 +204,7 @@ def filter(A: Any, *, mask: Any = None, complement: bool = False, drop: float | 
     return _unary(lib.lsp_csr_filter, a, byref(chosen))
 
 
-def permute(A: Any, rows: Any = None, cols: Any = None) -> Any:
+def permute(A: Sparse, rows: Array | None = None, cols: Array | None = None) -> Any:
     """B[i][j] = A[rows[i]][cols[j]]; None keeps the order.
 
     >>> import segsparse
@@ -226,15 +213,15 @@ def permute(A: Any, rows: Any = None, cols: Any = None) -> Any:
     [[0.0, 3.0], [1.0, 2.0]]
     """
     a = operand(A)
-    r = None if rows is None else _beside(a, rows, INDEX, "rows", a.shape[0])
-    c = None if cols is None else _beside(a, cols, INDEX, "cols", a.shape[1])
+    r = None if rows is None else beside(rows, INDEX, "rows", a.family, a.shape[0])
+    c = None if cols is None else beside(cols, INDEX, "cols", a.family, a.shape[1])
     if r and c and r.typestr != c.typestr:
         raise ArgumentError("rows and cols have different types")
     given = r or c
     return _unary(lib.lsp_csr_permute, a, r and r.pointer, c and c.pointer, given.type if given else h.LSP_NONE)
 
 
-def expand(A: Any, symmetry: str = "symmetric") -> Any:
+def expand(A: Sparse, symmetry: str = "symmetric") -> Any:
     """The whole matrix of one triangle: "symmetric", "skew" or "hermitian".
 
     >>> import segsparse
@@ -244,18 +231,19 @@ def expand(A: Any, symmetry: str = "symmetric") -> Any:
     return _unary(lib.lsp_csr_expand, A, choose(SYMMETRIES, symmetry, "symmetry"))
 
 
-def check(A: Any, *, sorted: bool = False, unique: bool = False, finite: bool = False) -> None:
+def check(A: Sparse, *, sorted: bool = False, unique: bool = False, finite: bool = False) -> None:
     """Raises FormatError, which names the first offending row, if the arrays form no matrix.
 
     >>> import segsparse
     >>> segsparse.check(segsparse.generate("er:10:3"), sorted=True, unique=True, finite=True)
     """
     a = operand(A)
-    flags = sorted * h.LSP_CHECK_SORTED | unique * h.LSP_CHECK_UNIQUE | finite * h.LSP_CHECK_FINITE
+    flags = (bool(sorted) * h.LSP_CHECK_SORTED | bool(unique) * h.LSP_CHECK_UNIQUE
+             | bool(finite) * h.LSP_CHECK_FINITE)
     common(a).call(lib.lsp_csr_check, byref(a.csr), flags)
 
 
-def stats(A: Any) -> dict:
+def stats(A: Sparse) -> dict:
     """Facts of a matrix: lengths of rows, bandwidths, symmetry, what A A would need.
 
     >>> import segsparse
@@ -270,7 +258,7 @@ def stats(A: Any) -> dict:
 # ---- values --------------------------------------------------------------------------------------------------------
 
 
-def scale(A: Any, rows: Any = None, cols: Any = None) -> Any:
+def scale(A: Sparse, rows: Array | None = None, cols: Array | None = None) -> Any:
     """B[i][j] = rows[i] A[i][j] cols[j]; None stands for ones.
 
     >>> import segsparse
@@ -279,13 +267,13 @@ def scale(A: Any, rows: Any = None, cols: Any = None) -> Any:
     [[1.0, 2.0], [0.0, 30.0]]
     """
     a = operand(A)
-    types = frozenset((a.typestr,))
-    r = None if rows is None else _beside(a, rows, types, "rows", a.shape[0])
-    c = None if cols is None else _beside(a, cols, types, "cols", a.shape[1])
+    types = frozenset((a.typestr or "<f8",))
+    r = None if rows is None else beside(rows, types, "rows", a.family, a.shape[0])
+    c = None if cols is None else beside(cols, types, "cols", a.family, a.shape[1])
     return _changed(lib.lsp_csr_scale, a, r and r.pointer, c and c.pointer)
 
 
-def apply(A: Any, function: str, parameter: float = 0) -> Any:
+def apply(A: Sparse, function: str, parameter: float = 0) -> Any:
     """A function of each stored value: "abs", "negate", "reciprocal", "sqrt", "sign", "conjugate", "multiply", "add",
     "power", "constant"; the last four have a parameter.
 
@@ -293,10 +281,10 @@ def apply(A: Any, function: str, parameter: float = 0) -> Any:
     >>> segsparse.apply(segsparse.from_dense([[4.0, 9.0]]), "sqrt").toarray().tolist()
     [[2.0, 3.0]]
     """
-    return _changed(lib.lsp_csr_apply, A, choose(FUNCTIONS, function, "function"), parameter)
+    return _changed(lib.lsp_csr_apply, A, choose(FUNCTIONS, function, "function"), real("parameter", parameter))
 
 
-def reduce(A: Any, reduction: str = "sum", axis: int | None = None) -> Any:
+def reduce(A: Sparse, reduction: str = "sum", axis: int | None = None) -> Any:
     """The stored entries of each row (axis 1), of each column (axis 0), or all together (None): "sum", "min", "max",
     "count", "norm1", "norm2", "norm-max". The order of a sum depends on their number alone.
 
@@ -306,6 +294,7 @@ def reduce(A: Any, reduction: str = "sum", axis: int | None = None) -> Any:
     ([3.0, 3.0], 3.7416573867739413)
     """
     a, number = operand(A), choose(REDUCTIONS, reduction, "reduction")
+    axis = axis if axis is None else whole("axis", axis)
     if axis not in (None, 0, 1):
         raise ArgumentError(f"axis is {axis}: it must be 0, 1 or None")
     own, integer = a.typestr, a.typestr in ("<i4", "<i8", "|b1")
@@ -318,11 +307,12 @@ def reduce(A: Any, reduction: str = "sum", axis: int | None = None) -> Any:
     shape = (1,) if axis is None else (a.shape[1 - axis],)
     results = a.family.empty(shape, typestr)
     where = h.LSP_REDUCE_ALL if axis is None else h.LSP_REDUCE_EACH_ROW if axis == 1 else h.LSP_REDUCE_EACH_COL
-    common(a).call(lib.lsp_csr_reduce, byref(a.csr), number, where, view(results).pointer)
+    common(a).call(lib.lsp_csr_reduce, byref(a.csr), number, where, view(results).pointer,
+                   size=size_of(a) + a.shape[1])
     return results[0] if axis is None and hasattr(results, "__getitem__") else results
 
 
-def diagonal(A: Any) -> Any:
+def diagonal(A: Sparse) -> Any:
     """A[i][i]; 0 where A has no entry.
 
     >>> import segsparse
@@ -331,12 +321,12 @@ def diagonal(A: Any) -> Any:
     """
     a = operand(A)
     result = a.family.empty((min(a.shape),), a.typestr or "<f8")
-    common(a).call(lib.lsp_csr_diagonal, byref(a.csr), view(result).pointer)
+    common(a).call(lib.lsp_csr_diagonal, byref(a.csr), view(result).pointer, size=size_of(a))
     a.family.finish()
     return result
 
 
-def from_diagonal(x: Any) -> Any:
+def from_diagonal(x: Array | int) -> Any:
     """The matrix with this diagonal; a number n stands for the identity of n rows.
 
     >>> import segsparse
@@ -344,9 +334,9 @@ def from_diagonal(x: Any) -> Any:
     (3, [[1.0, 0.0], [0.0, 2.0]])
     """
     B = h.lsp_csr()
-    if isinstance(x, int):
-        return made(current(), B, HOST, lib.lsp_csr_from_diagonal, x, None, h.LSP_F64, h.LSP_HOST, byref(B))
-    v = view(x, MATRIX, "the diagonal")
+    if isinstance(x, (int, np.integer)):
+        return made(current(), B, HOST, lib.lsp_csr_from_diagonal, whole("x", x), None, h.LSP_F64, h.LSP_HOST, byref(B))
+    v = view(x, MATRIX, "x")
     family = family_of(v.array)
     return made(family.context(), B, family, lib.lsp_csr_from_diagonal, v.shape[0], v.pointer, v.type,
                 int(family.ordinal is not None), byref(B))
@@ -355,19 +345,19 @@ def from_diagonal(x: Any) -> Any:
 # ---- parts, stacks, dense ------------------------------------------------------------------------------------------
 
 
-def block(A: Any, rows: tuple[int, int], cols: tuple[int, int] | None = None) -> Any:
+def block(A: Sparse, rows: tuple[int, int], cols: tuple[int, int] | None = None) -> Any:
     """Rows rows[0] .. rows[1]-1 and columns cols[0] .. cols[1]-1 of A.
 
     >>> import segsparse
     >>> segsparse.block(segsparse.generate("poisson2d:10"), (10, 20)).shape
     (10, 100)
     """
-    a = operand(A)
-    cols = cols or (0, a.shape[1])
-    return _unary(lib.lsp_csr_block, a, rows[0], rows[1] - rows[0], cols[0], cols[1] - cols[0])
+    a, (top, bottom) = operand(A), pair("rows", rows, -2**62, 2**62)
+    left, right = (0, a.shape[1]) if cols is None else pair("cols", cols, -2**62, 2**62)
+    return _unary(lib.lsp_csr_block, a, top, bottom - top, left, right - left)
 
 
-def extract(A: Any, rows: Any = None, cols: Any = None) -> Any:
+def extract(A: Sparse, rows: Array | None = None, cols: Array | None = None) -> Any:
     """B[i][j] = A[rows[i]][cols[j]], for lists in any order, with repeats; None: all.
 
     >>> import segsparse
@@ -377,30 +367,30 @@ def extract(A: Any, rows: Any = None, cols: Any = None) -> Any:
     """
     a, lists, kept = operand(A), [], []
     for name, chosen in (("rows", rows), ("cols", cols)):
-        v = None if chosen is None else _beside(a, chosen, INDEX, name)
+        v = None if chosen is None else beside(chosen, INDEX, name, a.family)
         kept.append(v)
         lists.append(None if v is None else byref(h.lsp_index_list(v.pointer, v.shape[0], v.type)))
     return _unary(lib.lsp_csr_extract, a, *lists)
 
 
-def tril(A: Any, k: int = 0) -> Any:
+def tril(A: Sparse, k: int = 0) -> Any:
     """The entries with column - row <= k.
 
     >>> import segsparse
     >>> segsparse.tril(segsparse.generate("poisson2d:3"), -1).nnz
     12
     """
-    return _unary(lib.lsp_csr_triangle, A, h.LSP_TRIANGLE_LOWER, k)
+    return _unary(lib.lsp_csr_triangle, A, h.LSP_TRIANGLE_LOWER, whole("k", k))
 
 
-def triu(A: Any, k: int = 0) -> Any:
+def triu(A: Sparse, k: int = 0) -> Any:
     """The entries with column - row >= k.
 
     >>> import segsparse
     >>> segsparse.triu(segsparse.generate("poisson2d:3")).nnz
     21
     """
-    return _unary(lib.lsp_csr_triangle, A, h.LSP_TRIANGLE_UPPER, k)
+    return _unary(lib.lsp_csr_triangle, A, h.LSP_TRIANGLE_UPPER, whole("k", k))
 
 
 def stack(blocks: Sequence[Sequence]) -> Any:
@@ -411,9 +401,13 @@ def stack(blocks: Sequence[Sequence]) -> Any:
     >>> segsparse.stack([[A, None], [None, A]]).shape
     (18, 18)
     """
-    width = len(blocks[0])
-    if any(len(row) != width for row in blocks):
-        raise ArgumentError("rows of blocks have different lengths")
+    try:
+        widths = {len(row) for row in blocks}
+    except TypeError:
+        raise ArgumentError(f"blocks is {blocks!r}: a list of lists of matrices is wanted") from None
+    if len(widths) != 1:
+        raise ArgumentError(f"rows of blocks have the lengths {sorted(widths)}: they must be equal")
+    (width,) = widths
     all_of = [None if one is None else operand(one) for row in blocks for one in row]
     given = [one for one in all_of if one is not None]
     if not given:
@@ -423,7 +417,7 @@ def stack(blocks: Sequence[Sequence]) -> Any:
     return made(context, B, given[0], lib.lsp_csr_stack, pointers, len(blocks), width, byref(B))
 
 
-def to_dense(A: Any) -> Any:
+def to_dense(A: Sparse) -> Any:
     """A as an array of two dimensions, where A lies.
 
     >>> import segsparse
@@ -433,7 +427,7 @@ def to_dense(A: Any) -> Any:
     a = operand(A)
     typestr = a.typestr or "<f8"
     result = a.family.empty(a.shape, typestr)
-    dense = h.lsp_dense(rows=a.shape[0], cols=a.shape[1], val=view(result).pointer, val_type=TYPES[typestr],
+    dense = h.lsp_dense(rows=a.shape[0], cols=a.shape[1], val=view(result, dims=(2,)).pointer, val_type=TYPES[typestr],
                         where=a.csr.where)
     common(a).call(lib.lsp_csr_to_dense, byref(a.csr), byref(dense))
     return result

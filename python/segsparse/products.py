@@ -6,34 +6,31 @@ from ctypes import addressof, byref, c_void_p
 from typing import Any, Callable, Sequence
 
 from . import _header as h
-from ._library import Arrays, ArgumentError, Context, Handle, as_dict, lib, members_of
-from ._matrix import Operand, common, csr_types, made, operand, with_values, wrapped
+from ._arrays import Array
+from ._errors import ArgumentError, choose, real, whole
+from ._library import Arrays, Context, Handle, as_dict, lib, members_of
+from ._matrix import Operand, Sparse, common, csr_types, made, operand, products_of, size_of, with_values, wrapped
 
 SEMIRINGS = {lib.lsp_semiring_name(i).decode(): i for i in range(h.LSP_SEMIRINGS)}
 
 
-def semiring_number(name: str) -> int:
-    try:
-        return SEMIRINGS[name]
-    except KeyError:
-        raise ArgumentError(f"no semiring has the name {name!r}: they are {', '.join(SEMIRINGS)}") from None
-
-
 def _options(operands: tuple, semiring: str = "plus-times", transpose_a: bool = False, transpose_b: bool = False,
-             dtype: Any = None, mask: Any = None, complement: bool = False, drop: float | None = None,
+             dtype: Any = None, mask: Sparse | None = None, complement: bool = False, drop: float | None = None,
              keep: int | None = None, place: int = h.LSP_PLACE_SOURCE) -> h.lsp_spgemm_options:
     chosen = filter_of(operands, mask, complement, drop, keep)
-    options = h.lsp_spgemm_options(semiring=semiring_number(semiring), transpose_a=transpose_a,
-                                   transpose_b=transpose_b, types=csr_types(dtype, place), filter=chosen)
+    options = h.lsp_spgemm_options(semiring=choose(SEMIRINGS, semiring, "semiring"), transpose_a=bool(transpose_a),
+                                   transpose_b=bool(transpose_b), types=csr_types(dtype, place), filter=chosen)
     options.kept = chosen  # its mask
     return options
 
 
 def filter_of(operands: tuple, mask: Any, complement: bool, drop: float | None, keep: int | None) -> h.lsp_filter:
     """The filter of these arguments. It keeps the mask alive."""
-    if keep is not None and keep < 1:
+    most = 0 if keep is None else whole("keep", keep)
+    if keep is not None and most < 1:
         raise ArgumentError(f"keep is {keep}: at least 1 entry of a row is kept")
-    chosen = h.lsp_filter(complement=complement, drop=drop is not None, tolerance=drop or 0, largest=keep or 0)
+    chosen = h.lsp_filter(complement=bool(complement), drop=drop is not None, largest=most,
+                          tolerance=0 if drop is None else real("drop", drop))
     if mask is not None:
         chosen.kept = operand(mask)
         common(*operands, chosen.kept)
@@ -41,9 +38,10 @@ def filter_of(operands: tuple, mask: Any, complement: bool, drop: float | None, 
     return chosen
 
 
-def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semiring: str = "plus-times",
-             drop: float | None = None, keep: int | None = None, transpose_a: bool = False, transpose_b: bool = False,
-             dtype: Any = None, out_of_core: Callable[[int, Any], Any] | None = None, block_bytes: int = 0) -> Any:
+def multiply(A: Sparse, B: Sparse, *, mask: Sparse | None = None, complement: bool = False,
+             semiring: str = "plus-times", drop: float | None = None, keep: int | None = None,
+             transpose_a: bool = False, transpose_b: bool = False, dtype: Any = None,
+             out_of_core: Callable[[int, Any], Any] | None = None, block_bytes: int = 0) -> Any:
     """C = A B, with sorted rows, in the form of A. The bits are the same on every device, for any number of threads.
 
     >>> import numpy, scipy.sparse, segsparse
@@ -60,6 +58,8 @@ def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semi
     out_of_core: a function of (first_row, block), called with one block of rows after another, for a C larger than
     memory; then nothing is returned. block_bytes bounds a block before it is filtered.
     """
+    if block_bytes != 0:
+        block_bytes = whole("block_bytes", block_bytes)
     a = operand(A)
     b = a if B is A else operand(B)
     context = common(a, b)
@@ -72,21 +72,20 @@ def multiply(A: Any, B: Any, *, mask: Any = None, complement: bool = False, semi
                                  h.LSP_PLACE_CUDA if on_gpu else h.LSP_PLACE_SOURCE))
     if out_of_core is None:
         C = h.lsp_csr()
-        return made(context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None)
-
+        return made(context, C, a, lib.lsp_spgemm, byref(a.csr), byref(b.csr), options, byref(C), None,
+                    size=products_of(a, b))
     def sink(user, first_row, rows):
         block, arrays = h.lsp_csr(), Arrays()
         copy = context.taken(lib.lsp_csr_copy(context.pointer, rows, None, byref(block)), block, arrays)
         out_of_core(first_row, wrapped(context, copy, arrays, a))
         return h.LSP_OK
 
-    with context.interruptible():
-        context.call(lib.lsp_spgemm_stream, byref(a.csr), byref(b.csr), options, block_bytes,
-                     h.lsp_spgemm_sink(context.guarded(sink, h.LSP_ERR_ARGUMENT)), None, None)
+    context.call(lib.lsp_spgemm_stream, byref(a.csr), byref(b.csr), options, block_bytes,
+                 h.lsp_spgemm_sink(context.guarded(sink, h.LSP_ERR_ARGUMENT)), None, None)
     return None
 
 
-def explain(A: Any, B: Any, *, semiring: str = "plus-times", transpose_a: bool = False, transpose_b: bool = False,
+def explain(A: Sparse, B: Sparse, *, semiring: str = "plus-times", transpose_a: bool = False, transpose_b: bool = False,
             dtype: Any = None) -> dict:
     """How A B would be made: method, reason, multiplications, bounds of its entries and bytes.
 
@@ -97,11 +96,12 @@ def explain(A: Any, B: Any, *, semiring: str = "plus-times", transpose_a: bool =
     """
     a, b, info = operand(A), operand(B), h.lsp_spgemm_info()
     options = _options((a, b), semiring, transpose_a, transpose_b, dtype)
-    common(a, b).call(lib.lsp_spgemm_explain, byref(a.csr), byref(b.csr), byref(options), byref(info))
+    common(a, b).call(lib.lsp_spgemm_explain, byref(a.csr), byref(b.csr), byref(options), byref(info),
+                      size=products_of(a, b))
     return as_dict(info)
 
 
-def multiply_add(alpha: float, A: Any, B: Any, beta: float, D: Any, *, semiring: str = "plus-times",
+def multiply_add(alpha: float, A: Sparse, B: Sparse, beta: float, D: Sparse, *, semiring: str = "plus-times",
                  transpose_a: bool = False, transpose_b: bool = False, dtype: Any = None) -> Any:
     """C = alpha A B + beta D.
 
@@ -113,11 +113,11 @@ def multiply_add(alpha: float, A: Any, B: Any, beta: float, D: Any, *, semiring:
     a, b, d, C = operand(A), operand(B), operand(D), h.lsp_csr()
     context = common(a, b, d)
     options = _options((a, b), semiring, transpose_a, transpose_b, dtype)
-    return made(context, C, a, lib.lsp_spgemm_add, alpha, byref(a.csr), byref(b.csr), beta, byref(d.csr),
-                byref(options), byref(C), None)
+    return made(context, C, a, lib.lsp_spgemm_add, real("alpha", alpha), byref(a.csr), byref(b.csr), real("beta", beta),
+                byref(d.csr), byref(options), byref(C), None, size=products_of(a, b) + size_of(d))
 
 
-def triple(R: Any, A: Any, P: Any, *, semiring: str = "plus-times", dtype: Any = None) -> Any:
+def triple(R: Sparse, A: Sparse, P: Sparse, *, semiring: str = "plus-times", dtype: Any = None) -> Any:
     """C = R A P; R None stands for P transposed. The product with fewer multiplications is made first.
 
     >>> import segsparse
@@ -130,7 +130,7 @@ def triple(R: Any, A: Any, P: Any, *, semiring: str = "plus-times", dtype: Any =
     context = common(a, p) if r is None else common(a, p, r)
     options = _options((a, p), semiring, dtype=dtype)
     return made(context, C, a, lib.lsp_spgemm_triple, byref(r.csr) if r else None, byref(a.csr), byref(p.csr),
-                byref(options), byref(C), None)
+                byref(options), byref(C), None, size=products_of(a, p))
 
 
 # ---- many products in one call -------------------------------------------------------------------------------------
@@ -173,7 +173,8 @@ def multiply_batch(A: Sequence, B: Sequence, *, semiring: str = "plus-times", tr
     options = _options((), semiring, transpose_a, transpose_b, dtype)
     products = (h.lsp_csr * len(a))()
     context.call(lib.lsp_spgemm_batch, len(a), (h.lsp_csr * len(a))(*(one.csr for one in a)),
-                 (h.lsp_csr * len(a))(*(one.csr for one in b)), byref(options), products, None)
+                 (h.lsp_csr * len(a))(*(one.csr for one in b)), byref(options), products, None,
+                 size=sum(map(products_of, a, b)))
     batch = _Batch(context, products)
     return [wrapped(context, members_of(product), (batch,) * 3, one) for product, one in zip(products, a)]
 
@@ -191,9 +192,11 @@ class _Plan:
         self._context = common(*(one for one in operands if one is not None))
         first = next(one for one in operands if one is not None)
         self._form, self._result, self._csr = first, None, None
-        handle = c_void_p()
+        given = [one for one in operands if one is not None]
+        handle, self._size = c_void_p(), products_of(given[0], given[-1])
         extra = () if options is None else (byref(options),)
-        self._context.call(getattr(lib, f"lsp_{self._name}_plan_create"), *self._pointers(), *extra, byref(handle))
+        self._context.call(getattr(lib, f"lsp_{self._name}_plan_create"), *self._pointers(), *extra, byref(handle),
+                           size=self._size)
         self._handle = Handle(self._context, getattr(lib, f"lsp_{self._name}_plan_destroy"), handle.value)
 
     def _pointers(self) -> list:
@@ -207,20 +210,22 @@ class _Plan:
         C = h.lsp_csr()
         arrays = Arrays()
         csr = self._context.make(C, arrays, getattr(lib, f"lsp_{self._name}_execute"), self._handle.value,
-                                 *self._arguments(), byref(C))
+                                 *self._arguments(), byref(C), size=self._size)
         self._result = wrapped(self._context, csr, arrays, self._form)
         self._csr = operand(self._result)
         return self._result
 
-    def update(self, *values: Any) -> Any:
+    def update(self, *values: Array) -> Any:
         """Computes the result again, into the same arrays, and returns it. `values`: new ones for each matrix, in
         order, as an array or as a matrix of the same structure; None keeps the old ones, or what they are now."""
+        if len(values) > len(self._operands):
+            raise ArgumentError(f"new values of {len(values)} matrices are given; the plan has {len(self._operands)}")
         self._operands = tuple(one if one is None else with_values(one, new) for one, new in
                                zip(self._operands, values + (None,) * (len(self._operands) - len(values))))
         if self._result is None:
             return self.execute()
         self._context.run(getattr(lib, f"lsp_{self._name}_refill"), self._handle.value, *self._arguments(),
-                          byref(self._csr.csr))
+                          byref(self._csr.csr), size=self._size)
         return self._result
 
     @property
@@ -228,7 +233,7 @@ class _Plan:
         """What the plan is: method, reason, bytes."""
         info = h.lsp_spgemm_info() if self._name.startswith("spgemm") else h.lsp_csr_plan_info()
         both = (None, byref(info)) if self._name == "spgemm_triple" else (byref(info),)
-        self._context.run(getattr(lib, f"lsp_{self._name}_plan_get_info"), self._handle.value, *both)
+        self._context.run(getattr(lib, f"lsp_{self._name}_plan_get_info"), self._handle.value, *both, size=0)
         return as_dict(info)
 
 
@@ -247,7 +252,7 @@ class MultiplyPlan(_Plan):
 
     _name = "spgemm"
 
-    def __init__(self, A: Any, B: Any, *, semiring: str = "plus-times", transpose_a: bool = False,
+    def __init__(self, A: Sparse, B: Sparse, *, semiring: str = "plus-times", transpose_a: bool = False,
                  transpose_b: bool = False, dtype: Any = None):
         operands = operand(A), operand(B)
         super().__init__(operands, _options(operands, semiring, transpose_a, transpose_b, dtype))
@@ -265,7 +270,7 @@ class TriplePlan(_Plan):
 
     _name = "spgemm_triple"
 
-    def __init__(self, R: Any, A: Any, P: Any, *, semiring: str = "plus-times", dtype: Any = None):
+    def __init__(self, R: Sparse, A: Sparse, P: Sparse, *, semiring: str = "plus-times", dtype: Any = None):
         operands = None if R is None else operand(R), operand(A), operand(P)
         super().__init__(operands, _options(operands[1:], semiring, dtype=dtype))
         self._form = operands[1]
@@ -283,7 +288,7 @@ class TransposePlan(_Plan):
 
     _name = "csr_transpose"
 
-    def __init__(self, A: Any):
+    def __init__(self, A: Sparse):
         super().__init__((operand(A),), None)
 
 
@@ -299,10 +304,10 @@ class AddPlan(_Plan):
 
     _name = "csr_add"
 
-    def __init__(self, alpha: float, A: Any, beta: float, B: Any):
-        self.alpha, self.beta = alpha, beta
+    def __init__(self, alpha: float, A: Sparse, beta: float, B: Sparse):
+        self.alpha, self.beta = real("alpha", alpha), real("beta", beta)
         super().__init__((operand(A), operand(B)), None)
 
     def _arguments(self) -> list:
         a, b = self._pointers()
-        return [self.alpha, a, self.beta, b]
+        return [real("alpha", self.alpha), a, real("beta", self.beta), b]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from ctypes import byref
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from . import _header as h
-from ._arrays import INDEX, KEY, DeviceArray, Family, View, family_of, host_copy, view
-from ._library import ArgumentError, lib
+from ._arrays import (HOST, INDEX, KEY, SOME, Array, DeviceArray, Family, View, array_of, beside, family_of, host_copy,
+                      view)
+from ._errors import INT, ArgumentError, UnsupportedError, choose, pair, whole
+from ._library import lib
 from .moving import gather
 
 METHODS = {lib.lsp_sort_method_name(i).decode(): i for i in range(h.LSP_SORT_METHODS)}
@@ -19,43 +21,66 @@ METHODS = {lib.lsp_sort_method_name(i).decode(): i for i in range(h.LSP_SORT_MET
 class _Sort:
     """The parts that all sorts share: keys, values or positions, and the arrays that receive them."""
 
-    def __init__(self, keys: Any, values: Any, positions: bool, flags: int, wants_keys: bool = True):
-        self.keys = view(keys, KEY, "keys")
+    def __init__(self, keys: Any, values: Any, positions: bool, flags: int, wants_keys: bool = True, dims: Any = SOME):
+        self.keys = view(keys, KEY, "keys", dims=dims)
+        self.dtype = keys.dtype if isinstance(keys, np.ndarray) else None
         self.family = family_of(self.keys.array)
         self.n = math.prod(self.keys.shape)
         self.keys_out = self.family.empty(self.keys.shape, self.keys.typestr) if wants_keys else None
         self.values_out, self.members = None, {
             "n": self.n, "key_type": self.keys.type, "keys": self.keys.pointer, "flags": flags,
-            "keys_out": view(self.keys_out, None).pointer if wants_keys else None,
+            "keys_out": view(self.keys_out, None, dims=None).pointer if wants_keys else None,
             "where": int(self.family.ordinal is not None)}
         if positions:
             self.values_out = self.family.empty(self.keys.shape, "<i8")
             self.members.update(value_bytes=8, flags=flags | h.LSP_SORT_POSITIONS)
         elif values is not None:
-            v = self.given = view(values, None, "values")
+            v = self.given = view(values, None, "values", dims=dims)
+            if family_of(v.array).ordinal != self.family.ordinal:
+                raise ArgumentError("values do not lie where the keys do")
             if v.shape != self.keys.shape or v.itemsize not in (4, 8, 16):
                 raise ArgumentError(f"values have the shape {v.shape} and {v.itemsize} bytes each: they must have the "
                                     f"shape of the keys, {self.keys.shape}, and 4, 8 or 16 bytes")
             self.values_out = self.family.empty(v.shape, v.typestr)
             self.members.update(value_bytes=v.itemsize, values=v.pointer)
         if self.values_out is not None:
-            self.members["values_out"] = view(self.values_out, None).pointer
+            self.members["values_out"] = view(self.values_out, None, dims=None).pointer
 
     def run(self, function: Any, args: Any) -> Any:
-        self.family.context().call(function, byref(args), None)
+        self.family.context().call(function, byref(args), None, size=self.n)
         self.family.finish()
         if self.keys_out is None:
             return self.values_out
+        if self.dtype is not None and self.family is HOST:
+            self.keys_out = self.keys_out.astype(self.dtype, copy=False)  # 16 bits were sorted as 32
         return self.keys_out if self.values_out is None else (self.keys_out, self.values_out)
 
 
 def _flags(descending: bool, equal_zeros: bool = False) -> int:
-    return descending * h.LSP_SORT_DESCENDING | equal_zeros * h.LSP_SORT_EQUAL_ZEROS
+    return bool(descending) * h.LSP_SORT_DESCENDING | bool(equal_zeros) * h.LSP_SORT_EQUAL_ZEROS
 
 
-def sort(keys: Any, values: Any = None, *, descending: bool = False, equal_zeros: bool = False,
-         method: str = "auto") -> Any:
-    """The sorted keys, or (keys, values), by the fastest method for their number.
+def _along(keys: Any, values: Any, axis: int | None, sort: Callable) -> Any:
+    """sort(keys, values, by_rows) along an axis, as NumPy means it; None: of all keys, in one dimension."""
+    keys, values = array_of(keys, KEY, "keys"), None if values is None else array_of(values, None, "values")
+    rank = len(keys.shape) or 1
+    if axis is None:
+        return sort(_flat(keys), values if values is None else _flat(values), False)
+    axis = whole("axis", axis)
+    if not -rank <= axis < rank:
+        raise ArgumentError(f"axis is {axis}: keys have {rank} dimensions")
+    if axis % rank == rank - 1:
+        return sort(keys, values, rank > 1)
+    if not (hasattr(keys, "swapaxes") and (values is None or hasattr(values, "swapaxes"))):
+        raise UnsupportedError(f"axis is {axis}: here only the last one can be sorted")
+    result = sort(keys.swapaxes(axis, -1), values if values is None else values.swapaxes(axis, -1), True)
+    turned = [one.swapaxes(axis, -1) for one in (result if isinstance(result, tuple) else (result,))]
+    return tuple(turned) if isinstance(result, tuple) else turned[0]
+
+
+def sort(keys: Array, values: Array | None = None, *, descending: bool = False, equal_zeros: bool = False,
+         axis: int | None = -1, method: str = "auto") -> Any:
+    """The sorted keys, or (keys, values), along an axis (None: of all), by the fastest method for their number.
 
     >>> import numpy, segsparse
     >>> segsparse.sort(numpy.array([3, 1, 2])).tolist()
@@ -64,32 +89,47 @@ def sort(keys: Any, values: Any = None, *, descending: bool = False, equal_zeros
     >>> values.tolist()
     [10, 20]
     """
-    if method not in METHODS:
-        raise ArgumentError(f"no method has the name {method!r}: they are {', '.join(METHODS)}")
-    s = _Sort(keys, values, False, _flags(descending, equal_zeros))
-    return s.run(lib.lsp_sort, h.lsp_sort_args(method=METHODS[method], **s.members))
+    flags, number = _flags(descending, equal_zeros), choose(METHODS, method, "method")
+
+    def one(keys: Any, values: Any, by_rows: bool) -> Any:
+        if by_rows and number:
+            raise UnsupportedError(f"rows are sorted by one method, and not by {method!r}")
+        s = _Sort(keys, values, False, flags)
+        if by_rows:
+            return s.run(lib.lsp_segsort, h.lsp_segsort_args(**s.members, **_Segments(s.keys, None, s.family).members))
+        return s.run(lib.lsp_sort, h.lsp_sort_args(method=number, **s.members))
+
+    return _along(keys, values, axis, one)
 
 
-def argsort(keys: Any, *, descending: bool = False, equal_zeros: bool = False) -> Any:
-    """Where each sorted key came from.
+def argsort(keys: Array, *, descending: bool = False, equal_zeros: bool = False, axis: int | None = -1) -> Any:
+    """Where each sorted key came from, along an axis (None: of all keys).
 
     >>> import numpy, segsparse
     >>> segsparse.argsort(numpy.array([3, 1, 2])).tolist()
     [1, 2, 0]
     """
-    s = _Sort(keys, None, True, _flags(descending, equal_zeros), wants_keys=False)
-    return s.run(lib.lsp_sort, h.lsp_sort_args(**s.members))
+    flags = _flags(descending, equal_zeros)
+
+    def one(keys: Any, values: Any, by_rows: bool) -> Any:
+        s = _Sort(keys, None, True, flags, wants_keys=False)
+        if by_rows:
+            return s.run(lib.lsp_segsort, h.lsp_segsort_args(**s.members, **_Segments(s.keys, None, s.family).members))
+        return s.run(lib.lsp_sort, h.lsp_sort_args(**s.members))
+
+    return _along(keys, None, axis, one)
 
 
-def radix_sort(keys: Any, values: Any = None, *, descending: bool = False, bits: tuple[int, int] = (0, 0)) -> Any:
+def radix_sort(keys: Array, values: Array | None = None, *, descending: bool = False,
+               bits: tuple[int, int] = (0, 0)) -> Any:
     """The sorted keys, or (keys, values), by the radix sort; `bits` (begin, end) of integers alone decide.
 
     >>> import numpy, segsparse
     >>> segsparse.radix_sort(numpy.array([0x31, 0x12, 0x21]), bits=(0, 4)).tolist()
     [49, 33, 18]
     """
-    s = _Sort(keys, values, False, _flags(descending))
-    return s.run(lib.lsp_radix_sort, h.lsp_radix_sort_args(begin_bit=bits[0], end_bit=bits[1], **s.members))
+    s, (begin, end) = _Sort(keys, values, False, _flags(descending), dims=(1,)), pair("bits", bits, *INT)
+    return s.run(lib.lsp_radix_sort, h.lsp_radix_sort_args(begin_bit=begin, end_bit=end, **s.members))
 
 
 # ---- segments ------------------------------------------------------------------------------------------------------
@@ -102,25 +142,24 @@ class _Segments:
         self.offsets = None
         n = math.prod(keys.shape)
         if offsets is None:
-            if len(keys.shape) != 2:
+            if len(keys.shape) < 2:
                 raise ArgumentError("offsets are needed unless keys have two dimensions")
-            offsets = keys.shape[1]
-        if isinstance(offsets, int):
+            offsets = keys.shape[-1]
+        if isinstance(offsets, (int, np.integer)):
+            offsets = whole("offsets", offsets)
             if offsets < 1 and n:
                 raise ArgumentError(f"segments have a length of {offsets}: at least 1 is needed")
             self.count = -(-n // offsets) if n else 0
             self.members = {"length": max(offsets, 1), "segments": self.count, "offset_type": h.LSP_I64}
             return
-        self.offsets = view(offsets, INDEX, "offsets")
-        if family_of(self.offsets.array).ordinal != family.ordinal:
-            raise ArgumentError("offsets do not lie where the keys do")
-        if len(self.offsets.shape) != 1 or self.offsets.shape[0] < 1:
+        self.offsets = beside(offsets, INDEX, "offsets", family)
+        if self.offsets.shape[0] < 1:
             raise ArgumentError(f"offsets have the shape {self.offsets.shape}: one more than segments are needed")
         self.count = self.offsets.shape[0] - 1
         self.members = {"offsets": self.offsets.pointer, "segments": self.count, "offset_type": self.offsets.type}
 
 
-def segsort(keys: Any, offsets: Any = None, values: Any = None, *, descending: bool = False,
+def segsort(keys: Array, offsets: Array | int | None = None, values: Array | None = None, *, descending: bool = False,
             equal_zeros: bool = False) -> Any:
     """The keys sorted within segments, or (keys, values). Segment s has the items offsets[s] .. offsets[s+1]-1;
     a number stands for segments of that length; keys of two dimensions are sorted row by row.
@@ -134,7 +173,7 @@ def segsort(keys: Any, offsets: Any = None, values: Any = None, *, descending: b
     return s.run(lib.lsp_segsort, h.lsp_segsort_args(**s.members, **segments.members))
 
 
-def segargsort(keys: Any, offsets: Any = None, *, descending: bool = False, equal_zeros: bool = False,
+def segargsort(keys: Array, offsets: Array | int | None = None, *, descending: bool = False, equal_zeros: bool = False,
                whole: bool = False) -> Any:
     """Where each sorted key came from, counted from the start of its segment, or of the array (whole=True).
 
@@ -163,7 +202,7 @@ class Top(NamedTuple):
     offsets: Any
 
 
-def top_k(keys: Any, offsets: Any = None, k: int = 1, *, largest: bool = True) -> Top:
+def top_k(keys: Array, offsets: Array | int | None = None, k: int = 1, *, largest: bool = True) -> Top:
     """The k largest keys of each segment (largest=False: the smallest), sorted; all of a shorter one.
 
     >>> import numpy, segsparse
@@ -171,6 +210,7 @@ def top_k(keys: Any, offsets: Any = None, k: int = 1, *, largest: bool = True) -
     >>> top.keys.tolist(), top.positions.tolist(), top.offsets.tolist()
     ([3, 2, 5, 4], [0, 2, 3, 4], [0, 2, 4])
     """
+    k = whole("k", k)
     if k < 1:
         raise ArgumentError(f"k is {k}: at least 1 is needed")
     s = _Sort(keys, None, True, _flags(largest))
@@ -206,7 +246,8 @@ class Groups(NamedTuple):
     starts: Any
 
 
-def groups(keys: Any, offsets: Any = None, *, descending: bool = False, equal_zeros: bool = False) -> Groups:
+def groups(keys: Array, offsets: Array | int | None = None, *, descending: bool = False,
+           equal_zeros: bool = False) -> Groups:
     """Groups of equal keys within segments; without offsets in the whole array: a finished group-by.
 
     >>> import numpy, segsparse

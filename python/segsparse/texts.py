@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from . import _header as h
-from ._arrays import INDEX, family_of, view
-from ._library import ArgumentError, current, lib
+from ._arrays import INDEX, Array, beside, family_of, typestr_of, view
+from ._errors import ArgumentError
+from ._library import current, lib
 
 _SYMBOLS = frozenset(("|u1", "<u2", "<u4"))
 
@@ -20,10 +21,7 @@ def _text(text: Any) -> tuple:
         text = text.encode()
     if isinstance(text, (bytes, bytearray, memoryview)):
         text = np.frombuffer(text, np.uint8)
-    v = view(text, None, "the text")
-    if v.typestr not in _SYMBOLS or len(v.shape) != 1:
-        raise ArgumentError(f"the text has elements of {np.dtype(v.typestr)} and the shape {v.shape}: unsigned numbers "
-                            "of 1, 2 or 4 bytes are wanted, in one dimension")
+    v = view(text, _SYMBOLS, "the text")
     family = family_of(v.array)
     struct = h.lsp_text(n=v.shape[0], symbol_bytes=v.itemsize, symbols=v.pointer,
                         where=int(family.ordinal is not None))
@@ -31,7 +29,7 @@ def _text(text: Any) -> tuple:
     return struct, family
 
 
-def suffix_array(text: Any, *, dtype: Any = None) -> Any:
+def suffix_array(text: Array, *, dtype: Any = None) -> Any:
     """The beginnings of all suffixes of a text, in their order. The text is bytes, str (as UTF-8) or an array.
 
     >>> import segsparse
@@ -39,44 +37,43 @@ def suffix_array(text: Any, *, dtype: Any = None) -> Any:
     [5, 3, 1, 0, 4, 2]
     """
     struct, family = _text(text)
-    typestr = np.dtype(dtype or ("<i4" if struct.n < 2**31 else "<i8")).str
+    typestr = typestr_of(dtype or ("<i4" if struct.n < 2**31 else "<i8"))
     if typestr not in INDEX:
         raise ArgumentError(f"dtype is {np.dtype(typestr)}: int32 or int64 is wanted")
     result = family.empty((struct.n,), typestr)
     v = view(result)
-    family.context().call(lib.lsp_suffix_array, byref(struct), None, v.type, v.pointer, None)
+    family.context().call(lib.lsp_suffix_array, byref(struct), None, v.type, v.pointer, None, size=10 * struct.n)
     family.finish()
     return result
 
 
-def common_prefixes(text: Any, suffixes: Any) -> np.ndarray:
+def common_prefixes(text: Array, suffixes: Array) -> np.ndarray:
     """How many first symbols each suffix has in common with the one before it.
 
     >>> import segsparse
     >>> segsparse.common_prefixes("banana", segsparse.suffix_array("banana")).tolist()
     [0, 1, 3, 0, 0, 2]
     """
-    struct, _ = _text(text)
-    s = view(suffixes, INDEX, "suffixes")
-    result = np.empty(struct.n, s.typestr)
-    if s.shape != (struct.n,):
-        raise ArgumentError(f"suffixes have the shape {s.shape}; the text has {struct.n} symbols")
-    current().call(lib.lsp_suffix_lcp, byref(struct), s.type, s.pointer, view(result).pointer)
+    struct, family = _text(text)
+    s = beside(suffixes, INDEX, "suffixes", family, struct.n)
+    result = family.empty((struct.n,), s.typestr)
+    family.context().call(lib.lsp_suffix_lcp, byref(struct), s.type, s.pointer, view(result).pointer, size=struct.n)
+    family.finish()
     return result
 
 
-def find(text: Any, suffixes: Any, pattern: Any) -> np.ndarray:
+def find(text: Array, suffixes: Array, pattern: Array) -> np.ndarray:
     """Where a pattern occurs in the text, in the order of the suffix array.
 
     >>> import segsparse
     >>> sorted(segsparse.find("banana", segsparse.suffix_array("banana"), "ana").tolist())
     [1, 3]
     """
-    struct, _ = _text(text)
-    wanted, _ = _text(pattern)
-    s = view(suffixes, INDEX, "suffixes")
-    if s.shape != (struct.n,):
-        raise ArgumentError(f"suffixes have the shape {s.shape}; the text has {struct.n} symbols")
+    struct, family = _text(text)
+    wanted, other = _text(pattern)
+    s = beside(suffixes, INDEX, "suffixes", family, struct.n)
+    if not family.ordinal is other.ordinal is None:
+        raise ArgumentError("text, suffixes and pattern are searched on the host")
     starts = (c_int64 * 2)(0, wanted.n)
     patterns = h.lsp_text(n=wanted.n, symbol_bytes=wanted.symbol_bytes, symbols=wanted.symbols, strings=1,
                           where=h.LSP_HOST)

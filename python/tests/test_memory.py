@@ -219,6 +219,26 @@ print(segsparse.multiply(A, A).nnz > 0)
         assert python(program, what) == "stopped True\nTrue\n"
 
 
+@pytest.mark.parametrize("call", ["pair_count(points, [.5])", "pair_histogram(points, .5, 100)", "nearest(points, 400)",
+                                  "radius_join(points, .1)", "suffix_array(text)"])
+def test_control_c_stops_c_within_each_long_call(call):
+    assert python("""
+import numpy, os, segsparse, signal, sys, threading
+from segsparse import _header, _library
+random = numpy.random.default_rng(1)
+points, text = random.random((200000, 3)), random.integers(0, 4, 20000000).astype(numpy.uint8)
+ended = []
+fail = _library.Context._fail
+_library.Context._fail = lambda context, status: ended.append(status) or fail(context, status)
+threading.Timer(.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    with segsparse.Context(threads=1):
+        segsparse.CALL
+except KeyboardInterrupt:
+    print(ended == [_header.LSP_ERR_CANCELLED])
+""".replace("CALL", call)) == "True\n"
+
+
 def test_errors_are_a_family_and_tell_numbers():
     A = matrix(30, 40)
     with pytest.raises(segsparse.ArgumentError, match="40.*30|30.*40") as caught:

@@ -97,3 +97,29 @@ def test_points(place):
     D = place.get(segsparse.radius_join(p, 0.2))
     assert D.nnz == 2 * pairs and abs(D.toarray() - np.where(distance <= 0.2, distance, 0)).max() < 1e-12
     assert place.get(segsparse.nearest(p, 4)).nnz == 1200
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (3, 4, 5), (3, 0), (0, 3), (1, 7)])
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint16, np.int32, np.float16, np.float64])
+def test_sort_takes_an_axis_as_numpy_does_and_keeps_the_type(shape, dtype):
+    keys = np.random.default_rng(1).permutation(np.prod(shape)).reshape(shape).astype(dtype)
+    for axis in (*range(-len(shape), len(shape)), None):
+        expected = np.sort(keys, axis=axis)
+        for descending in (False, True):
+            found = segsparse.sort(keys, axis=axis, descending=descending)
+            assert found.dtype == dtype and found.shape == expected.shape
+            turned = np.flip(expected, -1 if axis is None else axis)
+            assert (found == (turned if descending else expected)).all()
+        assert (segsparse.argsort(keys, axis=axis) == np.argsort(keys, axis=axis, kind="stable")).all()
+        sorted_keys, values = segsparse.sort(keys, keys.astype(np.int32), axis=axis)
+        assert (sorted_keys == expected).all() and (values == expected).all()
+    assert segsparse.sort(keys.tolist()).tolist() == np.sort(keys).tolist()
+    with pytest.raises(segsparse.ArgumentError, match=f"axis is {len(shape)}"):
+        segsparse.sort(keys, axis=len(shape))
+
+
+def test_all_sorts_keep_16_bits():
+    keys = np.array([3, 1, 2, 1], np.int16)
+    for found in (segsparse.radix_sort(keys), segsparse.segsort(keys, np.int64(2)), segsparse.groups(keys).keys,
+                  segsparse.top_k(keys, 2).keys):
+        assert found.dtype == np.int16

@@ -127,9 +127,8 @@ def test_wrong_types_and_options():
                           ({"semiring": 3}, "min-plus"), ({"dtype": object}, "object"), ({"dtype": "i8"}, "real")):
         with pytest.raises(segsparse.Error, match=text):
             segsparse.multiply(A, A, **options)
-    for options in ({"keep": "3"}, {"keep": 1.5}, {"maks": A}):
-        with pytest.raises(TypeError):
-            segsparse.multiply(A, A, **options)
+    with pytest.raises(TypeError):
+        segsparse.multiply(A, A, maks=A)
 
 
 def test_indices_of_64_bits_address_beyond_32_bits():
@@ -258,3 +257,26 @@ def test_wakeup_of_others_still_works():
     finally:
         signal.set_wakeup_fd(before)
         ours.close(), theirs.close()
+
+
+def test_what_strangers_asked_for():
+    points = np.arange(12.0).reshape(4, 3)
+    for k, b, others in ((4, None, 3), (5, points, 4), (1, points[:0], 0)):
+        with pytest.raises(segsparse.ArgumentError, match=f"k is {k}: each point has {others} others"):
+            segsparse.nearest(points, k, b)
+    A = matrix(5, 5)
+    assert segsparse.extract(A, rows=[], cols=[]).shape == (0, 0)
+    assert segsparse.from_coo([], [], [], (2, 3)).shape == (2, 3)
+    table = np.zeros(3, [("a", np.int32), ("b", np.float64)])
+    table["b"] = [1, 2, 3]
+    found = segsparse.gather(table, [2, 0])
+    assert found.dtype == table.dtype and found["b"].tolist() == [3, 1]
+    with pytest.raises(segsparse.ArgumentError, match="NUL"):
+        segsparse.write_mtx("A.mtx\0.gz", A)
+    for wrong in ([], [[]], [[A], []], 3):
+        with pytest.raises(segsparse.ArgumentError):
+            segsparse.stack(wrong)
+    with pytest.raises(segsparse.ArgumentError, match="rows is"):
+        segsparse.block(A, (1,))
+    with pytest.raises(segsparse.ArgumentError, match="shape"):
+        segsparse.extract(A, rows=[[0, 1], [2, 3]])

@@ -65,6 +65,29 @@ def test_solvers(place):
     assert abs(2 * place.get(plan.solve(place.put(b)).x) - first).max() < 1e-6
 
 
+def test_solvers_take_whole_numbers_and_refuse_several_columns():
+    A = segsparse.generate("poisson2d:10")
+    b = np.arange(100.0)
+    for integers in (A.astype(np.int32), A.astype(np.int64)):
+        assert (segsparse.cg(integers, b).x == segsparse.cg(A, b).x).all()
+        plan = segsparse.SolvePlan(integers)
+        plan.update(2 * integers.data)
+        assert abs(2 * plan.solve(b).x - segsparse.cg(A, b).x).max() < 1e-5
+    assert (segsparse.cg(A, b[:, None]).x == segsparse.cg(A, b).x).all()
+    for wrong in (np.ones((100, 2)), np.ones((100, 0)), [[1.0, 2.0]] * 100):
+        for solve in (lambda: segsparse.cg(A, wrong), lambda: segsparse.bicgstab(A, b, wrong),
+                      lambda: segsparse.SolvePlan(A).solve(wrong)):
+            with pytest.raises(segsparse.ArgumentError, match="column"):
+                solve()
+
+
+def test_plan_for_a_vector_says_so():
+    plan = segsparse.SpmvPlan(segsparse.generate("poisson2d:3"))
+    with pytest.raises(segsparse.ArgumentError, match="x is a matrix of 2 columns; the plan is for a vector"):
+        plan @ np.ones((9, 2))
+    assert (plan @ ([1] * 9) == plan @ np.ones(9)).all()
+
+
 def test_callback_stops_and_raises(place):
     A, b = place.put(segsparse.generate("poisson2d:30")), place.put(np.ones(900))
     seen = []

@@ -203,6 +203,37 @@ Test(cancel, leaves_plans_that_serve_again, .timeout = 900) {
     free(out);
 }
 
+Test(cancel, stops_calls_that_read_suffix_arrays_and_leaves_their_outputs) {
+    enum { N = 1 << 20 };
+    uint8_t *symbols = calloc(N, 1), *bwt = calloc(N, 1);
+    int32_t *suffixes = malloc(N * sizeof *suffixes), *out = calloc(N, sizeof *out);
+    const lsp_text text = {.n = N, .symbol_bytes = 1, .symbols = symbols};
+    int64_t primary = -1;
+    for (int32_t i = 0; i < N; i++) {
+        suffixes[i] = N - 1 - i;
+    }
+    for (int call = 0; call < 3; call++) {
+        lsp_status status = LSP_OK;
+        for (long at = call == 2; at >= 0; at--) { /* common prefixes ask twice */
+            stopper s = {.memory.fail_at = -1, .at = at};
+            const lsp_ctx_options options = {.allocator = {alloc_counted, free_counted, &s}};
+            cr_assert_eq(lsp_ctx_create(&s.ctx, &options, NULL, 0), LSP_OK);
+            status = call == 0   ? lsp_suffix_bwt(s.ctx, &text, LSP_I32, suffixes, bwt, &primary)
+                     : call == 1 ? lsp_suffix_inverse(s.ctx, N, LSP_I32, suffixes, LSP_HOST, out)
+                                 : lsp_suffix_lcp(s.ctx, &text, LSP_I32, suffixes, out);
+            cr_assert_eq(status, LSP_ERR_CANCELLED, "call %d, stopped at request %ld: %s", call, at,
+                         lsp_status_name(status));
+            lsp_ctx *ctx = s.ctx;
+            s.ctx = NULL;
+            lsp_ctx_destroy(ctx);
+        }
+    }
+    for (int32_t i = 0; i < N; i++) {
+        cr_assert(bwt[i] == 0 && out[i] == 0 && primary == -1, "an output was written");
+    }
+    free(symbols), free(bwt), free(suffixes), free(out);
+}
+
 /* ---- from a second thread, or by a signal ---- */
 
 typedef struct alarm_clock {
@@ -273,6 +304,30 @@ Test(cancel, stops_a_call_from_another_thread_and_from_a_signal_handler, .timeou
     }
     free(out);
     job_free_input(ctx, in);
+    lsp_ctx_destroy(ctx);
+}
+
+/* The check of a suffix array asks for memory at its begin alone, and is stopped later. */
+Test(cancel, stops_the_check_of_a_suffix_array, .timeout = 60) {
+    enum { N = 1 << 24, MOST = 20 };
+    lsp_ctx *ctx = test_ctx(1);
+    const lsp_text text = {.n = N, .symbol_bytes = 1, .symbols = calloc(N, 1)};
+    int32_t *suffixes = malloc(N * sizeof *suffixes);
+    lsp_status status = LSP_OK;
+    for (int32_t i = 0; i < N; i++) {
+        suffixes[i] = N - 1 - i;
+    }
+    must(ctx, lsp_suffix_check(ctx, &text, LSP_I32, suffixes)); /* and the context has its memory */
+    for (int i = 0; i < MOST && status == LSP_OK; i++) {
+        alarm_clock clock = {.ctx = ctx, .delay_ns = 4000000};
+        pthread_t thread;
+        cr_assert_eq(pthread_create(&thread, NULL, ring, &clock), 0);
+        status = lsp_suffix_check(ctx, &text, LSP_I32, suffixes);
+        pthread_join(thread, NULL);
+        lsp_ctx_cancel(ctx, false);
+    }
+    cr_assert_eq(status, LSP_ERR_CANCELLED, "stopped %d times, it went on to its end", MOST);
+    free(suffixes), free((void *)(uintptr_t)text.symbols);
     lsp_ctx_destroy(ctx);
 }
 

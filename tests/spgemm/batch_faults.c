@@ -128,6 +128,8 @@ TEST_ON_BOTH(spgemm_batch_faults, what_makes_no_sense_is_refused) {
     REFUSED(LSP_ERR_UNSUPPORTED, "complex", 6, x->a, odd, &(lsp_spgemm_options){.semiring = LSP_MIN_PLUS});
     must_fail(ctx, LSP_ERR_ARGUMENT, "that of the factors", lsp_spgemm_batch(ctx, 6, x->a, x->b, NULL, x->a, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_batch(ctx, 6, x->a, x->b, NULL, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "288230376151711744 products: 0 to ",
+              lsp_spgemm_batch(ctx, (int64_t)1 << 58, x->a, x->b, NULL, x->C, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "the plan is NULL", lsp_spgemm_batch_plan_create(ctx, 6, x->a, x->b, NULL, NULL));
     cr_assert_eq(lsp_spgemm_batch(NULL, 6, x->a, x->b, NULL, x->C, NULL), LSP_ERR_ARGUMENT);
     for (int i = 0; i < 2; i++) { /* sizes whose sum is too large */
