@@ -205,8 +205,6 @@ static bool one_round(const bench *b, bench_contender *contenders, int count) {
     return any_ran;
 }
 
-bool bench_is_loop(const char *who) { return strcmp(who, "plain") == 0 || strcmp(who, "dense") == 0; }
-
 static void keep_row(bench *b, const char *workload, const bench_contender *c) {
     bench_row *rows = realloc(b->rows, (size_t)(b->row_count + 1) * sizeof *rows);
     if (!rows) {

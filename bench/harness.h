@@ -114,7 +114,7 @@ extern const bench_subject bench_mtx, bench_spgemm, bench_segsort, bench_gather,
 /* options.c: -1 to go on, else the exit code. */
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);
 
-/* harness.c. Is it a loop of ours, which stands beside the library as the plain way, and no other library? */
+/* report.c. Is it a loop of ours, which stands beside the library as the plain way, and no other library? */
 bool bench_is_loop(const char *who);
 
 /* The name nearest to `word` by edit distance; `names` ends with NULL. */

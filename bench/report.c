@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+bool bench_is_loop(const char *who) { return strcmp(who, "plain") == 0 || strcmp(who, "dense") == 0; }
+
 void bench_print_head(const bench *b) {
     double load = 0;
     (void)!getloadavg(&load, 1);

@@ -6,25 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-int cli_utf8_length(const char *text) {
-    const unsigned char *s = (const unsigned char *)text;
-    if (s[0] < 0x80) {
-        return s[0] != 0;
-    }
-    int length = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
-                 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
-                 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
-                                               : 0;
-    for (int i = 1; i < length; i++) {
-        if ((s[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    bool beyond = (s[0] == 0xED && s[1] >= 0xA0) || (s[0] == 0xF4 && s[1] >= 0x90);
-    return overlong || beyond ? 0 : length;
-}
-
 static void quoted(FILE *to, const char *text) {
     fputc('"', to);
     while (*text) {

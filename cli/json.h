@@ -23,7 +23,4 @@ void cli_json_null(cli_json *json, const char *key);
 /* "check": whether a check found the result right, and why not (an empty `why`: it is right); null if not checked. */
 void cli_json_check(cli_json *json, bool checked, const char *why);
 
-/* Bytes of the UTF-8 character at the start of `text`; 0 if the text is empty or starts with no valid character. */
-int cli_utf8_length(const char *text);
-
 #endif

@@ -1,6 +1,5 @@
 /* Formats numbers for people, reads numbers that people typed, and measures how far a word is from another. */
 #include "text.h"
-#include "json.h"
 
 #include <limits.h>
 #include <math.h>
@@ -72,6 +71,25 @@ static bool is_shown(const char *text, int length) {
     const unsigned char first = (unsigned char)text[0];
     const bool second_controls = length == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
     return length > 0 && first >= 0x20 && first != 0x7f && !second_controls;
+}
+
+int cli_utf8_length(const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
+    if (s[0] < 0x80) {
+        return s[0] != 0;
+    }
+    int length = s[0] >= 0xC2 && s[0] < 0xE0   ? 2
+                 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3
+                 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4
+                                               : 0;
+    for (int i = 1; i < length; i++) {
+        if ((s[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool beyond = (s[0] == 0xED && s[1] >= 0xA0) || (s[0] == 0xF4 && s[1] >= 0x90);
+    return overlong || beyond ? 0 : length;
 }
 
 int cli_print(FILE *to, const char *text) {

@@ -30,6 +30,8 @@ void cli_xml_text(FILE *to, const char *text);
 /* Prints "tool: sentence" on standard error, by cli_print. The caller prints the newline. */
 void cli_say(const char *tool, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
+/* Bytes of the UTF-8 character at the start of `text`; 0 if the text is empty or starts with no valid character. */
+int cli_utf8_length(const char *text);
 /* In any case of letters. */
 bool cli_ends_in(const char *path, const char *end);
 
