@@ -308,7 +308,7 @@ Test(cancel, stops_a_call_from_another_thread_and_from_a_signal_handler, .timeou
 }
 
 /* The check of a suffix array asks for memory at its begin alone, and is stopped later. */
-Test(cancel, stops_the_check_of_a_suffix_array, .timeout = 60) {
+Test(cancel, stops_the_check_of_a_suffix_array) {
     enum { N = 1 << 24, MOST = 20 };
     lsp_ctx *ctx = test_ctx(1);
     const lsp_text text = {.n = N, .symbol_bytes = 1, .symbols = calloc(N, 1)};

@@ -182,7 +182,7 @@ CALL(partition) {
                                                     .offsets = at[5],
                                                     .offset_type = LSP_I64});
 }
-static lsp_segsort_args segments_of(void *const *at) {
+static lsp_segsort_args segments_of(void *const *at, int64_t *groups) {
     return (lsp_segsort_args){.n = N,
                               .segments = 2,
                               .offsets = at[4],
@@ -196,10 +196,11 @@ static lsp_segsort_args segments_of(void *const *at) {
                               .change_at = at[5],
                               .change_count = at[6],
                               .group_at = at[7],
-                              .group_count = &(int64_t){0}};
+                              .group_count = groups};
 }
 CALL(segsort) {
-    const lsp_segsort_args args = segments_of(at);
+    int64_t groups = 0;
+    const lsp_segsort_args args = segments_of(at, &groups);
     return lsp_segsort(ctx, &args, NULL);
 }
 
