@@ -39,8 +39,8 @@ static void set_values(lsp_csr *A, int kind, bool left, uint64_t *state) {
 
 /* ---- every bin ---- */
 
-/* A has `a_entries` a row. B has `b_entries` a row, in `distinct` columns, nearly all of which
- * are columns of C. They come in groups of `beside` neighbours, and the groups are `step` apart. */
+/* Each row of A has `a_entries` entries, each row of B `b_entries`. B has entries in `distinct` columns: groups of
+ * `beside` neighbours, `step` columns apart. Nearly all of these columns occur in C. */
 typedef struct shape {
     int bin;
     int64_t a_entries, b_entries, distinct, step, beside;
