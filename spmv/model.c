@@ -201,16 +201,20 @@ static void offer_lengths(const model *m, lsp_spmv_choice *choice) {
 }
 
 /* Phase 1 reads x, values and 16-bit columns and writes products; phase 2 reads these and 16-bit places. It reads a
- * segment of products for each slice of x and bin of rows that share an entry. */
+ * segment of products for each slice of x and bin of rows that share an entry. Products of long rows meet: of
+ * rmat:20:16 and web:4000000 one took up to 3.5 ps more, H100 (2026-11-26) and H200 (2026-11-29). */
 static void offer_propagate(const model *m, lsp_spmv_choice *choice) {
     static const double bin_bytes = 65536, segment = 2.5; /* of rows of Y; in reads of x */
+    static const double meeting = 2.5e-12;
     const work w = {.stream = m->nnz * (m->val + 2 * PLACE + 2 * m->item) + m->rows * m->col + m->y,
                     .entries = m->nnz,
                     .x_bytes = m->cols * m->item};
     const double segments = m->cols * m->item / m->f->stage_bytes * (m->rows * m->item / bin_bytes);
     offer(m, LSP_SPMV_PROPAGATE, &w, choice);
-    choice->seconds[LSP_SPMV_PROPAGATE] +=
-        m->f->where == LSP_CUDA ? segment * fmin(segments, m->nnz) / m->f->reads[0] : 0;
+    if (m->f->where == LSP_CUDA) {
+        choice->seconds[LSP_SPMV_PROPAGATE] +=
+            segment * fmin(segments, m->nnz) / m->f->reads[0] + (is_uneven(m, 0) ? meeting * m->nnz : 0);
+    }
 }
 
 /* The rows that have entries as CSR: the plan may find a better method for them. Then their sums are brought to Y, and
