@@ -201,11 +201,11 @@ static void offer_lengths(const model *m, lsp_spmv_choice *choice) {
 }
 
 /* Phase 1 reads x, values and 16-bit columns and writes products; phase 2 reads these and 16-bit places. It reads a
- * segment of products for each slice of x and bin of rows that share an entry. Products of long rows meet: of
- * rmat:20:16 and web:4000000 one took up to 3.5 ps more, H100 (2026-11-26) and H200 (2026-11-29). */
+ * segment of products for each slice of x and bin of rows that share an entry. Where rows are long, a product took up
+ * to 3.5 ps more: rmat:20:16 and web:4000000 on an H100 (2026-11-26) and an H200 (2026-11-29). */
 static void offer_propagate(const model *m, lsp_spmv_choice *choice) {
     static const double bin_bytes = 65536, segment = 2.5; /* of rows of Y; in reads of x */
-    static const double meeting = 2.5e-12;
+    static const double long_rows = 2.5e-12;              /* seconds more of a product */
     const work w = {.stream = m->nnz * (m->val + 2 * PLACE + 2 * m->item) + m->rows * m->col + m->y,
                     .entries = m->nnz,
                     .x_bytes = m->cols * m->item};
@@ -213,7 +213,7 @@ static void offer_propagate(const model *m, lsp_spmv_choice *choice) {
     offer(m, LSP_SPMV_PROPAGATE, &w, choice);
     if (m->f->where == LSP_CUDA) {
         choice->seconds[LSP_SPMV_PROPAGATE] +=
-            segment * fmin(segments, m->nnz) / m->f->reads[0] + (is_uneven(m, 0) ? meeting * m->nnz : 0);
+            segment * fmin(segments, m->nnz) / m->f->reads[0] + (is_uneven(m, 0) ? long_rows * m->nnz : 0);
     }
 }
 

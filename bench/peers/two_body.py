@@ -61,6 +61,7 @@ def join_reach(n):
 # ---- peers: name -> statistic -> function(points, threads), which returns what came out ----
 
 RADII = 0.1 * np.arange(1, 17) / 16
+GR_RANGE = 0.251
 
 
 def segsparse_peers():
@@ -72,7 +73,7 @@ def segsparse_peers():
     return "libsparse", {
         "count": lambda x, threads: int(segsparse.pair_count(x, [0.1])[0]),
         "radii": lambda x, threads: int(segsparse.pair_count(x, RADII)[-1]),
-        "gr": lambda x, threads: int(segsparse.pair_histogram(x, 0.251, 256, box=[1, 1, 1]).sum()),
+        "gr": lambda x, threads: int(segsparse.pair_histogram(x, GR_RANGE, 256, box=[1, 1, 1]).sum()),
         "join": lambda x, threads: entries(segsparse.radius_join(x, join_reach(len(x)))),
         "nearest": lambda x, threads: entries(segsparse.nearest(x, 16)),
     }
@@ -135,7 +136,7 @@ def freud_peers():
 
     def distribution(x, threads):
         freud.parallel.set_num_threads(threads)
-        rdf = freud.density.RDF(bins=256, r_max=0.251)
+        rdf = freud.density.RDF(bins=256, r_max=GR_RANGE)
         rdf.compute(system=(freud.box.Box.cube(1), x - np.float32(0.5)))
         return int(rdf.bin_counts.sum()) // 2
 
@@ -164,7 +165,7 @@ def corrfunc_peers():
     return "corrfunc", {
         "count": count(np.array([1e-9, 0.1]), False),
         "radii": count(np.concatenate([[1e-9], RADII]), False),
-        "gr": count(np.concatenate([[1e-9], 0.251 * np.arange(1, 257) / 256]), True),
+        "gr": count(np.concatenate([[1e-9], GR_RANGE * np.arange(1, 257) / 256]), True),
     }
 
 

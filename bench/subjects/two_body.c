@@ -323,7 +323,7 @@ static void read_workload(race *r, const char *workload) {
         job->bins = 256;
         break;
     case PEER_PAIRS_GR:
-        job->reach = 0.251, job->box = 1; /* nor here */
+        job->reach = 0.251, job->box = 1; /* again, no edge of a bin */
         job->bins = 256;
         break;
     default:

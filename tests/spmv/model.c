@@ -72,6 +72,21 @@ Test(spmv_model, random_columns_beyond_the_cache_take_what_prototypes_took_on_an
     }
 }
 
+/* rmat:20:16 and web:4000000:1.8:20000, f32, 2026-11-29. */
+Test(spmv_model, propagation_takes_longer_where_rows_are_long) {
+    static const struct {
+        int64_t n, nnz, longest;
+        double propagate;
+    } cases[] = {{1048576, 16040000, 39717, 0.148e-3}, {4000000, 50800000, 9550, 0.368e-3}};
+    const lsp_cache_figures f = h200();
+    for (int i = 0; i < 2; i++) {
+        lsp_spmv_job job = job_of(cases[i].n, cases[i].nnz);
+        job.A.val_type = job.options.type = LSP_F32;
+        const lsp_spmv_facts facts = random_facts(cases[i].nnz, cases[i].longest);
+        about("propagate", predict(&f, &job, &facts).seconds[LSP_SPMV_PROPAGATE], cases[i].propagate);
+    }
+}
+
 Test(spmv_model, grids_take_diagonals) {
     const lsp_cache_figures f = h200();
     const lsp_spmv_job job = job_of(4096 * 4096, 83869696);
