@@ -159,10 +159,9 @@ static bool scan(void *self, const char *text, const char *types) {
     f->roofline = strcmp(types, "roofline") == 0;
     f->copy = plot_number(text, rows, "copy_bytes_per_second");
     plot_origin(text, rows, f->subtitle, sizeof f->subtitle);
-    for (const char *row = strstr(rows, "\"name\":"); row;) {
-        const char *next = strstr(row + 1, "\"name\":");
-        add_row(f, row, next ? next : end, types);
-        row = next;
+    for (const char *row = plot_row(rows, end), *next; row < end; row = next) {
+        next = plot_row(row + 1, end);
+        add_row(f, row, next, types);
     }
     const char *what = subject_of(rows, subject, sizeof subject);
     if (f->roofline) {

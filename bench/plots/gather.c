@@ -110,7 +110,7 @@ static int compare_points(const void *a, const void *b) {
 /* The largest exponent of n among the rows. */
 static int deepest_of(const char *rows, const char *end) {
     int deepest = 0;
-    for (const char *row = strstr(rows, "\"name\":"); row; row = strstr(row + 1, "\"name\":")) {
+    for (const char *row = plot_row(rows, end); row < end; row = plot_row(row + 1, end)) {
         char name[128];
         row_name r;
         if (parse_name(plot_string(row, end, "name", name, sizeof name), &r) && r.bits > deepest) {
@@ -147,10 +147,9 @@ static bool scan(void *self, const char *text, const char *types) {
     f->low = 1e9;
     f->high = -1e9;
     const int deepest = deepest_of(rows, end);
-    for (const char *row = strstr(rows, "\"name\":"); row;) {
-        const char *next = strstr(row + 1, "\"name\":");
-        add_row(f, row, next ? next : end, types, deepest);
-        row = next;
+    for (const char *row = plot_row(rows, end), *next; row < end; row = next) {
+        next = plot_row(row + 1, end);
+        add_row(f, row, next, types, deepest);
     }
     plot_origin(text, rows, f->subtitle, sizeof f->subtitle);
     name_figure(f, rows, types, deepest);

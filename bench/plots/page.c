@@ -48,7 +48,7 @@ static void put_picture(const char *text, const char *types, FILE *out) {
 }
 
 /* A row with an error has no time: its result was wrong, or there was none. */
-static void put_row(const char *rows, const char *row, const char *end, FILE *out) {
+static void put_row(const char *rows, const char *rows_end, const char *row, const char *end, FILE *out) {
     char name[160], who[64];
     char *at = strstr(plot_string(row, end, "name", name, sizeof name), "/libsparse");
     const double ms = plot_number(row, end, "real_time"), copy = plot_number(row, end, "fraction_of_copy"),
@@ -67,7 +67,7 @@ static void put_row(const char *rows, const char *row, const char *end, FILE *ou
     if (at && ratio > 0) {
         at[1] = 0;
         fprintf(out, "</td><td>%.2f</td>", ratio);
-        put_text(out, "<td>", plot_rival(rows, name, ms * ratio, who, sizeof who), "</td></tr>\n");
+        put_text(out, "<td>", plot_rival(rows, rows_end, name, ms * ratio, who, sizeof who), "</td></tr>\n");
     } else {
         fputs("</td><td></td><td></td></tr>\n", out);
     }
@@ -77,9 +77,9 @@ static void put_rows(const char *rows, const char *end, FILE *out) {
     fputs("<details><summary>All rows</summary><div><table>\n"
           "<tr><th>name</th><th>ms</th><th>of a copy</th><th>best peer / ours</th><th>best peer</th></tr>\n",
           out);
-    for (const char *row = strstr(rows, "\"name\":"), *next; row; row = next) {
-        next = strstr(row + 1, "\"name\":");
-        put_row(rows, row, next ? next : end, out);
+    for (const char *row = plot_row(rows, end), *next; row < end; row = next) {
+        next = plot_row(row + 1, end);
+        put_row(rows, end, row, next, out);
     }
     fputs("</table></div></details>\n", out);
 }

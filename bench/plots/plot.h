@@ -13,9 +13,12 @@ const char *plot_field(const char *text, const char *end, const char *name);
 const char *plot_string(const char *text, const char *end, const char *name, char *to, size_t bytes);
 double plot_number(const char *text, const char *end, const char *name); /* 0: no field with a number above 0 */
 
+/* The first row from `text` on, a place where "name" stands; `end`: none. */
+const char *plot_row(const char *text, const char *end);
+
 /* The rival of a row: the best peer, found by its time in the workload ("spmv/SPEC/f64/"); "plain loop": a loop of
  * ours. */
-const char *plot_rival(const char *rows, const char *workload, double ms, char *who, size_t bytes);
+const char *plot_rival(const char *rows, const char *end, const char *workload, double ms, char *who, size_t bytes);
 
 /* A line with device, copy speed, day and commit of the record, and what speaks against its figures. */
 const char *plot_origin(const char *text, const char *rows, char *to, size_t bytes);

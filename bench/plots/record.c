@@ -8,8 +8,14 @@
 const char *plot_field(const char *text, const char *end, const char *name) {
     char quoted[64];
     snprintf(quoted, sizeof quoted, "\"%s\":", name);
-    const char *at = strstr(text, quoted);
-    return at && at < end ? at + strlen(quoted) + strspn(at + strlen(quoted), " \t\r\n") : NULL;
+    const char *at = memmem(text, (size_t)(end - text), quoted, strlen(quoted));
+    return at ? at + strlen(quoted) + strspn(at + strlen(quoted), " \t\r\n") : NULL;
+}
+
+const char *plot_row(const char *text, const char *end) {
+    static const char name[] = "\"name\":";
+    const char *row = memmem(text, (size_t)(end - text), name, sizeof name - 1);
+    return row ? row : end;
 }
 
 const char *plot_string(const char *text, const char *end, const char *name, char *to, size_t bytes) {
@@ -54,14 +60,15 @@ const char *plot_origin(const char *text, const char *rows, char *to, size_t byt
     return to;
 }
 
-const char *plot_rival(const char *rows, const char *workload, double ms, char *who, size_t bytes) {
+const char *plot_rival(const char *rows, const char *end, const char *workload, double ms, char *who, size_t bytes) {
     char name[160];
     const size_t length = strlen(workload);
     double least = INFINITY;
     who[0] = 0;
-    for (const char *row = strstr(rows, "\"name\":"); row; row = strstr(row + 1, "\"name\":")) {
-        plot_string(row, row + strlen(row), "name", name, sizeof name);
-        const double off = fabs(plot_number(row, row + strlen(row), "real_time") - ms);
+    for (const char *row = plot_row(rows, end), *next; row < end; row = next) {
+        next = plot_row(row + 1, end);
+        plot_string(row, next, "name", name, sizeof name);
+        const double off = fabs(plot_number(row, next, "real_time") - ms);
         if (strncmp(name, workload, length) == 0 && !strchr(name + length, '/') &&
             strncmp(name + length, "libsparse", 9) != 0 && off < least) {
             least = off;

@@ -66,10 +66,9 @@ static bool scan(void *self, const char *text, const char *types) {
     }
     snprintf(f->title, sizeof f->title, "Segmented sort, %s: share of copy speed over segment length", types);
     plot_origin(text, rows, f->subtitle, sizeof f->subtitle);
-    for (const char *row = strstr(rows, "\"name\":"); row;) {
-        const char *next = strstr(row + 1, "\"name\":");
-        add_row(f, row, next ? next : end, types);
-        row = next;
+    for (const char *row = plot_row(rows, end), *next; row < end; row = next) {
+        next = plot_row(row + 1, end);
+        add_row(f, row, next, types);
     }
     f->top = ceil(f->top * 10 + 1e-9) / 10;
     return f->count > 0;
