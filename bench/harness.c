@@ -274,8 +274,8 @@ static int64_t pays_after(const bench *b, int first_row, const bench_row *planne
     return 0;
 }
 
-void bench_race(bench *b, const char *workload, bench_contender *contenders, int count) {
-    const int first_row = b->row_count;
+/* Times contenders in turns, and keeps their rows. */
+static void run_all(bench *b, const char *workload, bench_contender *contenders, int count) {
     for (int i = 0; i < count; i++) {
         contenders[i].times = calloc(MOST_REPEATS, sizeof(double));
         contenders[i].failed = !contenders[i].times;
@@ -294,6 +294,17 @@ void bench_race(bench *b, const char *workload, bench_contender *contenders, int
         free(contenders[i].times);
         contenders[i].times = NULL;
     }
+}
+
+bench_row *bench_time(bench *b, const char *workload, bench_contender *c) {
+    const int rows = b->row_count;
+    run_all(b, workload, c, 1);
+    return b->row_count > rows ? b->rows + rows : NULL;
+}
+
+void bench_race(bench *b, const char *workload, bench_contender *contenders, int count) {
+    const int first_row = b->row_count;
+    run_all(b, workload, contenders, count);
     share_of_roof(b, first_row);
     for (int i = first_row; i < b->row_count; i++) {
         bench_row *row = b->rows + i;

@@ -46,6 +46,10 @@ struct bench_contender {
     bool roof;        /* a copy: the column `copy` of all rows is a share of its speed */
     double predicted; /* seconds, by the cache model; 0: no prediction */
     double plan_time; /* seconds to make the plan that `run` uses; 0: none */
+    double work;      /* growth: units of work, and the time of one over the best of smaller sizes (0: none) */
+    double growth;
+    const char *unit; /* "products" */
+    char choice[160]; /* growth: how the library did it */
     bool chosen;      /* the library chose the strategy; otherwise, with a prediction, the bench asked for it */
     char who[32];     /* "libsparse", "eigen", ...; "libsparse:1": on one thread */
     char why[256];
@@ -109,7 +113,7 @@ typedef struct bench_subject {
 } bench_subject;
 extern const bench_subject bench_mtx, bench_spgemm, bench_segsort, bench_gather, bench_scatter, bench_radix_sort,
     bench_hash_search, bench_transpose, bench_matrices, bench_batch, bench_spmv, bench_cg, bench_two_body, bench_sort,
-    bench_suffix_array;
+    bench_suffix_array, bench_growth;
 
 /* options.c: -1 to go on, else the exit code. */
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);
@@ -133,6 +137,10 @@ double bench_load_of_others(const bench_load *start);
 /* harness.c */
 /* Bytes read and written a second by a parallel memcpy: the fastest of nine. */
 double bench_copy_speed(int threads, bool quick);
+
+/* Runs, checks and times one contender, and keeps its row, which is valid until the next one. NULL: interrupted, or a
+ * complaint. */
+bench_row *bench_time(bench *b, const char *workload, bench_contender *c);
 
 /* Runs, checks and times all contenders in turns, prints their rows and keeps them for the JSON. */
 void bench_race(bench *b, const char *workload, bench_contender *contenders, int count);

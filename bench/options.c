@@ -125,8 +125,8 @@ static int set_device(bench_options *options, const char *text) {
 }
 
 static int set_primitive(bench_options *options, const char *word, const bench_subject *const *subjects) {
-    const char *known[16] = {NULL};
-    for (int i = 0; subjects[i] && i < 15; i++) {
+    const char *known[32] = {NULL};
+    for (int i = 0; subjects[i] && i < 31; i++) {
         known[i] = subjects[i]->name;
         if (strcmp(word, known[i]) == 0) {
             if (options->primitive) {

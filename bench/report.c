@@ -18,6 +18,11 @@ void bench_print_head(const bench *b) {
                b->threads == 1 ? "" : "s", b->copy[0] * 1e-9);
     }
     printf("; load %.2f on %d processors\n", load, bench_cpus());
+    if (b->subject == &bench_growth) {
+        printf("%-44s %13s %10s %-10s %17s  time of a unit over the best of smaller sizes\n", "name", "time", "work",
+               "unit", "a unit");
+        return;
+    }
     static const char *const with_products[] = {"spgemm", "mtx", "spmv", "cg", "batch"};
     bool products = false;
     for (int i = 0; i < 5; i++) {
@@ -186,6 +191,12 @@ static void put_row(cli_json *json, const bench_row *row) {
     }
     if (!c->failed) {
         put_figures(json, row);
+    }
+    if (c->work > 0) {
+        cli_json_measured(json, "work", true, c->work);
+        cli_json_string(json, "unit", c->unit);
+        cli_json_string(json, "choice", c->choice);
+        cli_json_measured(json, "growth", true, c->growth);
     }
     put_time(json, "predicted_time", c->predicted);
     put_time(json, "plan_time", c->plan_time);

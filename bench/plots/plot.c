@@ -69,6 +69,8 @@ const plot_kind *plot_kind_of(const char *text, const char **types) {
     } else if (strcmp(name, "gather") == 0 || strcmp(name, "scatter") == 0) {
         *types = "random";
         return &plot_gather;
+    } else if (strcmp(name, "growth") == 0) {
+        return &plot_growth;
     } else if (strcmp(name, "spgemm") == 0 || strcmp(name, "spmv") == 0 || strcmp(name, "cg") == 0) {
         *types = "f64";
     }

@@ -4,6 +4,7 @@
  * checked whole, in linear time. */
 #include "bench/harness.h"
 #include "bench/peers/peers.h"
+#include "growth.h"
 #include "segments.h"
 #include <math.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static void put_words(unsigned char *to, int64_t n) {
     }
 }
 
-static void put_text(const char *kind, void *symbols, int64_t n) {
+void bench_put_text(const char *kind, void *symbols, int64_t n) {
     unsigned char *to = symbols;
     if (strncmp(kind, "words", 5) == 0) {
         put_words(to, n);
@@ -133,7 +134,7 @@ static bool make_text(race *r, const char *workload) {
     if (!r->symbols || !r->suffixes) {
         return false;
     }
-    put_text(workload, r->symbols, n);
+    bench_put_text(workload, r->symbols, n);
     r->text.symbols = r->symbols;
     r->there = r->text;
     r->suffixes_there = r->suffixes;

@@ -5,6 +5,7 @@
  * of distances and densities within 1e-4. */
 #include "bench/harness.h"
 #include "bench/peers/peers.h"
+#include "growth.h"
 #include "segments.h"
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ typedef struct entrant {
 
 static double random_part(uint64_t seed, int64_t k) { return (double)(bench_draw(seed, k) >> 11) * 0x1p-53; }
 
-static double coordinate(const char *cloud, int64_t n, int64_t i, int k) {
+double bench_coordinate(const char *cloud, int64_t n, int64_t i, int k) {
     if (strncmp(cloud, "lattice", 7) == 0) {
         const int64_t side = llround(cbrt((double)n));
         return (double)(k == 0 ? i % side : k == 1 ? i / side % side : i / side / side) / (double)side;
@@ -86,9 +87,9 @@ static bool make_points(race *r, const char *cloud) {
         r->host[k] = malloc((size_t)bytes);
         for (int64_t i = 0; r->host[k] && i < p->n; i++) {
             if (p->type == LSP_F32) {
-                ((float *)r->host[k])[i] = (float)coordinate(cloud, p->n, i, k);
+                ((float *)r->host[k])[i] = (float)bench_coordinate(cloud, p->n, i, k);
             } else {
-                ((double *)r->host[k])[i] = coordinate(cloud, p->n, i, k);
+                ((double *)r->host[k])[i] = bench_coordinate(cloud, p->n, i, k);
             }
         }
         void *there = r->b->device ? bench_device_alloc(r->b->device, bytes) : r->host[k];
