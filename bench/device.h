@@ -35,8 +35,8 @@ double bench_device_copy_speed(bench_device *device, bool quick);
 bool bench_device_start(bench_device *device);
 double bench_device_stop(bench_device *device);
 
-/* Records `times` calls of work(data), which puts kernels on the stream, as a CUDA graph; NULL: something failed. Replay
- * starts it and does not wait. */
+/* Records `times` calls of work(data), which puts kernels on the stream, as a CUDA graph; NULL: something failed.
+ * Replay starts it and does not wait. */
 void *bench_device_record(bench_device *device, const char *(*work)(void *data), void *data, int times);
 bool bench_device_replay(bench_device *device, void *graph);
 void bench_device_forget(void *graph);
