@@ -248,7 +248,7 @@ template <bool FIRST, int VT, int WIDE, typename T>
 __device__ inline void write_staged_rows(const segment_group<VT, WIDE> &g, T *to, const T *items, uint32_t (&place)[VT],
                                          int n) {
     enum { sweep = 4, shifted = VT < 32 }; /* not with 32 words: their places have gaps */
-    const int before = shifted ? (int)g.segment->begin % (SECTOR / 4) : 0;
+    const int before = shifted ? (int)(g.segment->begin % (SECTOR / 4)) : 0;
     const int first = g.t - (n + before <= g.G * VT ? before : 0);
     with_rows(g, n, first, [&](auto rows) {
         const uint16_t *places = g.places + place_at<VT, WIDE>(first);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int64_t memory_bytes = (int64_t)8 << 30; /* the largest allocation */
+static const int64_t memory_bytes = (int64_t)16 << 30; /* the largest allocation */
 /* Not const: a test may take a part of the chip away, to see how kernels do with less. */
 static lsp_cuda_chip chip = {.compute = 90,
                              .sms = EMU_SMS,

@@ -267,3 +267,47 @@ Test(device_segsort, a_sort_in_a_graph_is_replayed_on_changed_keys_and_offsets) 
     must_cuda(cudaStreamDestroy(stream));
 }
 #endif
+
+/* Segments of every kind of kernel, behind 2^31 items that no segment holds. */
+Test(device_segsort, segments_that_begin_beyond_2_31_items_are_sorted) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    enum { SEGMENTS = 6, TAIL = 1 << 13 };
+    static const int64_t lengths[SEGMENTS] = {3, 20, 100, 333, 1300, 5000}, skipped = (int64_t)1 << 31;
+    int64_t begins[2][SEGMENTS], ends[2][SEGMENTS], *offsets_there, *ends_there; /* of the tail; of the whole array */
+    uint32_t keys[TAIL], sorted[TAIL], *all;
+    uint64_t state = 7;
+    for (int64_t s = 0, at = 5; s < SEGMENTS; s++, at += lengths[s - 1]) {
+        begins[0][s] = at, begins[1][s] = skipped + at;
+        ends[0][s] = at + lengths[s], ends[1][s] = skipped + at + lengths[s];
+    }
+    for (int i = 0; i < TAIL; i++) {
+        keys[i] = (uint32_t)test_random(&state);
+    }
+    if (lsp_alloc(ctx, LSP_CUDA, skipped + TAIL, sizeof *all, (void **)&all) != LSP_OK) {
+        cr_skip("the GPU has no 8 GiB left");
+    }
+    must(ctx, lsp_alloc(ctx, LSP_CUDA, SEGMENTS, sizeof *begins[0], (void **)&offsets_there));
+    must(ctx, lsp_alloc(ctx, LSP_CUDA, SEGMENTS, sizeof *ends[0], (void **)&ends_there));
+    must(ctx, lsp_cuda_copy(ctx, all + skipped, LSP_CUDA, keys, LSP_HOST, sizeof keys));
+    must(ctx, lsp_cuda_copy(ctx, offsets_there, LSP_CUDA, begins[1], LSP_HOST, sizeof begins[1]));
+    must(ctx, lsp_cuda_copy(ctx, ends_there, LSP_CUDA, ends[1], LSP_HOST, sizeof ends[1]));
+    lsp_segsort_args args = {.n = skipped + TAIL,
+                             .segments = SEGMENTS,
+                             .offsets = offsets_there,
+                             .ends = ends_there,
+                             .offset_type = LSP_I64,
+                             .key_type = LSP_U32,
+                             .keys = all,
+                             .keys_out = all,
+                             .where = LSP_CUDA};
+    must(ctx, lsp_segsort(ctx, &args, NULL));
+    must(ctx, lsp_cuda_copy(ctx, sorted, LSP_HOST, all + skipped, LSP_CUDA, sizeof sorted));
+    args.n = TAIL, args.offsets = begins[0], args.ends = ends[0];
+    args.keys = args.keys_out = keys, args.where = LSP_HOST;
+    must(ctx, lsp_segsort_ref(ctx, &args));
+    cr_assert(memcmp(keys, sorted, sizeof keys) == 0);
+    lsp_free(ctx, all);
+    lsp_free(ctx, offsets_there);
+    lsp_free(ctx, ends_there);
+    lsp_ctx_destroy(ctx);
+}
