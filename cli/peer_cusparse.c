@@ -277,6 +277,14 @@ static bool find_structure(peer_cusparse_product *p) {
     return p->has_structure;
 }
 
+/* Frees all but the operands, and returns the pool's memory to the device: of a product that failed it may be all. */
+static void give_back(peer_cusparse_product *p) {
+    drop_work(p);
+    drop_product(p);
+    cudaStreamSynchronize(p->c->stream);
+    cudaMemPoolTrimTo(p->c->pool, 0);
+}
+
 /* ---- the functions of peer_cusparse.h ---- */
 
 peer_cusparse_product *peer_cusparse_product_create(peer_cusparse *c, peer_cusparse_way way, const lsp_csr *A,
@@ -287,24 +295,20 @@ peer_cusparse_product *peer_cusparse_product_create(peer_cusparse *c, peer_cuspa
     }
     *p = (peer_cusparse_product){.c = c, .way = way, .A = *A, .B = *B};
     if (describe(p, &p->A, &p->a) && describe(p, &p->B, &p->b) && way == PEER_CUSPARSE_REUSE && !find_structure(p)) {
-        drop_work(p);
-        drop_product(p);
+        give_back(p);
     }
     return p;
 }
 
 void peer_cusparse_product_destroy(peer_cusparse_product *p) {
     if (p) {
-        drop_work(p);
-        drop_product(p);
+        give_back(p);
         if (p->a) {
             p->c->DestroySpMat(p->a);
         }
         if (p->b) {
             p->c->DestroySpMat(p->b);
         }
-        cudaStreamSynchronize(p->c->stream);
-        cudaMemPoolTrimTo(p->c->pool, 0);
         free(p);
     }
 }
@@ -319,7 +323,7 @@ bool peer_cusparse_product_run(peer_cusparse_product *p) {
     }
     ok = cuda_succeeded(p, cudaStreamSynchronize(p->c->stream)) && ok;
     if (!ok && p->way != PEER_CUSPARSE_REUSE) {
-        drop_product(p);
+        give_back(p);
     }
     return ok;
 }
