@@ -8,12 +8,12 @@
 
 #include "job.cuh"
 
-enum { RANKS_NT = 128 };
+enum { RANKS_NT = 128, RANKS_STEP = 4 /* a row's ranks begin at a multiple of it */ };
 
 /* A rank, and the length of a row of B, is an S: uint8_t if C's rows have at most 255 entries, else uint16_t. Each row
  * of B that has a product lies within a row of C, so it is not longer. */
 template <typename S> struct spg_ranks {
-    uint2 *rows;      /* where each row's entries of A and its ranks begin; one more at the end */
+    uint2 *rows;      /* where each row's entries of A begin, and its ranks, in steps; one more at the end */
     uint32_t *begins; /* of each entry of A: where its row of B begins, */
     S *lengths;       /* and its length */
     S *ranks;
@@ -71,9 +71,9 @@ __global__ void __launch_bounds__(RANKS_NT)
     }
 }
 
-/* Writes begins and lengths of A's entries, and the products of each row. */
+/* Writes begins and lengths of A's entries, and the steps of each row. */
 template <int G, typename S>
-__global__ void __launch_bounds__(RANKS_NT) kernel_ranks_entries(spg_job job, spg_ranks<S> r, int64_t *products) {
+__global__ void __launch_bounds__(RANKS_NT) kernel_ranks_entries(spg_job job, spg_ranks<S> r, int64_t *steps) {
     const int64_t row = (int64_t)blockIdx.x * (RANKS_NT / G) + threadIdx.x / G;
     const uint32_t end = row < r.count ? __ldg(job.A.rowptr + row + 1) : 0;
     uint32_t sum = 0;
@@ -88,11 +88,11 @@ __global__ void __launch_bounds__(RANKS_NT) kernel_ranks_entries(spg_job job, sp
         sum += __shfl_xor_sync(~0u, sum, step);
     }
     if (row < r.count && threadIdx.x % G == 0) {
-        products[row] = sum;
+        steps[row] = (sum + RANKS_STEP - 1) / RANKS_STEP;
     }
 }
 
-/* Finds the ranks. `ends`: the prefix sums of the rows' products. `col`: of C. */
+/* Finds the ranks. `ends`: the prefix sums of the rows' steps. `col`: of C. */
 template <int G, typename S>
 __global__ void __launch_bounds__(RANKS_NT)
     kernel_ranks_find(spg_job job, spg_ranks<S> r, const int64_t *ends, const uint32_t *col) {
@@ -103,10 +103,12 @@ __global__ void __launch_bounds__(RANKS_NT)
         columns[i] = __ldg(col + mine.at + i);
     }
     __syncthreads();
-    uint32_t k = __ldg(job.A.rowptr + mine.row), at = mine.row > 0 ? (uint32_t)ends[mine.row - 1] : 0;
+    const uint32_t begin_at = mine.row > 0 ? (uint32_t)ends[mine.row - 1] : 0;
+    S *ranks = r.ranks + (int64_t)begin_at * RANKS_STEP;
+    uint32_t k = __ldg(job.A.rowptr + mine.row);
     const uint32_t end = mine.row < r.count ? __ldg(job.A.rowptr + mine.row + 1) : k;
     if (threadIdx.x % G == 0) {
-        r.rows[mine.row] = make_uint2(k, at);
+        r.rows[mine.row] = make_uint2(k, begin_at);
     }
     if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) {
         r.rows[r.count] = make_uint2(__ldg(job.A.rowptr + r.count), (uint32_t)ends[r.count - 1]);
@@ -120,9 +122,9 @@ __global__ void __launch_bounds__(RANKS_NT)
                 const uint32_t middle = (low + high) / 2;
                 (columns[middle] <= column ? low : high) = middle;
             }
-            r.ranks[at + q] = (S)(low - mine.first);
+            ranks[q] = (S)(low - mine.first);
         }
-        at += length;
+        ranks += length;
     }
 }
 
@@ -164,7 +166,7 @@ __global__ void __launch_bounds__(RANKS_NT) kernel_ranks_fill(spg_job job, spg_r
     const uint2 from = __ldg(r.rows + mine.row);
     const uint32_t end = mine.row < r.count ? __ldg(r.rows + mine.row + 1).x : from.x;
     const number *const b_val = (const number *)job.B.val + lane; /* with this, steps from lane to lane are constants */
-    const S *rank = r.ranks + from.y + lane;
+    const S *rank = r.ranks + (uint64_t)from.y * RANKS_STEP + lane;
     V *const sum = sums + mine.first;
     ranks_entries<EACH, V, S> now, next;
     if (AHEAD) {

@@ -35,7 +35,8 @@ static int64_t ranks_blocks(const lsp_spgemm_replay *kept, int64_t rows) {
 
 bool spg_ranks_fit(const lsp_spgemm_plan *plan, int64_t entries) {
     const int64_t mean = plan->facts.products / plan->facts.rows, lanes = lanes_for(plan, entries);
-    return !plan->gpu->duplicates && plan->facts.max_row_products <= RANKS_EVEN * mean + RANKS_EVEN_LANES * lanes &&
+    return !plan->gpu->duplicates && plan->facts.products / RANKS_STEP + plan->facts.rows <= UINT32_MAX &&
+           plan->facts.max_row_products <= RANKS_EVEN * mean + RANKS_EVEN_LANES * lanes &&
            plan->facts.products / RANKS_LENGTH >= entries && (lanes > 1 || mean <= RANKS_ALONE);
 }
 
@@ -71,7 +72,7 @@ template <int G, typename S> static lsp_status find_ranks(lsp_spgemm_plan *plan,
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof(uint2), &kept->rows));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->A.nnz, sizeof *kept->begins, (void **)&kept->begins));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->A.nnz, sizeof(S), &kept->lengths));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products, sizeof(S), &kept->ranks));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products + rows * (RANKS_STEP - 1), sizeof(S), &kept->ranks));
     ranks = ranks_of<S>(kept, C->rowptr_type == LSP_I64, rows);
     LSP_TRY(LSP_LAUNCH(ctx, (kernel_ranks_entries<G, S>), blocks, RANKS_NT, 0, *job, ranks, ends));
     LSP_TRY(lsp_cuda_scan(ctx, ends, rows, NULL));

@@ -109,21 +109,22 @@ static int64_t windows_of(const lsp_spgemm_plan *plan) {
 /* Could a replay pay at all? Short rows that repeat are made faster anew, and so is C if B is nearly dense. */
 static bool may_replay(const lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C) {
     const int64_t products = plan->facts.products, strips = plan->gpu->dense_b.strips;
-    return C->nnz > 0 && plan->type != LSP_NONE && !operands->names && products <= (int64_t)UINT32_MAX - WARP &&
-           plan->gpu->short_repeats <= C->rows / 2 &&
+    return C->nnz > 0 && plan->type != LSP_NONE && !operands->names && plan->gpu->short_repeats <= C->rows / 2 &&
            (strips == 0 || products / REPLAY_DENSE_B < operands->A.nnz * strips);
 }
 
 static lsp_status build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C, bool *built) {
     lsp_status status = LSP_OK;
     const spg_job job = job_of(plan, operands);
-    const int64_t available = lsp_available_bytes(plan->ctx, LSP_CUDA) / 4, windows = windows_of(plan);
+    const int64_t available = lsp_available_bytes(plan->ctx, LSP_CUDA) / 4, windows = windows_of(plan),
+                  products = plan->facts.products;
     unsigned most = 0;
     if (spg_ranks_fit(plan, job.A.nnz) && ranks_bytes(plan, job.A.nnz, C) <= available) {
         LSP_TRY(take_structure(plan, C));
         LSP_TRY(spg_ranks_build(plan, operands, C, windows, built));
     }
-    if (!*built && windows == 0 && plan->facts.products / C->nnz <= REPLAY_WORTH && pairs_bytes(plan, C) <= available) {
+    if (!*built && windows == 0 && products <= (int64_t)UINT32_MAX - WARP && products / C->nnz <= REPLAY_WORTH &&
+        pairs_bytes(plan, C) <= available) {
         LSP_TRY(plan->gpu->replay.col ? LSP_OK : take_structure(plan, C));
         LSP_TRY(C->rowptr_type == LSP_I64 ? find_pairs<int64_t>(plan, &job, C->nnz, &most)
                                           : find_pairs<int32_t>(plan, &job, C->nnz, &most));
