@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { MOST_CURVES = 256, MOST_STEPS = 8, MOST_NAMES = 32, ACROSS = 4 };
-enum { LEFT = 40, TOP = 64, WIDE = 240, HIGH = 150, ASIDE = 60, BELOW = 66, LINE = 18 };
+enum { LEFT = 56, TOP = 64, WIDE = 240, HIGH = 150, ASIDE = 60, BELOW = 66, LINE = 18 };
 
 typedef struct curve {
     int ladder, verb, count;
