@@ -52,6 +52,7 @@ enum {
     LSP_SAMPLED = 4,             /* the sample has at most this part of the rows */
     LSP_SORT_IN_WARP = 256,      /* most products that a warp sorts */
     LSP_SORT_MOST = 4096,        /* most products that a block sorts */
+    LSP_SORT_COLUMNS = 1 << 24,  /* most columns that it sorts at once: a block of 256 columns has 16 bits */
     LSP_COLLECT_MOST = 512,      /* most columns that a warp collects in a window or table */
     LSP_COLLECT_FROM = 2,        /* products a column; with fewer, sorting is faster */
     LSP_MERGE_BITS = 8,          /* log2 of LSP_MERGE_MOST */
@@ -125,12 +126,13 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_count_bin(uint32_t products, uin
 }
 
 /* The bin that fills a row of C with `nnz` entries, in a C of `cols` columns. `groups` is what counting learned.
- * Sorting needs column and slot in 32 bits together; SORT_512 takes a part of the columns at a time if they have more.
- */
+ * Up to LSP_SORT_COLUMNS, a row that is sorted needs no more than 32 bits for column and slot (sort_expand.cuh);
+ * beyond, SORT_512 takes a part of the columns at a time. */
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint32_t entries, uint32_t nnz,
                                                          uint32_t groups, uint32_t cols) {
     uint32_t items = products > entries ? products : entries;
-    bool sortable = lsp_bits_below(products) + lsp_bits_below(cols) <= 32 && items <= LSP_SORT_MOST;
+    bool sortable =
+        items <= LSP_SORT_MOST && (cols <= LSP_SORT_COLUMNS || lsp_bits_below(products) + lsp_bits_below(cols) <= 32);
     if (products == 0 || lsp_repeats_above(groups) || groups == LSP_GROUPS_SHORT_REPEAT) {
         return LSP_BIN_NONE;
     }

@@ -38,13 +38,14 @@ static long_job plan_long(const lsp_spgemm_plan *plan, int64_t cols, int64_t row
     longs.valued = plan->type != LSP_NONE;
     longs.range = (uint32_t)lsp_min(lsp_ceil_div(lsp_max(cols, 1), 256) * 256, (int64_t)LONG_ADD_RANGE);
     longs.chunk = (uint32_t)lsp_min(chunk, (int64_t)LONG_ADD_MOST);
-    for (longs.stripe = LONG_STRIPE; longs.stripe < PIECE_RANGE / 4 && longs.stripe * (int64_t)LONG_STRIPES < cols;) {
+    for (longs.stripe = LONG_STRIPE;
+         longs.stripe < LONG_COUNT_RANGE / 4 && longs.stripe * (int64_t)LONG_STRIPES < cols;) {
         longs.stripe *= 2;
     }
     longs.stripes = (uint32_t)lsp_ceil_div(lsp_max(cols, 1), longs.stripe);
     *most = rows == 0 ? 0
                       : plan->info.nnz / longs.chunk + plan->facts.products / (PIECE_PRODUCTS / 4) +
-                            rows * (2 * lsp_ceil_div(cols, PIECE_RANGE) + 4);
+                            rows * (2 * lsp_ceil_div(cols, LSP_SORT_COLUMNS) + 4);
     return longs;
 }
 

@@ -270,7 +270,7 @@ static __global__ void kernel_long_cut(spg_job job, long_job longs) {
             const uint32_t k = (uint32_t)__ffs((int)some) - 1, low = (first + k) * longs.stripe;
             const uint32_t n = __shfl_sync(~0u, its_n, k), products = __shfl_sync(~0u, its_products, k);
             const uint32_t high = (uint32_t)min((ull)low + longs.stripe, (ull)job.cols);
-            if (products > PIECE_PRODUCTS || high - piece.low > PIECE_RANGE ||
+            if (products > PIECE_PRODUCTS || high - piece.low > LSP_SORT_COLUMNS ||
                 piece.products + products > PIECE_PRODUCTS) {
                 flush();
             }

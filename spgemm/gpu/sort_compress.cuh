@@ -194,12 +194,17 @@ __device__ inline uint32_t compress(const spg_job &job, const spg_row &row, cons
     unsigned ends = words.heads >> 1 | (1u << here) >> 1;
     ends = words.heads ? ends & ~((words.heads & (0u - words.heads)) - 1) : 0;
     rank--;
+    const int shift = shared.shift; /* read late: a register less in the sums */
 #pragma unroll
     for (int r = 0; r < VT; r++) {
         rank += words.heads >> r & 1;
         if (ends >> r & 1) {
             const uint32_t place = rank + rank / 8;
-            shared.columns[place] = w[r] >> words.bits;
+            uint32_t column = w[r] >> words.bits;
+            if (S::wide && shift > 0) {
+                column = (uint32_t)shared.block_of[column >> shift] << shift | (column & ((1u << shift) - 1));
+            }
+            shared.columns[place] = column;
             if constexpr (value_kind<V>::valued) {
                 shared.sums[place] = sums[r];
             }
