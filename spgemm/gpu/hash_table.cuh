@@ -19,7 +19,8 @@ template <int BITS> struct hash_table {
     __device__ static uint32_t place_beside(uint32_t key, uint32_t factor) {
         return (key + (key >> BITS) * factor) & (slots - 1);
     }
-    __device__ static uint32_t next(uint32_t place) { return (place + 1) & (slots - 1); }
+    /* Where to go if a place is taken. Keys come in runs of neighbours: a step of 1 would lead through a whole run. */
+    __device__ static uint32_t next(uint32_t place) { return (place + 197) & (slots - 1); }
     __device__ hash_group at(uint32_t place) const {
         const ull group = *(const volatile ull *)(groups + place);
         return (hash_group){(uint32_t)group, (uint32_t)(group >> 32)};
