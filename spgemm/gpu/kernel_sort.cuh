@@ -117,7 +117,7 @@ __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sor
     uint32_t w[VT], total;
     sort_factor<no_value, sort_shape<G, VT>::pieces> b[VT];
     read_entries<G, VT, no_value>(job, row.begin, row.entries, 0, job.cols, shared);
-    expand<G, VT, no_value, true>(job, row.products, 0, shared, w, b);
+    expand<G, VT, no_value, true>(job, row.products, 0, 0, job.cols, shared, w, b);
     if constexpr (G > WARP) {
         total = count_in_table<G, VT>(w, row.products, shared);
     } else {
@@ -147,21 +147,7 @@ __device__ inline uint32_t fill_row(const spg_job &job, spg_row row, uint32_t lo
     if (S::pieces && products == 0) {
         return 0;
     }
-    expand<G, VT, V, false>(job, row.products, low, shared, w, b);
-    if constexpr (S::wide) {
-        const int shift = bits + lsp_bits_below(high - low) <= 32 ? 0 : 32 - 2 * bits;
-        if (threadIdx.x == 0) {
-            shared.shift = shift;
-        }
-        if (shift > 0) {
-            rank_blocks<G, VT, V>(row.products, high - low, shift, w, shared);
-        }
-    }
-#pragma unroll
-    for (int r = 0; r < VT; r++) {
-        const int slot = sort_lane<G>() + r * G;
-        w[r] = slot < (int)row.products ? w[r] << bits | (uint32_t)slot : ~0u;
-    }
+    expand<G, VT, V, false>(job, row.products, bits, low, high, shared, w, b);
     const unsigned heads = sort_products<G, VT, V>(job, row.products, bits, w, shared);
     return compress<G, VT, V>(job, row, {bits, low, heads}, w, b, shared);
 }

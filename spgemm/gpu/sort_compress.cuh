@@ -150,10 +150,11 @@ __device__ inline void copy_out(const spg_job &job, const sort_output &out, uint
         const int i = begin + t;
         if (i >= first && i < end) {
             const uint32_t place = (uint32_t)i + (uint32_t)i / 8;
+            const uint32_t column = low + shared.column_of(shared.columns[place]);
             if (PLAIN) {
-                col[i] = low + shared.columns[place];
+                col[i] = column;
             } else {
-                put_col(job, at + i, low + shared.columns[place]);
+                put_col(job, at + i, column);
             }
             if constexpr (value_kind<V>::valued) {
                 val[i] = canonical(shared.sums[place]);
@@ -194,17 +195,12 @@ __device__ inline uint32_t compress(const spg_job &job, const spg_row &row, cons
     unsigned ends = words.heads >> 1 | (1u << here) >> 1;
     ends = words.heads ? ends & ~((words.heads & (0u - words.heads)) - 1) : 0;
     rank--;
-    const int shift = shared.shift; /* read late: a register less in the sums */
 #pragma unroll
     for (int r = 0; r < VT; r++) {
         rank += words.heads >> r & 1;
         if (ends >> r & 1) {
             const uint32_t place = rank + rank / 8;
-            uint32_t column = w[r] >> words.bits;
-            if (S::wide && shift > 0) {
-                column = (uint32_t)shared.block_of[column >> shift] << shift | (column & ((1u << shift) - 1));
-            }
-            shared.columns[place] = column;
+            shared.columns[place] = w[r] >> words.bits;
             if constexpr (value_kind<V>::valued) {
                 shared.sums[place] = sums[r];
             }
