@@ -78,8 +78,8 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->counts, (void **)&longs->counts));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->products, (void **)&longs->products));
     if (ranges > 1) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * ranges, sizeof *longs->begins, (void **)&longs->begins));
-        LSP_TRY(clear(ctx, longs->begins, (size_t)(rows * ranges) * sizeof *longs->begins));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * ranges, sizeof *longs->known, (void **)&longs->known));
+        LSP_TRY(clear(ctx, longs->known, (size_t)(rows * ranges) * sizeof *longs->known));
     }
     if (memory == NULL && bytes <= lsp_max(plan->info.nnz / 2, PIECES_SMALL) && job->names == NULL) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &plan->gpu->pieces));
