@@ -34,14 +34,6 @@ template <int BITS> struct hash_table {
         }
         __syncwarp();
     }
-    /* The place of a key that the table has, and its group. */
-    __device__ uint32_t find(uint32_t key, hash_group *group) const {
-        uint32_t place = place_of(key);
-        for (*group = at(place); group->key != key; *group = at(place)) {
-            place = next(place);
-        }
-        return place;
-    }
     /* Marks a column, searching from a place on, which becomes that of its group; true if the group is new. The table
      * must not be full. */
     __device__ bool add(uint32_t key, uint32_t bit, uint32_t *place) {

@@ -18,7 +18,7 @@ struct window_counting {
 
 /* Shared memory of a warp, for either window. */
 enum { WINDOW_COUNT_BYTES = LSP_WINDOW_NEAR * 4 };
-static_assert(sizeof(window_table) <= WINDOW_COUNT_BYTES, "the table fits where marks fit");
+static_assert(sizeof(window_table<spread_window<>::BITS>) <= WINDOW_COUNT_BYTES, "the table fits where marks fit");
 
 /* Notes the count of a group's first row for all its rows. The rows stay a group only if a window will fill them. */
 __device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t repeats, uint32_t nnz, uint32_t groups) {
@@ -26,7 +26,7 @@ __device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t re
     const int bin = lsp_fill_bin(job.products[row], entries, nnz, groups, job.cols);
     if (lane < repeats) {
         job.rowptr[row + lane + 1] = nnz;
-        if (lane == 0 || bin < LSP_BIN_NEAR_128 || bin > LSP_BIN_SPREAD_512) {
+        if (lane == 0 || bin < LSP_BIN_NEAR_128 || bin > LSP_BIN_WIDE_512) {
             job.groups[row + lane] = (uint8_t)groups;
         }
     }
@@ -43,7 +43,7 @@ __device__ inline bool window_count_repeats(const spg_job &job, uint32_t row, ui
     if (groups == LSP_GROUPS_SPREAD && (ull)job.products[row] * repeats < (ull)words * LSP_SPREAD_FROM) {
         return false;
     }
-    window_note(job, row, repeats, sum & 0xFFFFF, words > WINDOW_WORDS ? (uint32_t)LSP_GROUPS_MORE : groups);
+    window_note(job, row, repeats, sum & 0xFFFFF, words > W::WORDS ? 0 : groups);
     __syncwarp();
     return true;
 }
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(WINDOW_NT, 10) kernel_window_count(spg_
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     char *const mine = memory + warp * WINDOW_COUNT_BYTES;
-    spread_window spread = spread_window::at(mine);
+    spread_window<> spread = spread_window<>::at(mine);
     near_window near = near_window::at(mine);
     uint32_t i = blockIdx.x * WINDOW_WARPS + warp;
     for (int bin = 0; bin < LSP_COUNT_BINS; bin++) {
