@@ -1,4 +1,4 @@
-/* A hash table of a row's columns, 32 neighbours a group, in shared memory. A warp or a block adds to it. */
+/* A hash table of a row's columns, 32 neighbours a group, in shared memory. A warp adds to it. */
 #ifndef LSP_SPGEMM_GPU_HASH_TABLE_CUH
 #define LSP_SPGEMM_GPU_HASH_TABLE_CUH
 
@@ -11,12 +11,11 @@ struct hash_group {
     uint32_t key, marks;
 };
 template <int BITS> struct hash_table {
-    enum { slots = 1 << BITS, most = slots * 11 / 16 };
+    enum { slots = 1 << BITS };
     ull groups[slots]; /* the key in the lower half, the marks in the upper */
 
-    __device__ static uint32_t place_of(uint32_t key) { return hash_of(key) >> (32 - BITS); }
     /* Neighbouring keys get neighbouring places, so those of a small range never meet; `factor` shifts the others. */
-    __device__ static uint32_t place_beside(uint32_t key, uint32_t factor) {
+    __device__ static uint32_t place_of(uint32_t key, uint32_t factor) {
         return (key + (key >> BITS) * factor) & (slots - 1);
     }
     /* Where to go if a place is taken. Keys come in runs of neighbours: a step of 1 would lead through a whole run. */

@@ -16,6 +16,9 @@ struct window_counting {
     uint32_t *merged, *merged_count;    /* rows that are made by merging */
 };
 
+/* Most words that have columns, where rows of more than 4096 products are counted: 1024. */
+typedef spread_window<11> large_window;
+
 /* Shared memory of a warp, for either window. */
 enum { WINDOW_COUNT_BYTES = LSP_WINDOW_NEAR * 4 };
 static_assert(sizeof(window_table<spread_window<>::BITS>) <= WINDOW_COUNT_BYTES, "the table fits where marks fit");
@@ -72,6 +75,24 @@ static __global__ void __launch_bounds__(WINDOW_NT, 10) kernel_window_count(spg_
             }
         }
         i -= listed;
+    }
+}
+
+/* Counts rows of more than 4096 products in a larger window. Rows that fit none are listed for LONG. */
+static __global__ void __launch_bounds__(WINDOW_NT)
+    kernel_window_count_large(spg_job job, spg_rest rest, uint32_t *again, uint32_t *again_count) {
+    LSP_DYNAMIC_SHARED(memory);
+    const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, i = blockIdx.x * WINDOW_WARPS + warp;
+    large_window w = large_window::at(memory + warp * large_window::pool());
+    if (i < *rest.count) {
+        const uint32_t row = rest.rows[i], begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+        const bool fits = w.open(job, begin, end) && window_mark<1, true>(job, begin, end, w);
+        const uint32_t sum = fits ? w.count() & 0xFFFFF : 0;
+        if (lane == 0 && fits) {
+            job.rowptr[row + 1] = sum;
+        } else if (lane == 0) {
+            again[atomicAdd(again_count, 1u)] = row;
+        }
     }
 }
 

@@ -227,7 +227,7 @@ template <int B = 9> struct spread_window {
     __host__ __device__ static uint32_t pool() { return sizeof(window_table<BITS>); }
     __host__ __device__ static uint32_t index() { return PLACES * sizeof(index_type) + 16; }
     __device__ static uint32_t place_of(uint32_t word, uint32_t factor = WINDOW_FACTOR) {
-        return hash_table<BITS>::place_beside(word, factor);
+        return hash_table<BITS>::place_of(word, factor);
     }
     __device__ static spread_window at(char *memory) { return {(window_table<BITS> *)memory, NULL, NULL, 0}; }
     __device__ uint32_t *factor_found() const { return (uint32_t *)(slot_of + PLACES); }

@@ -235,7 +235,7 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
         uint32_t products;
         lsp_spgemm_bin bin;
     } counted[] = {{256, LSP_BIN_SORT_32},    {257, LSP_BIN_COUNT_64},          {513, LSP_BIN_COUNT_128},
-                   {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512},        {4097, LSP_BIN_COUNT_HASH},
+                   {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512},        {4097, LSP_BIN_COUNT_LARGE},
                    {8193, LSP_BIN_LONG},      {LSP_PRODUCTS_MOST, LSP_BIN_LONG}};
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {
         cr_assert(lsp_count_bin(counted[k].products, 1) == counted[k].bin, "%u products", counted[k].products);
@@ -246,8 +246,8 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_fill_bin(5, 5000, 5, 0, 100) == LSP_BIN_LONG);
     /* few long rows are shared: the limit is the smallest one, from 1024 products, that leaves at most LSP_SHARED_ROWS
      * rows above it */
-    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, 4096) == LSP_BIN_LONG);
-    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, UINT32_MAX) == LSP_BIN_COUNT_HASH);
+    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_LARGE, 4097, 1, 4096) == LSP_BIN_LONG);
+    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_LARGE, 4097, 1, UINT32_MAX) == LSP_BIN_COUNT_LARGE);
     cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 5, 4097, 4096) == LSP_BIN_LONG);
     cr_assert(lsp_shared_bin(LSP_BIN_NEAR_512, 4096, 4096, 4096) == LSP_BIN_NEAR_512);
     cr_assert(lsp_shared_bin(LSP_BIN_NEAR_512, 1025, 4, 1024) == LSP_BIN_LONG);
@@ -255,7 +255,7 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     uint32_t bins[LSP_BINS] = {0}, many[LSP_MANY_BINS] = {9, 9, 9, LSP_SHARED_ROWS};
     cr_assert(lsp_shared_from(bins, many) == 1024);
     bins[LSP_BIN_COUNT_64] = bins[LSP_BIN_COUNT_128] = UINT32_MAX;
-    bins[LSP_BIN_LONG] = LSP_SHARED_ROWS - 30, bins[LSP_BIN_COUNT_HASH] = 10;
+    bins[LSP_BIN_LONG] = LSP_SHARED_ROWS - 30, bins[LSP_BIN_COUNT_LARGE] = 10;
     bins[LSP_BIN_COUNT_512] = 10, bins[LSP_BIN_COUNT_256] = 10;
     cr_assert(lsp_shared_from(bins, many) == 1024);
     bins[LSP_BIN_COUNT_256]++;
