@@ -29,7 +29,7 @@ __device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t re
     const int bin = lsp_fill_bin(job.products[row], entries, nnz, groups, job.cols);
     if (lane < repeats) {
         job.rowptr[row + lane + 1] = nnz;
-        if (lane == 0 || bin < LSP_BIN_NEAR_128 || bin > LSP_BIN_WIDE_512) {
+        if (lane == 0 || bin < LSP_BIN_NEAR_128 || bin > LSP_BIN_SPREAD_512) {
             job.groups[row + lane] = (uint8_t)groups;
         }
     }
