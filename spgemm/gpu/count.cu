@@ -44,7 +44,7 @@ template <int G, int VT>
 static lsp_status count_again(lsp_ctx *ctx, bool *beside, const spg_job *job, const uint32_t *rows, uint32_t most,
                               const uint32_t *count) {
     lsp_status status = LSP_OK;
-    const size_t bytes = sizeof(sort_shared<G, VT, no_value>) - sizeof(sort_shared<G, VT, no_value>::block_of);
+    const size_t bytes = sort_bytes<G, VT, no_value>(0);
     if (most > 0) {
         LSP_TRY(lsp_allow_shared(ctx, kernel_count_again<G, VT>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_count_again<G, VT>), lsp_min(most, chip_sms(ctx) * 32), G, bytes,

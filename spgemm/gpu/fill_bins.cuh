@@ -31,7 +31,7 @@ lsp_status spg_fill_complex(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     typedef sort_shape<G, VT> S;
     lsp_status status = LSP_OK;
-    const size_t bytes = S::nt / S::team * sizeof(sort_shared<G, VT, V>);
+    const size_t bytes = sort_bytes<G, VT, V>(work->job.cols);
     if (list.count > 0) {
         LSP_TRY(lsp_allow_shared(ctx, kernel_sort_rows<G, VT, V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::nt / G),
@@ -118,10 +118,10 @@ template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *wor
         return LSP_OK;
     }
     if (longs->valued) {
-        const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
-        LSP_TRY(lsp_allow_shared(ctx, kernel_long_sort<V>, sort_bytes));
+        const size_t bytes = sort_bytes<PIECE_G, PIECE_VT, V>(work->job.cols);
+        LSP_TRY(lsp_allow_shared(ctx, kernel_long_sort<V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_sort<V>, lsp_min(work->most_pieces, chip->sms * 12),
-                                  PIECE_G, sort_bytes, work->job, longs->pieces_end, longs->sorted_made));
+                                  PIECE_G, bytes, work->job, longs->pieces_end, longs->sorted_made));
     }
     if (longs->valued || work->job.names != NULL) {
         const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (add_bytes + 4096), 16), 1) * chip->sms;

@@ -86,13 +86,20 @@ template <int G, int VT, typename V> struct sort_shared {
     uint16_t before[S::wide ? S::parts : 1]; /* of each 32 slots: the entries of A that begin before them */
     uint32_t warp_sum[S::wide ? G / WARP : 1];
     int shift;                                    /* log2 of a block's columns, if blocks are ranked; else 0 */
-    uint16_t block_of[S::wide ? S::capacity : 1]; /* numbers of the marked blocks. Counting needs no memory for them */
+    uint16_t block_of[S::wide ? S::capacity : 1]; /* numbers of the marked blocks; see sort_bytes */
 
     /* The column, counted from `low`, that a word has. */
     __device__ uint32_t column_of(uint32_t x) const {
         return S::wide && shift > 0 ? (uint32_t)block_of[x >> shift] << shift | (x & ((1u << shift) - 1)) : x;
     }
 };
+
+/* Shared memory of a block that fills rows of a C of `cols` columns. With 0 columns: of a block that counts. */
+template <int G, int VT, typename V> static inline size_t sort_bytes(uint32_t cols) {
+    typedef sort_shape<G, VT> S;
+    const bool ranks = !S::wide || lsp_bits_below(S::capacity) + lsp_bits_below(cols) > 32;
+    return S::nt / S::team * sizeof(sort_shared<G, VT, V>) - (ranks ? 0 : sizeof(sort_shared<G, VT, V>::block_of));
+}
 
 /* The lane's number in its group, and the group's number in its team. */
 template <int G> __device__ inline int sort_lane() { return (int)threadIdx.x % G; }
