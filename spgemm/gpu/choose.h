@@ -8,12 +8,11 @@
 /* How a row of C is made. SORT_g: g lanes sort the row's products, at most 8 a lane (SORT_512: 256 lanes, 16 a lane);
  * where most products share their column with others, a lane merges rows of SORT_1 and SORT_2 instead.
  * NEAR_n and SPREAD_n: a warp marks the row's columns, at most n, in a window of bits, which has all words between the
- * first and the last column, or only words that have columns. HASH_g_n: a warp collects the
- * columns, at most n, in a hash table of at most g groups of 32 neighbours. LONG: a block marks the columns, one range
- * after the other, and many blocks each fill a piece of the row. These three then add products in the order of A's
- * entries. MERGE: a warp merges a row of B with a few other products. Bins for counting alone: COUNT_g, for as many
- * products as SORT_g takes, counts in a window, or in a hash table if no window is large enough. COUNT_HASH does the
- * same with a table of groups if C has many columns, else as LONG. */
+ * first and the last column, or only words that have columns, at most 256; or 512 (WIDE_n). LONG: a block marks the
+ * columns, one range after the other, and many blocks each fill a piece of the row. These then add products in the
+ * order of A's entries. MERGE: a warp merges a row of B with a few other products. Bins for counting alone: COUNT_g,
+ * for as many products as SORT_g takes, counts in a window, or in a hash table if no window is large enough.
+ * COUNT_LARGE does the same with a larger window if C has many columns, else as LONG. */
 typedef enum lsp_spgemm_bin {
     LSP_BIN_NONE = 0,
     LSP_BIN_SORT_1,
@@ -30,14 +29,13 @@ typedef enum lsp_spgemm_bin {
     LSP_BIN_NEAR_512,
     LSP_BIN_SPREAD_128,
     LSP_BIN_SPREAD_512,
-    LSP_BIN_HASH_64_512,
-    LSP_BIN_HASH_512_512,
+    LSP_BIN_WIDE_512,
     LSP_BIN_MERGE,
     LSP_BIN_COUNT_64,
     LSP_BIN_COUNT_128,
     LSP_BIN_COUNT_256,
     LSP_BIN_COUNT_512,
-    LSP_BIN_COUNT_HASH,
+    LSP_BIN_COUNT_LARGE,
     LSP_BIN_LONG,
     LSP_BINS,
     LSP_COUNT_BINS = LSP_BIN_LONG - LSP_BIN_COUNT_64
@@ -52,31 +50,29 @@ enum {
     LSP_SAMPLED = 4,             /* the sample has at most this part of the rows */
     LSP_SORT_IN_WARP = 256,      /* most products that a warp sorts */
     LSP_SORT_MOST = 4096,        /* most products that a block sorts */
-    LSP_COLLECT_MOST = 512,      /* most columns that a warp collects in a window or table */
+    LSP_SORT_COLUMNS = 1 << 24,  /* most columns that it sorts at once: a block of 256 columns has 16 bits */
+    LSP_COLLECT_MOST = 512,      /* most columns that a warp collects in a window */
     LSP_COLLECT_FROM = 2,        /* products a column; with fewer, sorting is faster */
     LSP_MERGE_BITS = 8,          /* log2 of LSP_MERGE_MOST */
     LSP_MERGE_MOST = 1 << LSP_MERGE_BITS,
-    LSP_HASH_COUNT_MOST = 8192,    /* products; with more, the columns mostly overflow the table for counting */
-    LSP_HASH_COUNT_FROM = 1 << 20, /* columns of C; with fewer, marking bits is faster than a table */
-    LSP_HASH_FILL_FROM = 48 << 10, /* columns of C; with fewer, LONG is faster than HASH */
-    LSP_SHARED_ROWS = 1024,        /* up to this many rows of many products leave most warps idle */
-    LSP_MANY_ENTRIES = 128,        /* entries of A's row; with more, one warp or block takes long */
-    LSP_DENSE_B_LEAST = 3,         /* products of an entry of A in a strip; with fewer, other ways are faster */
-    LSP_WINDOW_NEAR = 40960 / 32,  /* 32-bit words of a window of near columns */
-    LSP_WINDOW_COLUMNS = 1 << 28,  /* most columns of C for a window of spread ones: a word's number has 23 bits */
-    LSP_SPREAD_FROM = 8,           /* products a word; with fewer, sorting is faster than a window of spread columns */
-    LSP_SPREAD_WHILE = 4,          /* the same while they are counted, */
-    LSP_SPREAD_FEW = 64            /* once there are more words than this */
+    LSP_LARGE_COUNT_MOST = 8192,    /* products; with more, the columns mostly overflow the window for counting */
+    LSP_LARGE_COUNT_FROM = 1 << 20, /* columns of C; with fewer, marking all is faster than a large window */
+    LSP_WIDE_FROM = 48 << 10,       /* columns of C; with fewer, LONG is faster than WIDE */
+    LSP_SHARED_ROWS = 1024,         /* up to this many rows of many products leave most warps idle */
+    LSP_MANY_ENTRIES = 128,         /* entries of A's row; with more, one warp or block takes long */
+    LSP_DENSE_B_LEAST = 3,          /* products of an entry of A in a strip; with fewer, other ways are faster */
+    LSP_WINDOW_NEAR = 40960 / 32,   /* 32-bit words of a window of near columns */
+    LSP_WINDOW_COLUMNS = 1 << 27,   /* most columns of C for a window of spread ones: a word's number has 22 bits */
+    LSP_SPREAD_FROM = 8,            /* products a word; with fewer, sorting is faster than a window of spread columns */
+    LSP_SPREAD_WHILE = 4,           /* the same while they are counted, */
+    LSP_SPREAD_FEW = 64             /* once there are more words than this */
 };
 
-/* What counting learns of a row of C. 0: nothing. 1 to 248: the row's columns lie in that many groups of 32. MORE: in
- * more groups. SHORT_REPEAT: the row is short and repeats its neighbours (short_repeat.cuh). MERGE: it is made by
- * merging. REPEAT_SAME, REPEAT_NEXT: it is made together with the row before, whose columns in A are the same, or each
- * one less. NEAR, SPREAD: it fits such a window. */
+/* What counting learns of a row of C. 0: nothing. SHORT_REPEAT: the row is short and repeats its neighbours
+ * (short_repeat.cuh). MERGE: it is made by merging. REPEAT_SAME, REPEAT_NEXT: it is made together with the row before,
+ * whose columns in A are the same, or each one less. NEAR, SPREAD: it fits such a window. */
 enum {
-    LSP_GROUPS_MOST = 248,
-    LSP_GROUPS_MORE,
-    LSP_GROUPS_SHORT_REPEAT,
+    LSP_GROUPS_SHORT_REPEAT = 1,
     LSP_GROUPS_MERGE,
     LSP_GROUPS_REPEAT_SAME,
     LSP_GROUPS_REPEAT_NEXT,
@@ -114,23 +110,24 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_sort_bin(uint32_t items) {
 /* The bin that counts a row of C with this many products, from this many entries of A. */
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_count_bin(uint32_t products, uint32_t entries) {
     uint32_t items = products > entries ? products : entries;
-    return products == 0                     ? LSP_BIN_NONE
-           : items <= LSP_SORT_IN_WARP       ? lsp_sort_bin(items)
-           : items <= 512                    ? LSP_BIN_COUNT_64
-           : items <= 1024                   ? LSP_BIN_COUNT_128
-           : items <= 2048                   ? LSP_BIN_COUNT_256
-           : items <= LSP_SORT_MOST          ? LSP_BIN_COUNT_512
-           : products <= LSP_HASH_COUNT_MOST ? LSP_BIN_COUNT_HASH
-                                             : LSP_BIN_LONG;
+    return products == 0                      ? LSP_BIN_NONE
+           : items <= LSP_SORT_IN_WARP        ? lsp_sort_bin(items)
+           : items <= 512                     ? LSP_BIN_COUNT_64
+           : items <= 1024                    ? LSP_BIN_COUNT_128
+           : items <= 2048                    ? LSP_BIN_COUNT_256
+           : items <= LSP_SORT_MOST           ? LSP_BIN_COUNT_512
+           : products <= LSP_LARGE_COUNT_MOST ? LSP_BIN_COUNT_LARGE
+                                              : LSP_BIN_LONG;
 }
 
 /* The bin that fills a row of C with `nnz` entries, in a C of `cols` columns. `groups` is what counting learned.
- * Sorting needs column and slot in 32 bits together; SORT_512 takes a part of the columns at a time if they have more.
- */
+ * Up to LSP_SORT_COLUMNS, a row that is sorted needs no more than 32 bits for column and slot (sort_expand.cuh);
+ * beyond, SORT_512 takes a part of the columns at a time. */
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint32_t entries, uint32_t nnz,
                                                          uint32_t groups, uint32_t cols) {
     uint32_t items = products > entries ? products : entries;
-    bool sortable = lsp_bits_below(products) + lsp_bits_below(cols) <= 32 && items <= LSP_SORT_MOST;
+    bool sortable =
+        items <= LSP_SORT_MOST && (cols <= LSP_SORT_COLUMNS || lsp_bits_below(products) + lsp_bits_below(cols) <= 32);
     if (products == 0 || lsp_repeats_above(groups) || groups == LSP_GROUPS_SHORT_REPEAT) {
         return LSP_BIN_NONE;
     }
@@ -147,12 +144,9 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
     if (sortable) {
         return lsp_sort_bin(items);
     }
-    if (nnz <= LSP_COLLECT_MOST &&
-        products <= LSP_HASH_COUNT_MOST) { /* with more products one warp would take too long */
-        if ((groups > 0 && groups <= 64) || nnz <= 64) {
-            return LSP_BIN_HASH_64_512;
-        }
-        return cols > LSP_HASH_FILL_FROM ? LSP_BIN_HASH_512_512 : LSP_BIN_LONG;
+    if (nnz <= LSP_COLLECT_MOST && cols > LSP_WIDE_FROM && cols <= LSP_WINDOW_COLUMNS &&
+        products <= LSP_LARGE_COUNT_MOST) { /* with more products one warp would take too long */
+        return LSP_BIN_WIDE_512;
     }
     return items <= LSP_SORT_MOST ? LSP_BIN_SORT_512 : LSP_BIN_LONG;
 }
@@ -181,9 +175,9 @@ LSP_BOTH_SIDES static inline bool lsp_has_many(int bin, uint32_t entries) {
  * each bin counts, `many` how many of these have many entries. Rows are shared only if a quarter of them have many
  * entries; others, as in small finite-element matrices, are faster without sharing. */
 static inline uint32_t lsp_shared_from(const uint32_t *bins, const uint32_t many[LSP_MANY_BINS]) {
-    uint64_t rows = (uint64_t)bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_LONG];
+    uint64_t rows = (uint64_t)bins[LSP_BIN_COUNT_LARGE] + bins[LSP_BIN_LONG];
     uint64_t with_many =
-        (uint64_t)many[LSP_BIN_COUNT_HASH - LSP_BIN_COUNT_256] + many[LSP_BIN_LONG - LSP_BIN_COUNT_256];
+        (uint64_t)many[LSP_BIN_COUNT_LARGE - LSP_BIN_COUNT_256] + many[LSP_BIN_LONG - LSP_BIN_COUNT_256];
     uint32_t from = UINT32_MAX;
     for (int bin = LSP_BIN_COUNT_512; bin >= LSP_BIN_COUNT_128 && rows <= LSP_SHARED_ROWS && rows <= 4 * with_many;
          bin--) {

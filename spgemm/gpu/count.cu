@@ -2,7 +2,6 @@
  * bin, and sums the counts to row pointers. kernel_inspect has counted the short rows. The host waits once, for nnz(C).
  */
 #include "core/scan.h"
-#include "kernel_hash.cuh"
 #include "kernel_sort.cuh"
 #include "kernel_window_count.cuh"
 #include "long_launch.cuh"
@@ -45,7 +44,7 @@ template <int G, int VT>
 static lsp_status count_again(lsp_ctx *ctx, bool *beside, const spg_job *job, const uint32_t *rows, uint32_t most,
                               const uint32_t *count) {
     lsp_status status = LSP_OK;
-    const size_t bytes = sizeof(sort_shared<G, VT, no_value>);
+    const size_t bytes = sort_bytes<G, VT, no_value>(0);
     if (most > 0) {
         LSP_TRY(lsp_allow_shared(ctx, kernel_count_again<G, VT>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_count_again<G, VT>), lsp_min(most, chip_sms(ctx) * 32), G, bytes,
@@ -56,20 +55,20 @@ done:
 }
 
 /* Counts all rows of more than 256 products, first in windows. Rows that fit no window go to a hash table of columns,
- * to a table of groups of columns if they have more than 4096 products, or to LONG. */
+ * to a larger window if they have more than 4096 products, or to LONG. */
 static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
                                spg_counting *counting) {
     lsp_status status = LSP_OK;
     /* the rows of that bin, then those that were given up */
     uint32_t *long_rows = lists->rows + lists->starts.at[LSP_BIN_LONG];
-    enum { LAST = LSP_COUNT_BINS - 1, BITS = 11 };
+    enum { LAST = LSP_COUNT_BINS - 1 };
     spg_rest rest = {}; /* rows that LONG has to count */
     window_counting work = {};
     bool beside = false; /* the first kernel after the windows reads their lists, so it waits; later ones depend on
                             nothing else */
     work.rows = lists->rows + lists->starts.at[LSP_BIN_COUNT_64];
     work.count = windowed(bins);
-    work.again = long_rows + bins[LSP_BIN_LONG] + bins[LSP_BIN_COUNT_HASH];
+    work.again = long_rows + bins[LSP_BIN_LONG] + bins[LSP_BIN_COUNT_LARGE];
     work.again_count = counting->retry;
     work.merged = work.again + work.count;
     work.merged_count = &counting->merged;
@@ -96,17 +95,17 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
     COUNT_AGAIN(256, 8, 2);
     COUNT_AGAIN(256, 16, 3);
 #undef COUNT_AGAIN
-    if (bins[LSP_BIN_COUNT_HASH] > 0 && job->cols > LSP_HASH_COUNT_FROM) {
-        const size_t bytes = HASH_WARPS * sizeof(hash_table<BITS>);
-        const hash_counting last = {rest.rows, rest.count, long_rows + bins[LSP_BIN_LONG], &counting->again};
-        rest = (spg_rest){last.again, last.again_count};
-        LSP_TRY(lsp_allow_shared(ctx, kernel_hash_count<BITS>, bytes));
+    if (bins[LSP_BIN_COUNT_LARGE] > 0 && job->cols > LSP_LARGE_COUNT_FROM) {
+        const size_t bytes = WINDOW_WARPS * large_window::pool();
+        uint32_t *const again = long_rows + bins[LSP_BIN_LONG];
+        LSP_TRY(lsp_allow_shared(ctx, kernel_window_count_large, bytes));
         beside = false;
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_hash_count<BITS>, lsp_ceil_div(bins[LSP_BIN_COUNT_HASH], HASH_WARPS), HASH_NT,
-                           bytes, *job, last));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_window_count_large, lsp_ceil_div(bins[LSP_BIN_COUNT_LARGE], WINDOW_WARPS),
+                           WINDOW_NT, bytes, *job, rest, again, &counting->again));
+        rest = (spg_rest){again, &counting->again};
     }
-    if (bins[LSP_BIN_COUNT_HASH] + bins[LSP_BIN_LONG] > 0) {
-        LSP_TRY(count_long(ctx, &beside, job, list_of(lists, bins, LSP_BIN_LONG), rest, bins[LSP_BIN_COUNT_HASH],
+    if (bins[LSP_BIN_COUNT_LARGE] + bins[LSP_BIN_LONG] > 0) {
+        LSP_TRY(count_long(ctx, &beside, job, list_of(lists, bins, LSP_BIN_LONG), rest, bins[LSP_BIN_COUNT_LARGE],
                            counting));
     }
 done:

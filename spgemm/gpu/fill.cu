@@ -38,13 +38,14 @@ static long_job plan_long(const lsp_spgemm_plan *plan, int64_t cols, int64_t row
     longs.valued = plan->type != LSP_NONE;
     longs.range = (uint32_t)lsp_min(lsp_ceil_div(lsp_max(cols, 1), 256) * 256, (int64_t)LONG_ADD_RANGE);
     longs.chunk = (uint32_t)lsp_min(chunk, (int64_t)LONG_ADD_MOST);
-    for (longs.stripe = LONG_STRIPE; longs.stripe < PIECE_RANGE / 4 && longs.stripe * (int64_t)LONG_STRIPES < cols;) {
+    for (longs.stripe = LONG_STRIPE;
+         longs.stripe < LONG_COUNT_RANGE / 4 && longs.stripe * (int64_t)LONG_STRIPES < cols;) {
         longs.stripe *= 2;
     }
     longs.stripes = (uint32_t)lsp_ceil_div(lsp_max(cols, 1), longs.stripe);
     *most = rows == 0 ? 0
                       : plan->info.nnz / longs.chunk + plan->facts.products / (PIECE_PRODUCTS / 4) +
-                            rows * (2 * lsp_ceil_div(cols, PIECE_RANGE) + 4);
+                            rows * (2 * lsp_ceil_div(cols, LSP_SORT_COLUMNS) + 4);
     return longs;
 }
 
@@ -77,8 +78,8 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->counts, (void **)&longs->counts));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->products, (void **)&longs->products));
     if (ranges > 1) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * ranges, sizeof *longs->begins, (void **)&longs->begins));
-        LSP_TRY(clear(ctx, longs->begins, (size_t)(rows * ranges) * sizeof *longs->begins));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * ranges, sizeof *longs->known, (void **)&longs->known));
+        LSP_TRY(clear(ctx, longs->known, (size_t)(rows * ranges) * sizeof *longs->known));
     }
     if (memory == NULL && bytes <= lsp_max(plan->info.nnz / 2, PIECES_SMALL) && job->names == NULL) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &plan->gpu->pieces));

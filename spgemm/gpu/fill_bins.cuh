@@ -4,7 +4,6 @@
 #ifndef LSP_SPGEMM_GPU_FILL_BINS_CUH
 #define LSP_SPGEMM_GPU_FILL_BINS_CUH
 
-#include "kernel_hash.cuh"
 #include "kernel_long_cut.cuh"
 #include "kernel_merge.cuh"
 #include "kernel_window.cuh"
@@ -32,23 +31,11 @@ lsp_status spg_fill_complex(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     typedef sort_shape<G, VT> S;
     lsp_status status = LSP_OK;
-    const size_t bytes = S::nt / S::team * sizeof(sort_shared<G, VT, V>);
+    const size_t bytes = sort_bytes<G, VT, V>(work->job.cols);
     if (list.count > 0) {
         LSP_TRY(lsp_allow_shared(ctx, kernel_sort_rows<G, VT, V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::nt / G),
                                   S::nt, bytes, work->job, list));
-    }
-done:
-    return status;
-}
-
-template <int BITS, int N, typename V> static lsp_status start_hash(lsp_ctx *ctx, spg_fill *work, spg_list list) {
-    lsp_status status = LSP_OK;
-    const size_t bytes = HASH_WARPS * sizeof(hash_shared<BITS, N, V>);
-    if (list.count > 0) {
-        LSP_TRY(lsp_allow_shared(ctx, kernel_hash_fill<BITS, N, V>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_hash_fill<BITS, N, V>),
-                                  lsp_ceil_div(list.count, HASH_WARPS), HASH_NT, bytes, work->job, list));
     }
 done:
     return status;
@@ -98,7 +85,7 @@ template <typename V, int MOST, int WARPS, typename W>
 static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     lsp_status status = LSP_OK;
     const uint32_t sums = MOST <= WINDOW_SMALL ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
-    const window_shape shape = {MOST, sums, WARPS, W::pool(), W::index()};
+    const window_shape shape = {MOST, sums, WARPS, W::WORDS, W::pool(), W::index()};
     const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
     if (list.count > 0) {
         LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST, WARPS, W>, bytes));
@@ -131,10 +118,10 @@ template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *wor
         return LSP_OK;
     }
     if (longs->valued) {
-        const size_t sort_bytes = sizeof(sort_shared<PIECE_G, PIECE_VT, V>);
-        LSP_TRY(lsp_allow_shared(ctx, kernel_long_sort<V>, sort_bytes));
+        const size_t bytes = sort_bytes<PIECE_G, PIECE_VT, V>(work->job.cols);
+        LSP_TRY(lsp_allow_shared(ctx, kernel_long_sort<V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_sort<V>, lsp_min(work->most_pieces, chip->sms * 12),
-                                  PIECE_G, sort_bytes, work->job, longs->pieces_end, longs->sorted_made));
+                                  PIECE_G, bytes, work->job, longs->pieces_end, longs->sorted_made));
     }
     if (longs->valued || work->job.names != NULL) {
         const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (add_bytes + 4096), 16), 1) * chip->sms;
@@ -154,12 +141,11 @@ template <typename V> static lsp_status fill_entries(const lsp_spgemm_plan *plan
     const uint32_t *bins = plan->gpu->fill_bins;
 #define FILL_WINDOW(MOST)                                                                                              \
     LSP_TRY((start_window<V, MOST>(ctx, plan, work, list_of(lists, bins, LSP_BIN_NEAR_##MOST))));                      \
-    LSP_TRY((start_window_of<V, MOST, 1, spread_window>(ctx, work, list_of(lists, bins, LSP_BIN_SPREAD_##MOST))))
+    LSP_TRY((start_window_of<V, MOST, 1, spread_window<>>(ctx, work, list_of(lists, bins, LSP_BIN_SPREAD_##MOST))))
     FILL_WINDOW(512);
     FILL_WINDOW(128);
 #undef FILL_WINDOW
-    LSP_TRY((start_hash<10, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_512_512))));
-    LSP_TRY((start_hash<7, 512, V>(ctx, work, list_of(lists, bins, LSP_BIN_HASH_64_512))));
+    LSP_TRY((start_window_of<V, 512, 1, spread_window<10>>(ctx, work, list_of(lists, bins, LSP_BIN_WIDE_512))));
     LSP_TRY(start_pieces<V>(ctx, work));
     LSP_TRY(start_merge<V>(ctx, work, list_of(lists, bins, LSP_BIN_MERGE)));
 #define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_##G))))

@@ -1,4 +1,4 @@
-/* A hash table of a row's columns, 32 neighbours a group, in shared memory. A warp or a block adds to it. */
+/* A hash table of a row's columns, 32 neighbours a group, in shared memory. A warp adds to it. */
 #ifndef LSP_SPGEMM_GPU_HASH_TABLE_CUH
 #define LSP_SPGEMM_GPU_HASH_TABLE_CUH
 
@@ -11,15 +11,15 @@ struct hash_group {
     uint32_t key, marks;
 };
 template <int BITS> struct hash_table {
-    enum { slots = 1 << BITS, most = slots * 11 / 16 };
+    enum { slots = 1 << BITS };
     ull groups[slots]; /* the key in the lower half, the marks in the upper */
 
-    __device__ static uint32_t place_of(uint32_t key) { return hash_of(key) >> (32 - BITS); }
     /* Neighbouring keys get neighbouring places, so those of a small range never meet; `factor` shifts the others. */
-    __device__ static uint32_t place_beside(uint32_t key, uint32_t factor) {
+    __device__ static uint32_t place_of(uint32_t key, uint32_t factor) {
         return (key + (key >> BITS) * factor) & (slots - 1);
     }
-    __device__ static uint32_t next(uint32_t place) { return (place + 1) & (slots - 1); }
+    /* Where to go if a place is taken. Keys come in runs of neighbours: a step of 1 would lead through a whole run. */
+    __device__ static uint32_t next(uint32_t place) { return (place + 197) & (slots - 1); }
     __device__ hash_group at(uint32_t place) const {
         const ull group = *(const volatile ull *)(groups + place);
         return (hash_group){(uint32_t)group, (uint32_t)(group >> 32)};
@@ -32,14 +32,6 @@ template <int BITS> struct hash_table {
             ((uint4 *)groups)[i] = make_uint4(HASH_EMPTY, 0, HASH_EMPTY, 0);
         }
         __syncwarp();
-    }
-    /* The place of a key that the table has, and its group. */
-    __device__ uint32_t find(uint32_t key, hash_group *group) const {
-        uint32_t place = place_of(key);
-        for (*group = at(place); group->key != key; *group = at(place)) {
-            place = next(place);
-        }
-        return place;
     }
     /* Marks a column, searching from a place on, which becomes that of its group; true if the group is new. The table
      * must not be full. */

@@ -23,12 +23,12 @@ enum {
  * columns are kept. */
 typedef struct long_job {
     spg_list list;
-    bool valued;                 /* C has values; else only its columns are written */
-    uint32_t stripe, stripes;    /* columns of a stripe, stripes of a row */
-    uint32_t range, chunk;       /* most columns and most entries of a piece that is added */
-    uint32_t count_range;        /* columns that are marked at a time; no stripe crosses this border */
-    uint32_t *counts, *products; /* nnz and products of each stripe of each row */
-    uint32_t *begins;            /* of each range of each row: 1 + the row's nnz in earlier ranges; 0: not known yet */
+    bool valued;                    /* C has values; else only its columns are written */
+    uint32_t stripe, stripes;       /* columns of a stripe, stripes of a row */
+    uint32_t range, chunk;          /* most columns and most entries of a piece that is added */
+    uint32_t count_range;           /* columns that are marked at a time; no stripe crosses this border */
+    uint32_t *counts, *products;    /* nnz and products of each stripe of each row */
+    uint32_t *known;                /* of each range of each row: 1 + its nnz; 0: not known yet */
     spg_piece *pieces, *pieces_end; /* the pieces: those that are added come first, those that are sorted come last,
                                        from the end down */
     uint32_t *made, *sorted_made;   /* how many there are of each kind */
@@ -142,29 +142,40 @@ struct long_range {
     int64_t at; /* where the row begins in C */
     uint32_t low, columns;
     const uint32_t *bits;
-    uint32_t *begin;  /* of this range: 1 + the row's nnz in earlier ranges; the next item belongs to the next range */
-    bool first, last; /* this is the row's first range; its last */
+    uint32_t *known;      /* of the row's ranges: 1 + its nnz; 0: not known yet */
+    uint32_t number, all; /* this range's number, and that of all ranges */
 };
 
-/* Writes the marked columns to C, behind those of the row's earlier ranges. The block may have to wait until the block
- * of the range before knows its count. This wait ends, because blocks take ranges in order. Warps get tiles of about
- * the same total cost. */
+/* The row's nnz in earlier ranges. May have to wait for the blocks that count these. The wait ends, because blocks take
+ * ranges in order. The whole warp calls together. */
+__device__ inline uint32_t nnz_before(const long_range &range) {
+    uint32_t sum = 0;
+    for (uint32_t k = threadIdx.x % WARP, n; k < range.number; k += WARP) {
+        while ((n = ((volatile uint32_t *)range.known)[k]) == 0) {
+            __nanosleep(100);
+        }
+        sum += n - 1;
+    }
+    return __reduce_add_sync(~0u, sum);
+}
+
+/* Counts the marked columns for later ranges, and (put) writes them to C, behind those of the row's earlier ranges.
+ * Warps get tiles of about the same total cost. */
 template <int NT>
-__device__ inline void long_put_columns(const spg_job &job, const long_range &range, long_tiles<NT> &tiles) {
+__device__ inline void long_put_columns(const spg_job &job, const long_range &range, bool put, long_tiles<NT> &tiles) {
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t groups = (range.columns + LONG_GROUP - 1) / LONG_GROUP,
                    count = (range.columns + LONG_TILE - 1) / LONG_TILE;
     tiles.find(range.bits, groups, count);
-    const uint32_t all = tiles.before[count], cost = tiles.cost_before(count) / (NT / WARP) + 1;
-    const uint32_t from = cost * warp, end = from + cost;
-    uint32_t known = 1, tile = 0; /* the warp's first tile, found by binary search on the costs */
-    while (!range.first && (known = *(volatile uint32_t *)range.begin) == 0) {
-        __nanosleep(100);
+    if (range.number + 1 < range.all && threadIdx.x == 0) {
+        ((volatile uint32_t *)range.known)[range.number] = 1 + tiles.before[count];
     }
-    if (!range.last && threadIdx.x == 0) {
-        *(volatile uint32_t *)(range.begin + 1) = known + all;
+    if (!put) {
+        return;
     }
-    const int64_t at = range.at + (known - 1);
+    const uint32_t cost = tiles.cost_before(count) / (NT / WARP) + 1, from = cost * warp, end = from + cost;
+    const int64_t at = range.at + nnz_before(range);
+    uint32_t tile = 0; /* the warp's first tile, found by binary search on the costs */
     for (uint32_t n = count; n > 0;) {
         const uint32_t half = (n + 1) / 2;
         tile += tiles.cost_before(tile + half - 1) < from ? half : 0;
@@ -196,7 +207,7 @@ __device__ inline bool too_many(const long_job &longs, const uint32_t *products,
 }
 
 /* Marks each range of the listed rows. Rows whose pieces are added are written to C and cut here. For rows whose pieces
- * are sorted, nnz and products are counted by stripe; they are written to C only if that is needed. */
+ * are sorted, nnz and products are counted by stripe; ranges with a stripe of too many products are written to C. */
 template <int NT>
 __global__ void __launch_bounds__(NT, LONG_THREADS / NT) kernel_long_list(spg_job job, long_job longs) {
     LSP_DYNAMIC_SHARED(memory);
@@ -221,10 +232,10 @@ __global__ void __launch_bounds__(NT, LONG_THREADS / NT) kernel_long_list(spg_jo
         }
         long_clear(bits, columns);
         long_mark_row(job, row, low, low + columns, {bits, sorted ? products : NULL, low, stripe_bits}, parts);
-        if (__syncthreads_or(!sorted || ranges > 1 || too_many(longs, products, columns))) {
-            const long_range its = {job.rowptr[row], low, columns, bits, longs.begins + (ull)i * ranges + r, r == 0,
-                                    r + 1 == ranges};
-            long_put_columns<NT>(job, its, tiles);
+        const bool put = __syncthreads_or(!sorted || too_many(longs, products, columns));
+        if (put || r + 1 < ranges) {
+            const long_range its = {job.rowptr[row], low, columns, bits, longs.known + (ull)i * ranges, r, ranges};
+            long_put_columns<NT>(job, its, put, tiles);
         }
         if (!sorted && r == 0) {
             put_pieces(longs, row, job.rowptr[row], n, place, threadIdx.x, NT);
@@ -270,7 +281,7 @@ static __global__ void kernel_long_cut(spg_job job, long_job longs) {
             const uint32_t k = (uint32_t)__ffs((int)some) - 1, low = (first + k) * longs.stripe;
             const uint32_t n = __shfl_sync(~0u, its_n, k), products = __shfl_sync(~0u, its_products, k);
             const uint32_t high = (uint32_t)min((ull)low + longs.stripe, (ull)job.cols);
-            if (products > PIECE_PRODUCTS || high - piece.low > PIECE_RANGE ||
+            if (products > PIECE_PRODUCTS || high - piece.low > LSP_SORT_COLUMNS ||
                 piece.products + products > PIECE_PRODUCTS) {
                 flush();
             }

@@ -6,9 +6,7 @@
 
 #include "sort_compress.cuh"
 
-/* Pieces of long rows that are sorted: the largest, and the range of columns that leaves room for the slot in a word.
- */
-enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT, PIECE_RANGE = 1 << 20 };
+enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT }; /* the largest sorted piece of a long row */
 
 /* Sorts the words of a row. Returns a bit for each of the thread's words: is it the first of its column? */
 template <int G, int VT, typename V>
@@ -119,7 +117,7 @@ __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sor
     uint32_t w[VT], total;
     sort_factor<no_value, sort_shape<G, VT>::pieces> b[VT];
     read_entries<G, VT, no_value>(job, row.begin, row.entries, 0, job.cols, shared);
-    expand<G, VT, no_value, true>(job, row.products, 0, 0, shared, w, b);
+    expand<G, VT, no_value, true>(job, row.products, 0, 0, job.cols, shared, w, b);
     if constexpr (G > WARP) {
         total = count_in_table<G, VT>(w, row.products, shared);
     } else {
@@ -140,21 +138,21 @@ __device__ inline uint32_t count_row(const spg_job &job, const spg_row &row, sor
 template <int G, int VT, typename V>
 __device__ inline uint32_t fill_row(const spg_job &job, spg_row row, uint32_t low, uint32_t high,
                                     sort_shared<G, VT, V> &shared) {
+    typedef sort_shape<G, VT> S;
     uint32_t w[VT];
-    sort_factor<V, sort_shape<G, VT>::pieces> b[VT];
+    sort_factor<V, S::pieces> b[VT];
     const uint32_t products = read_entries<G, VT, V>(job, row.begin, row.entries, low, high, shared);
-    row.products = sort_shape<G, VT>::pieces ? products : row.products;
-    const int bits = row.products > 1 ? 32 - __clz((int)row.products - 1) : 0;
-    if (sort_shape<G, VT>::pieces && products == 0) {
+    row.products = S::pieces ? products : row.products;
+    const int bits = lsp_bits_below(row.products);
+    if (S::pieces && products == 0) {
         return 0;
     }
-    expand<G, VT, V, false>(job, row.products, bits, low, shared, w, b);
+    expand<G, VT, V, false>(job, row.products, bits, low, high, shared, w, b);
     const unsigned heads = sort_products<G, VT, V>(job, row.products, bits, w, shared);
     return compress<G, VT, V>(job, row, {bits, low, heads}, w, b, shared);
 }
 
-/* Fills the listed rows of C. If C has more columns than leave room for a slot in a word, it takes one range of columns
- * after the other. */
+/* Fills the listed rows of C. The largest groups take one range of LSP_SORT_COLUMNS after the other, if C has more. */
 template <int G, int VT, typename V>
 __global__ void __launch_bounds__(sort_shape<G, VT>::nt, sort_shape<G, VT>::blocks)
     kernel_sort_rows(spg_job job, spg_list list) {
@@ -174,8 +172,8 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt, sort_shape<G, VT>::bloc
         row.entries = row.products = 0;
     }
     for (uint32_t low = 0, high = job.cols; low < high; low = high, high = job.cols) {
-        if (S::pieces && high - low > PIECE_RANGE) {
-            high = low + PIECE_RANGE;
+        if (S::pieces && high - low > LSP_SORT_COLUMNS) {
+            high = low + LSP_SORT_COLUMNS;
         }
         row.at += fill_row<G, VT, V>(job, row, low, high, ((sort_shared<G, VT, V> *)memory)[threadIdx.x / S::team]);
         if (S::pieces) {

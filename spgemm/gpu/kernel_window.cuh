@@ -258,7 +258,8 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1              ? WINDOW_S
     const uint32_t n = (uint32_t)(job.rowptr[row + 1] - to), repeats = repeat_length(job, row);
     const bool next = repeats > 1 && job.groups[row + 1] == LSP_GROUPS_REPEAT_NEXT;
     W w = W::at(memory);
-    w.slots = (window_slot *)(memory + shape.pool(value_bytes)), w.slot_of = (uint8_t *)(w.slots + shape.slots());
+    w.slots = (window_slot *)(memory + shape.pool(value_bytes)),
+    w.slot_of = (decltype(w.slot_of))(w.slots + shape.slots());
     lsp_let_next_begin();
     if (!w.open(job, begin, end)) { /* never true: the bins see to it */
         return;

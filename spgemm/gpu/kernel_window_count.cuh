@@ -16,9 +16,12 @@ struct window_counting {
     uint32_t *merged, *merged_count;    /* rows that are made by merging */
 };
 
+/* Most words that have columns, where rows of more than 4096 products are counted: 1024. */
+typedef spread_window<11> large_window;
+
 /* Shared memory of a warp, for either window. */
 enum { WINDOW_COUNT_BYTES = LSP_WINDOW_NEAR * 4 };
-static_assert(sizeof(window_table) <= WINDOW_COUNT_BYTES, "the table fits where marks fit");
+static_assert(sizeof(window_table<spread_window<>::BITS>) <= WINDOW_COUNT_BYTES, "the table fits where marks fit");
 
 /* Notes the count of a group's first row for all its rows. The rows stay a group only if a window will fill them. */
 __device__ inline void window_note(const spg_job &job, uint32_t row, uint32_t repeats, uint32_t nnz, uint32_t groups) {
@@ -43,7 +46,7 @@ __device__ inline bool window_count_repeats(const spg_job &job, uint32_t row, ui
     if (groups == LSP_GROUPS_SPREAD && (ull)job.products[row] * repeats < (ull)words * LSP_SPREAD_FROM) {
         return false;
     }
-    window_note(job, row, repeats, sum & 0xFFFFF, words > WINDOW_WORDS ? (uint32_t)LSP_GROUPS_MORE : groups);
+    window_note(job, row, repeats, sum & 0xFFFFF, words > W::WORDS ? 0 : groups);
     __syncwarp();
     return true;
 }
@@ -52,7 +55,7 @@ static __global__ void __launch_bounds__(WINDOW_NT, 10) kernel_window_count(spg_
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     char *const mine = memory + warp * WINDOW_COUNT_BYTES;
-    spread_window spread = spread_window::at(mine);
+    spread_window<> spread = spread_window<>::at(mine);
     near_window near = near_window::at(mine);
     uint32_t i = blockIdx.x * WINDOW_WARPS + warp;
     for (int bin = 0; bin < LSP_COUNT_BINS; bin++) {
@@ -72,6 +75,24 @@ static __global__ void __launch_bounds__(WINDOW_NT, 10) kernel_window_count(spg_
             }
         }
         i -= listed;
+    }
+}
+
+/* Counts rows of more than 4096 products in a larger window. Rows that fit none are listed for LONG. */
+static __global__ void __launch_bounds__(WINDOW_NT)
+    kernel_window_count_large(spg_job job, spg_rest rest, uint32_t *again, uint32_t *again_count) {
+    LSP_DYNAMIC_SHARED(memory);
+    const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, i = blockIdx.x * WINDOW_WARPS + warp;
+    large_window w = large_window::at(memory + warp * large_window::pool());
+    if (i < *rest.count) {
+        const uint32_t row = rest.rows[i], begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
+        const bool fits = w.open(job, begin, end) && window_mark<1, true>(job, begin, end, w);
+        const uint32_t sum = fits ? w.count() & 0xFFFFF : 0;
+        if (lane == 0 && fits) {
+            job.rowptr[row + 1] = sum;
+        } else if (lane == 0) {
+            again[atomicAdd(again_count, 1u)] = row;
+        }
     }
 }
 

@@ -150,10 +150,11 @@ __device__ inline void copy_out(const spg_job &job, const sort_output &out, uint
         const int i = begin + t;
         if (i >= first && i < end) {
             const uint32_t place = (uint32_t)i + (uint32_t)i / 8;
+            const uint32_t column = low + shared.column_of(shared.columns[place]);
             if (PLAIN) {
-                col[i] = low + shared.columns[place];
+                col[i] = column;
             } else {
-                put_col(job, at + i, low + shared.columns[place]);
+                put_col(job, at + i, column);
             }
             if constexpr (value_kind<V>::valued) {
                 val[i] = canonical(shared.sums[place]);

@@ -22,6 +22,7 @@ template <int G, int VT> struct sort_shape {
         narrow_each = G > 4 ? 1 : 2,
         each = wide ? 4 : (int)narrow_each, /* entries of A that a lane reads together */
         parts = (capacity + 31) / 32,
+        marked = wide ? capacity / 64 * (capacity / 64) / 2 : 1, /* words of a bit a block of columns: rank_blocks */
         stride = capacity + (G < WARP ? G : 1), /* slots of a row, and some more, to put rows in different banks */
         padded = team * VT + team * VT / 8,     /* places for items that are written VT a lane: see word_place */
         narrow_blocks = G == 8 ? 8 : 10,        /* with 8 lanes, ten blocks were 9 % slower */
@@ -64,6 +65,11 @@ template <int G, int VT, typename V> struct sort_shared {
                     sort_entry<V> entries[S::groups * S::stride];
                     uint32_t starts[S::groups * S::parts]; /* one bit a slot: an entry of A begins there */
                 };
+                struct {
+                    uint32_t blocks[S::marked];                  /* one bit a block of columns that has products */
+                    uint16_t block_rank[S::marked];              /* of each 32 blocks: the marked ones before them */
+                    uint32_t waiting[S::wide ? S::capacity : 1]; /* the column of each slot */
+                };
                 alignas(16) uint32_t marks[valued || S::wide ? 4 : SORT_MARKS]; /* one bit a hashed column */
                 alignas(16) uint32_t table[valued || !S::wide ? 4 : 2 * S::capacity];
                 struct {
@@ -79,7 +85,21 @@ template <int G, int VT, typename V> struct sort_shared {
     };
     uint16_t before[S::wide ? S::parts : 1]; /* of each 32 slots: the entries of A that begin before them */
     uint32_t warp_sum[S::wide ? G / WARP : 1];
+    int shift;                                    /* log2 of a block's columns, if blocks are ranked; else 0 */
+    uint16_t block_of[S::wide ? S::capacity : 1]; /* numbers of the marked blocks; see sort_bytes */
+
+    /* The column, counted from `low`, that a word has. */
+    __device__ uint32_t column_of(uint32_t x) const {
+        return S::wide && shift > 0 ? (uint32_t)block_of[x >> shift] << shift | (x & ((1u << shift) - 1)) : x;
+    }
 };
+
+/* Shared memory of a block that fills rows of a C of `cols` columns. With 0 columns: of a block that counts. */
+template <int G, int VT, typename V> static inline size_t sort_bytes(uint32_t cols) {
+    typedef sort_shape<G, VT> S;
+    const bool ranks = !S::wide || lsp_bits_below(S::capacity) + lsp_bits_below(cols) > 32;
+    return S::nt / S::team * sizeof(sort_shared<G, VT, V>) - (ranks ? 0 : sizeof(sort_shared<G, VT, V>::block_of));
+}
 
 /* The lane's number in its group, and the group's number in its team. */
 template <int G> __device__ inline int sort_lane() { return (int)threadIdx.x % G; }
@@ -196,11 +216,60 @@ __device__ inline uint32_t read_entries(const spg_job &job, uint32_t begin, uint
     return slots;
 }
 
+/* Replaces each column by a smaller number in the same order, for words of 32 bits: only those blocks of 2^shift
+ * columns that have products are numbered. `columns` is the number of all columns. The row's columns wait in shared
+ * memory meanwhile: with them in registers more would be spilled, in rows that need no ranks, too. */
+template <int G, int VT, typename V>
+__device__ inline void rank_blocks(uint32_t products, uint32_t columns, int shift, sort_shared<G, VT, V> &shared,
+                                   uint32_t (&w)[VT]) {
+    const uint32_t t = (uint32_t)sort_lane<G>(), words = ((columns - 1) >> shift) / 32 + 1;
+    uint32_t all = 0, here;
+    sort_sync<G>();
+    for (uint32_t k = t; k < words; k += G) {
+        shared.blocks[k] = 0;
+    }
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        shared.waiting[t + (uint32_t)(r * G)] = w[r];
+    }
+    sort_sync<G>();
+#pragma unroll 4
+    for (uint32_t slot = t; slot < products; slot += G) {
+        const uint32_t block = shared.waiting[slot] >> shift;
+        atomicOr(shared.blocks + block / 32, 1u << block % 32);
+    }
+    sort_sync<G>();
+    for (uint32_t first = 0; first < words; first += G) {
+        const uint32_t k = first + t;
+        uint32_t left = k < words ? shared.blocks[k] : 0;
+        uint32_t rank = all + group_sum<G>((uint32_t)__popc(left), shared.warp_sum, &here);
+        if (k < words) {
+            shared.block_rank[k] = (uint16_t)rank;
+        }
+        for (; left; left &= left - 1) {
+            shared.block_of[rank++] = (uint16_t)(k * 32 + (uint32_t)__ffs((int)left) - 1);
+        }
+        all += here;
+    }
+    sort_sync<G>();
+#pragma unroll 4
+    for (uint32_t slot = t; slot < products; slot += G) {
+        const uint32_t column = shared.waiting[slot], block = column >> shift;
+        const uint32_t before = shared.blocks[block / 32] & ((1u << block % 32) - 1);
+        shared.waiting[slot] =
+            (shared.block_rank[block / 32] + (uint32_t)__popc(before)) << shift | (column & ((1u << shift) - 1));
+    }
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
+        w[r] = shared.waiting[t + (uint32_t)(r * G)];
+    }
+}
+
 /* Makes the thread's words, unsorted, for slots t, t + G, ...; ~0 where there is no product. B's values are loaded in
  * the order of slots, in which lanes read neighbours, and arrive while the words are sorted. A lane without a product
  * loads B's first entry, because loads under a condition would be waited for one by one. */
 template <int G, int VT, typename V, bool COUNT>
-__device__ inline void expand(const spg_job &job, uint32_t products, int bits, uint32_t low,
+__device__ inline void expand(const spg_job &job, uint32_t products, int bits, uint32_t low, uint32_t high,
                               sort_shared<G, VT, V> &shared, uint32_t (&w)[VT],
                               sort_factor<V, sort_shape<G, VT>::pieces> (&b)[VT]) {
     typedef sort_shape<G, VT> S;
@@ -235,8 +304,21 @@ __device__ inline void expand(const spg_job &job, uint32_t products, int bits, u
     }
 #pragma unroll
     for (int r = 0; r < VT; r++) {
+        w[r] -= low;
+    }
+    if constexpr (S::wide && !COUNT) {
+        const int shift = bits + lsp_bits_below(high - low) <= 32 ? 0 : 32 - 2 * bits;
+        if (t == 0) {
+            shared.shift = shift;
+        }
+        if (shift > 0) {
+            rank_blocks<G, VT, V>(products, high - low, shift, shared, w);
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < VT; r++) {
         const int slot = t + r * G;
-        w[r] = slot >= (int)products ? ~0u : COUNT ? w[r] - low : (w[r] - low) << bits | (uint32_t)slot;
+        w[r] = slot >= (int)products ? ~0u : COUNT ? w[r] : w[r] << bits | (uint32_t)slot;
     }
 }
 

@@ -18,8 +18,7 @@ enum {
     WINDOW_NT = 128,
     WINDOW_WARPS = WINDOW_NT / WARP, /* that count, each for itself; a block that fills a row has one or two */
     WINDOW_SMALL = 128,              /* entries of a row of C, up to which a block needs little shared memory */
-    WINDOW_WORDS = 256,              /* most words that may have columns, where a row is filled */
-    WINDOW_PLACES = 512,             /* of a table of words; also the most entries of a row that is filled */
+    WINDOW_MOST = 512,               /* most entries of a row that is filled */
     WINDOW_TRIES = 8,                /* factors that are tried for places without collisions */
     WINDOW_FACTOR = 37,              /* the first one */
     WINDOW_SHARE = 2,                /* warps that share a row if rows are few: */
@@ -31,24 +30,24 @@ enum {
 
 /* A word that has marks, its number, and how many columns come before it. */
 struct alignas(8) window_slot {
-    uint32_t marks, word_before; /* the number times WINDOW_PLACES, plus the columns before it */
+    uint32_t marks, word_before; /* the number times WINDOW_MOST, plus the columns before it */
 
-    __device__ uint32_t word() const { return word_before / WINDOW_PLACES; }
+    __device__ uint32_t word() const { return word_before / WINDOW_MOST; }
     __device__ uint32_t rank(uint32_t column) const {
-        return word_before % WINDOW_PLACES + (uint32_t)__popc(marks & ((1u << (column % 32)) - 1));
+        return word_before % WINDOW_MOST + (uint32_t)__popc(marks & ((1u << (column % 32)) - 1));
     }
 };
 
-/* The sizes of a block's shared memory: most entries of a row of C, sums at a time. The pool holds the marks of the
- * window first, then the row's columns, then sums and factors. */
+/* The sizes of a block's shared memory: most entries of a row of C, sums at a time, most words. The pool holds the
+ * marks of the window first, then the row's columns, then sums and factors. */
 struct window_shape {
-    uint32_t most, sums, warps, marks, index;
+    uint32_t most, sums, warps, words, marks, index;
     __host__ __device__ uint32_t pool(uint32_t value_bytes) const {
         const uint32_t values = (sums + warps * WARP * WINDOW_TOGETHER) * value_bytes,
                        least = marks > most * 4 ? marks : most * 4;
         return (values > least ? values : least + 7) / 8 * 8;
     }
-    __host__ __device__ uint32_t slots() const { return most < WINDOW_WORDS ? most : (uint32_t)WINDOW_WORDS; }
+    __host__ __device__ uint32_t slots() const { return most < words ? most : words; }
     __host__ __device__ uint32_t bytes(uint32_t value_bytes) const { return pool(value_bytes) + slots() * 8 + index; }
 };
 
@@ -101,9 +100,30 @@ template <int WARPS> __device__ inline void window_sync() {
     }
 }
 
+/* Counts the columns before each of n slots, which have none yet, and writes the columns to columns[], which may
+ * overlap the marks in a window. Slots count words from column `low`. */
+__device__ inline void rank_slots(window_slot *slots, uint32_t n, uint32_t low, uint32_t *columns) {
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t before = 0;
+    __syncwarp();
+    for (uint32_t i = lane; i < n + lane; i += WARP) {
+        const window_slot slot = i < n ? slots[i] : window_slot{0, 0};
+        uint32_t all, at = before + sum_before((uint32_t)__popc(slot.marks), &all);
+        if (i < n) {
+            slots[i].word_before += at;
+        }
+        for (uint32_t left = slot.marks; left; left &= left - 1) {
+            columns[at++] = low + slot.word() * 32 + (uint32_t)__ffs((int)left) - 1;
+        }
+        before += all;
+    }
+    __syncwarp();
+}
+
 /* ---- the window of a row whose columns lie near each other: it has all words between the first and the last ---- */
 
 struct near_window {
+    enum { WORDS = 256 }; /* most words that may have columns, where a row is filled */
     uint32_t *marks;
     window_slot *slots;
     uint8_t *slot_of; /* of each word */
@@ -165,31 +185,19 @@ struct near_window {
      * marks. */
     template <int MOST> __device__ void order(const spg_job &, uint32_t *columns) const {
         const uint32_t lane = threadIdx.x % WARP;
-        uint32_t used = 0, before = 0;
+        uint32_t used = 0;
 #pragma unroll 4
         for (uint32_t k = lane; k < words + lane; k += WARP) {
             const uint32_t its = k < words ? marks[k] : 0;
             const unsigned some = __ballot_sync(~0u, its != 0);
             if (its != 0) {
                 const uint32_t i = used + (uint32_t)__popc(some & ((1u << lane) - 1));
-                slots[i] = window_slot{its, k * WINDOW_PLACES};
+                slots[i] = window_slot{its, k * WINDOW_MOST};
                 slot_of[k] = (uint8_t)i;
             }
             used += (uint32_t)__popc(some);
         }
-        __syncwarp();
-        for (uint32_t i = lane; i < used + lane; i += WARP) {
-            const window_slot slot = i < used ? slots[i] : window_slot{0, 0};
-            uint32_t all, at = before + sum_before((uint32_t)__popc(slot.marks), &all);
-            if (i < used) {
-                slots[i].word_before += at;
-            }
-            for (uint32_t left = slot.marks; left; left &= left - 1) {
-                columns[at++] = low + slot.word() * 32 + (uint32_t)__ffs((int)left) - 1;
-            }
-            before += all;
-        }
-        __syncwarp();
+        rank_slots(slots, used, low, columns);
     }
     __device__ void read_order() {}
     /* The position of a column in C's row. */
@@ -198,27 +206,31 @@ struct near_window {
 
 /* ---- the window of a row of columns anywhere: a hash table finds the words that have marks ---- */
 
-struct alignas(16) window_table {
-    enum { BITS = 9 };
+template <bool LARGE> struct window_index { typedef uint8_t type; };
+template <> struct window_index<true> { typedef uint16_t type; };
+
+template <int BITS> struct alignas(16) window_table {
     hash_table<BITS> words;
     uint32_t count;
-    uint16_t places[WINDOW_WORDS + WINDOW_EACH * WARP]; /* of the words; the end of marking is seen one step too late */
+    uint16_t places[hash_table<BITS>::slots / 2 + WINDOW_EACH * WARP]; /* of the words; the end of marking is seen one
+                                                                          step too late */
 };
-static_assert(1 << window_table::BITS == WINDOW_PLACES, "a word's number and its place are sorted as 32 bits");
 
-struct spread_window {
-    window_table *table;
-    window_slot *slots; /* of the words, in the order of columns */
-    uint8_t *slot_of;   /* of each place, then the factor that was found */
-    uint32_t factor;    /* sends all words to different places; 0: places are those of the table, to be searched */
+template <int B = 9> struct spread_window {
+    enum { BITS = B, PLACES = 1 << BITS, WORDS = PLACES / 2 }; /* a word's number and its place are sorted as 32 bits */
+    typedef typename window_index<(WORDS > 256)>::type index_type;
+    window_table<BITS> *table;
+    window_slot *slots;  /* of the words, in the order of columns */
+    index_type *slot_of; /* of each place, then the factor that was found */
+    uint32_t factor;     /* sends all words to different places; 0: places are those of the table, to be searched */
 
-    __host__ __device__ static uint32_t pool() { return sizeof(window_table); }
-    __host__ __device__ static uint32_t index() { return WINDOW_PLACES + 16; }
+    __host__ __device__ static uint32_t pool() { return sizeof(window_table<BITS>); }
+    __host__ __device__ static uint32_t index() { return PLACES * sizeof(index_type) + 16; }
     __device__ static uint32_t place_of(uint32_t word, uint32_t factor = WINDOW_FACTOR) {
-        return hash_table<window_table::BITS>::place_beside(word, factor);
+        return hash_table<BITS>::place_of(word, factor);
     }
-    __device__ static spread_window at(char *memory) { return {(window_table *)memory, NULL, NULL, 0}; }
-    __device__ uint32_t *factor_found() const { return (uint32_t *)(slot_of + WINDOW_PLACES); }
+    __device__ static spread_window at(char *memory) { return {(window_table<BITS> *)memory, NULL, NULL, 0}; }
+    __device__ uint32_t *factor_found() const { return (uint32_t *)(slot_of + PLACES); }
     __device__ uint32_t words() const { return *(const volatile uint32_t *)&table->count; }
 
     __device__ bool open(const spg_job &job, uint32_t, uint32_t) {
@@ -243,7 +255,7 @@ struct spread_window {
     /* Too many words, or too few products a word? */
     __device__ bool gives_up(uint32_t products) const {
         const uint32_t most = max(products / LSP_SPREAD_WHILE, (uint32_t)LSP_SPREAD_FEW);
-        return __any_sync(~0u, words() > min(most, (uint32_t)WINDOW_WORDS));
+        return __any_sync(~0u, words() > min(most, (uint32_t)WORDS));
     }
     __device__ uint32_t count() const {
         uint32_t sum = 0;
@@ -256,37 +268,28 @@ struct spread_window {
         if (words() <= 2 * WARP) {
             order_words<2>(job, columns);
         } else {
-            order_words<(MOST < WINDOW_WORDS ? MOST : (int)WINDOW_WORDS) / WARP>(job, columns);
+            order_words<(MOST < WORDS ? MOST : (int)WORDS) / WARP>(job, columns);
         }
     }
     /* Sorts at most VT words a lane, gives them slots, and writes the row's columns to columns[], which may overlap the
      * table. */
     template <int VT> __device__ void order_words(const spg_job &job, uint32_t *columns) const {
         const uint32_t first = threadIdx.x % WARP * VT, n = words();
-        uint32_t sorted[VT], marks[VT], sum = 0, all; /* a word's number times WINDOW_PLACES, plus its place */
+        uint32_t sorted[VT]; /* a word's number times PLACES, plus its place */
 #pragma unroll
         for (uint32_t r = 0; r < VT; r++) {
             const uint32_t i = r * WARP + threadIdx.x % WARP, place = i < n ? table->places[i] : 0;
-            sorted[r] = i < n ? table->words.at(place).key * WINDOW_PLACES + place : ~0u;
+            sorted[r] = i < n ? table->words.at(place).key * PLACES + place : ~0u;
         }
         sort_lanes<VT>(sorted, WARP, job.ones);
 #pragma unroll
         for (uint32_t r = 0; r < VT; r++) {
-            marks[r] = first + r < n ? table->words.at(sorted[r] % WINDOW_PLACES).marks : 0;
-            sum += (uint32_t)__popc(marks[r]);
-        }
-        uint32_t before = sum_before(sum, &all);
-        __syncwarp();
-#pragma unroll
-        for (uint32_t r = 0; r < VT; r++) {
-            const uint32_t word = sorted[r] / WINDOW_PLACES;
             if (first + r < n) {
-                slots[first + r] = window_slot{marks[r], word * WINDOW_PLACES + before};
-            }
-            for (uint32_t left = marks[r]; left; left &= left - 1) {
-                columns[before++] = word * 32 + (uint32_t)__ffs((int)left) - 1;
+                slots[first + r] =
+                    window_slot{table->words.at(sorted[r] % PLACES).marks, sorted[r] / PLACES * WINDOW_MOST};
             }
         }
+        rank_slots(slots, n, 0, columns);
         find_factor<VT>(sorted, first, n);
     }
     /* Writes slot_of, by the first factor that sends no two words to one place, else by the table. */
@@ -298,15 +301,14 @@ struct spread_window {
 #pragma unroll
             for (uint32_t r = 0; r < VT; r++) {
                 if (first + r < n) {
-                    slot_of[found ? place_of(sorted[r] / WINDOW_PLACES, found) : sorted[r] % WINDOW_PLACES] =
-                        (uint8_t)(first + r);
+                    slot_of[found ? place_of(sorted[r] / PLACES, found) : sorted[r] % PLACES] = (index_type)(first + r);
                 }
             }
             __syncwarp();
 #pragma unroll
             for (uint32_t r = 0; r < VT; r++) {
-                alone = alone &&
-                        (first + r >= n || !found || slot_of[place_of(sorted[r] / WINDOW_PLACES, found)] == first + r);
+                alone =
+                    alone && (first + r >= n || !found || slot_of[place_of(sorted[r] / PLACES, found)] == first + r);
             }
             if (__all_sync(~0u, alone)) {
                 break;

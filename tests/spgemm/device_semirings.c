@@ -112,7 +112,13 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
         {LSP_BIN_SORT_128, 20, 40, 3000, 1, 1},
         {LSP_BIN_SORT_256, 20, 52, 5000, 3, 1},
         {LSP_BIN_SORT_512, 40, 52, 1000, 1, 1},
-        {LSP_BIN_SORT_512, 30, 40, 2000, 2000, 1},  /* columns of 22 bits, in four parts */
+        {LSP_BIN_SORT_256, 30, 40, 2000, 2000, 1}, /* columns of 22 bits, too many beside a slot: blocks are ranked */
+        {LSP_BIN_SORT_64, 12, 40, 400, 41000, 1},
+        {LSP_BIN_SORT_128, 20, 50, 800, 20000, 2},
+        {LSP_BIN_SORT_512, 64, 64, 4096, 4096, 1},  /* 4096 products in up to 2^24 columns */
+        {LSP_BIN_SORT_512, 40, 100, 1300, 3000, 5}, /* 3 products a column */
+        {LSP_BIN_SORT_512, 30, 40, 2000, 20000, 1}, /* more than 2^24 columns, in parts */
+        {LSP_BIN_LONG, 200, 22, 3000, 6000, 1},     /* its pieces are sorted, blocks are ranked */
         {LSP_BIN_SPREAD_128, 100, 10, 10, 6000, 1}, /* sums of 100 products */
         {LSP_BIN_SPREAD_128, 120, 25, 25, 3000, 1},
         {LSP_BIN_NEAR_128, 20, 30, 100, 1, 1},
@@ -122,9 +128,9 @@ Test(device_semirings, rows_of_every_bin_have_the_bits_of_the_reference) {
         {LSP_BIN_SPREAD_128, 20, 30, 60, 1000, 1},
         {LSP_BIN_SPREAD_128, 20, 30, 60, 512 * 32, 1}, /* words that meet in one place */
         {LSP_BIN_SPREAD_512, 40, 50, 200, 3000, 8},
-        {LSP_BIN_HASH_64_512, 12, 25, 40, 1000000, 1}, /* columns too far apart to be sorted */
-        {LSP_BIN_HASH_512_512, 20, 50, 200, 30000, 1},
-        {LSP_BIN_LONG, 200, 22, 3000, 60, 1}, /* its pieces are sorted */
+        {LSP_BIN_WIDE_512, 12, 25, 40, 1000000, 1}, /* columns too far apart to be sorted */
+        {LSP_BIN_WIDE_512, 60, 70, 500, 3000, 1},   /* too many words for other windows */
+        {LSP_BIN_LONG, 200, 22, 3000, 60, 1},       /* its pieces are sorted */
         {LSP_BIN_LONG, 60, 70, 3000, 1, 1},
         {LSP_BIN_LONG, 92, 92, 520, 100, 1}}; /* its pieces are added */
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {

@@ -235,7 +235,7 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
         uint32_t products;
         lsp_spgemm_bin bin;
     } counted[] = {{256, LSP_BIN_SORT_32},    {257, LSP_BIN_COUNT_64},          {513, LSP_BIN_COUNT_128},
-                   {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512},        {4097, LSP_BIN_COUNT_HASH},
+                   {2048, LSP_BIN_COUNT_256}, {4096, LSP_BIN_COUNT_512},        {4097, LSP_BIN_COUNT_LARGE},
                    {8193, LSP_BIN_LONG},      {LSP_PRODUCTS_MOST, LSP_BIN_LONG}};
     for (size_t k = 0; k < sizeof counted / sizeof *counted; k++) {
         cr_assert(lsp_count_bin(counted[k].products, 1) == counted[k].bin, "%u products", counted[k].products);
@@ -243,19 +243,19 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     /* the entries of A must fit the kernel too */
     cr_assert(lsp_count_bin(3, 100) == LSP_BIN_SORT_16 && lsp_count_bin(3, 1000) == LSP_BIN_COUNT_128);
     cr_assert(lsp_fill_bin(3, 1000, 3, 0, 100) == LSP_BIN_SORT_128);
-    cr_assert(lsp_fill_bin(5, 5000, 5, 0, 100) == LSP_BIN_HASH_64_512);
+    cr_assert(lsp_fill_bin(5, 5000, 5, 0, 100) == LSP_BIN_LONG);
     /* few long rows are shared: the limit is the smallest one, from 1024 products, that leaves at most LSP_SHARED_ROWS
      * rows above it */
-    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, 4096) == LSP_BIN_LONG);
-    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_HASH, 4097, 1, UINT32_MAX) == LSP_BIN_COUNT_HASH);
-    cr_assert(lsp_shared_bin(LSP_BIN_HASH_64_512, 5, 4097, 4096) == LSP_BIN_LONG);
+    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_LARGE, 4097, 1, 4096) == LSP_BIN_LONG);
+    cr_assert(lsp_shared_bin(LSP_BIN_COUNT_LARGE, 4097, 1, UINT32_MAX) == LSP_BIN_COUNT_LARGE);
+    cr_assert(lsp_shared_bin(LSP_BIN_WIDE_512, 5, 4097, 4096) == LSP_BIN_LONG);
     cr_assert(lsp_shared_bin(LSP_BIN_NEAR_512, 4096, 4096, 4096) == LSP_BIN_NEAR_512);
     cr_assert(lsp_shared_bin(LSP_BIN_NEAR_512, 1025, 4, 1024) == LSP_BIN_LONG);
     cr_assert(lsp_shared_bin(LSP_BIN_NONE, 4097, 1, 4096) == LSP_BIN_NONE);
     uint32_t bins[LSP_BINS] = {0}, many[LSP_MANY_BINS] = {9, 9, 9, LSP_SHARED_ROWS};
     cr_assert(lsp_shared_from(bins, many) == 1024);
     bins[LSP_BIN_COUNT_64] = bins[LSP_BIN_COUNT_128] = UINT32_MAX;
-    bins[LSP_BIN_LONG] = LSP_SHARED_ROWS - 30, bins[LSP_BIN_COUNT_HASH] = 10;
+    bins[LSP_BIN_LONG] = LSP_SHARED_ROWS - 30, bins[LSP_BIN_COUNT_LARGE] = 10;
     bins[LSP_BIN_COUNT_512] = 10, bins[LSP_BIN_COUNT_256] = 10;
     cr_assert(lsp_shared_from(bins, many) == 1024);
     bins[LSP_BIN_COUNT_256]++;
@@ -291,13 +291,13 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     other.cols++;
     cr_assert(!lsp_is_dense_b(other), "their numbers have 32 bits");
     cr_assert(!lsp_is_dense_b((lsp_dense_b_facts){.cols = 9}));
-    /* few columns: in a window if they fit one, else in a hash table if the products cannot be sorted */
+    /* few columns: in a window if they fit one, else in one of more words if the products cannot be sorted */
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_NEAR, 1 << 20) == LSP_BIN_NEAR_128);
     cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_SPREAD, 1 << 20) == LSP_BIN_SPREAD_512);
     cr_assert(lsp_fill_bin(600, 81, 400, LSP_GROUPS_SPREAD, 1 << 20) == LSP_BIN_SORT_128);
-    /* more bits of column and slot than a word has: sorted in parts */
-    cr_assert(lsp_fill_bin(1024, 60, 900, 0, 1 << 22) == LSP_BIN_SORT_128);
-    cr_assert(lsp_fill_bin(1025, 60, 900, 0, 1 << 22) == LSP_BIN_SORT_512);
+    /* more bits of column and slot than a word has: blocks of columns are ranked, up to 2^24 columns */
+    cr_assert(lsp_fill_bin(1025, 60, 900, 0, 1 << 22) == LSP_BIN_SORT_256);
+    cr_assert(lsp_fill_bin(1025, 60, 900, 0, (1 << 24) + 1) == LSP_BIN_SORT_512);
     cr_assert(lsp_fill_bin(4097, 60, 900, 0, 1 << 22) == LSP_BIN_LONG);
     /* a row of B is merged with at most 256 other products, a quarter of all, if columns have 24 bits */
     cr_assert(lsp_merges(257, 257, 1) && lsp_merges(1024, 768, 1 << 24) && lsp_merges(8192, 7936, 99));
@@ -307,16 +307,16 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     /* rows that are made together with the row before are in no bin */
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_REPEAT_SAME, 1 << 20) == LSP_BIN_NONE);
     cr_assert(lsp_fill_bin(729, 27, 125, LSP_GROUPS_REPEAT_NEXT, 1 << 20) == LSP_BIN_NONE);
-    cr_assert(lsp_fill_bin(729, 27, 125, 36, 1 << 20) == LSP_BIN_SORT_128);
-    cr_assert(lsp_fill_bin(6561, 81, 375, 36, 1 << 20) == LSP_BIN_HASH_64_512);
-    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, 1 << 20) == LSP_BIN_HASH_512_512);
-    cr_assert(lsp_fill_bin(6561, 81, 513, 36, 1 << 20) == LSP_BIN_LONG);
-    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, LSP_HASH_FILL_FROM) == LSP_BIN_LONG);
-    cr_assert(lsp_fill_bin(6561, 81, 375, LSP_GROUPS_MORE, LSP_HASH_FILL_FROM + 1) == LSP_BIN_HASH_512_512);
-    /* rows whose slot and column need more than 32 bits cannot be sorted */
+    cr_assert(lsp_fill_bin(729, 27, 125, 0, 1 << 20) == LSP_BIN_SORT_128);
+    cr_assert(lsp_fill_bin(6561, 81, 375, 0, 1 << 20) == LSP_BIN_WIDE_512);
+    cr_assert(lsp_fill_bin(6561, 81, 513, 0, 1 << 20) == LSP_BIN_LONG);
+    cr_assert(lsp_fill_bin(6561, 81, 375, 0, LSP_WIDE_FROM) == LSP_BIN_LONG);
+    cr_assert(lsp_fill_bin(6561, 81, 375, 0, LSP_WIDE_FROM + 1) == LSP_BIN_WIDE_512);
+    cr_assert(lsp_fill_bin(6561, 81, 375, 0, LSP_WINDOW_COLUMNS + 1) == LSP_BIN_LONG);
+    /* rows whose slot and column need more than 32 bits, in more columns than are sorted at once */
     cr_assert(lsp_fill_bin(256, 16, 256, 0, 1 << 24) == LSP_BIN_SORT_32);
-    cr_assert(lsp_fill_bin(256, 16, 256, 0, (1 << 24) + 1) == LSP_BIN_HASH_512_512);
-    cr_assert(lsp_fill_bin(4096, 16, 4000, 0, (1 << 20) + 1) == LSP_BIN_SORT_512);
+    cr_assert(lsp_fill_bin(256, 16, 256, 0, (1 << 24) + 1) == LSP_BIN_WIDE_512);
+    cr_assert(lsp_fill_bin(256, 16, 256, 0, LSP_WINDOW_COLUMNS + 1) == LSP_BIN_SORT_512);
 }
 
 /* ---- threads ---- */
