@@ -135,20 +135,16 @@ static void put_axes(const figure *f, const panel *p, int verb, FILE *out) {
 }
 
 static void put_curve(const panel *p, const curve *c, FILE *out) {
-    const char *colour = colour_of(c->ladder);
-    fprintf(out, "<g stroke=\"%s\" fill=\"%s\">\n<path fill=\"none\" stroke-width=\"2\" d=\"", colour, colour);
+    fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" d=\"", colour_of(c->ladder));
     for (int k = 0; k < c->count; k++) {
-        fprintf(out, "%c%.1f %.1f", k ? 'L' : 'M', x_of(p, c->work[k]), y_of(p, c->each[k]));
+        fprintf(out, "%c%.0f %.0f", k ? 'L' : 'M', x_of(p, c->work[k]), y_of(p, c->each[k]));
     }
     fputs("\"/>\n", out);
     for (int k = 0; k < c->count; k++) {
-        const double x = x_of(p, c->work[k]), y = y_of(p, c->each[k]);
-        fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2\"/>\n", x, y);
         if (c->slower[k]) {
-            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\" fill=\"none\" stroke=\"#d00000\"/>\n", x, y);
+            fprintf(out, "<circle cx=\"%.0f\" cy=\"%.0f\" r=\"6\"/>\n", x_of(p, c->work[k]), y_of(p, c->each[k]));
         }
     }
-    fputs("</g>\n", out);
 }
 
 static void draw(const void *self, FILE *out) {
@@ -160,11 +156,13 @@ static void draw(const void *self, FILE *out) {
     for (int v = 0; v < f->verbs.count; v++) {
         const panel p = panel_of(f, v);
         put_axes(f, &p, v, out);
+        fputs("<g fill=\"none\" stroke=\"#d00000\">\n", out);
         for (int i = 0; i < f->count; i++) {
             if (f->curves[i].verb == v) {
                 put_curve(&p, f->curves + i, out);
             }
         }
+        fputs("</g>\n", out);
     }
     for (int l = 0; l < f->ladders.count; l++) {
         const int x = LEFT + l % ACROSS * (WIDE + ASIDE), y = legend + l / ACROSS * LINE;
