@@ -18,7 +18,7 @@ void bench_print_head(const bench *b) {
                b->threads == 1 ? "" : "s", b->copy[0] * 1e-9);
     }
     printf("; load %.2f on %d processors\n", load, bench_cpus());
-    if (b->subject == &bench_growth) {
+    if (strcmp(b->options.primitive, "growth") == 0) {
         printf("%-44s %13s %10s %-10s %17s  time of a unit over the best of smaller sizes\n", "name", "time", "work",
                "unit", "a unit");
         return;

@@ -16,7 +16,7 @@ static const char *const workloads[] = {ORDERS("stencil27"), "fem3/natural",    
 static const char *const no_files[] = {NULL};
 static const double most_growth = 1.5;
 
-const growth_family *growth_family_of(const char *ladder) {
+static const growth_family *family_of(const char *ladder) {
     for (const growth_family *f = growth_matrices; f->ladders; f++) {
         if (strncmp(ladder, f->ladders, strlen(f->ladders)) == 0) {
             return f;
@@ -27,12 +27,6 @@ const growth_family *growth_family_of(const char *ladder) {
         f++;
     }
     return f;
-}
-
-lsp_status growth_put(growth_step *s, int which, const void *from, size_t bytes) {
-    const lsp_status status = lsp_array_create(s->ctx, bytes, s->where, s->arrays + which);
-    return status != LSP_OK || !from ? status
-                                     : lsp_array_copy(s->ctx, s->arrays[which].memory, s->where, from, LSP_HOST, bytes);
 }
 
 /* ---- one verb on one step ---- */
@@ -160,7 +154,7 @@ static void measure(growth_step *s, const growth_family *family, const growth_ve
 
 static void climb_ladder(bench *b, const char *ladder, const char *file) {
     (void)file;
-    const growth_family *family = growth_family_of(ladder);
+    const growth_family *family = family_of(ladder);
     verb_course courses[GROWTH_VERBS] = {0};
     lsp_cache_figures figures = {0};
     if (!bench_ok(b, b->ours, lsp_cache_model_figures(b->ours, &figures))) {
@@ -170,6 +164,7 @@ static void climb_ladder(bench *b, const char *ladder, const char *file) {
         growth_step s = {.b = b,
                          .ctx = b->ours,
                          .where = b->device ? LSP_CUDA : LSP_HOST,
+                         .family = family,
                          .ladder = ladder,
                          .size = family->sizes[b->device != NULL][i]};
         if (s.size == 0 || (b->options.quick && i > GROWTH_STEPS - 3)) {

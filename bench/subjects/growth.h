@@ -14,6 +14,7 @@ typedef struct growth_step {
     bench *b;
     lsp_ctx *ctx; /* is measured, and makes all operands */
     lsp_where where;
+    const struct growth_family *family;
     const char *ladder; /* "stencil27/random" */
     int64_t size;       /* K of a grid, SCALE of rmat, else the number of rows or items */
 
@@ -69,11 +70,12 @@ typedef struct growth_family {
 } growth_family;
 extern const growth_family growth_matrices[], growth_arrays[]; /* up to one without `ladders` */
 
-/* The family of a ladder. */
-const growth_family *growth_family_of(const char *ladder);
-
 /* Copies to a new array of the step, which the families free by lsp_array_free. from NULL: the array is not set. */
-lsp_status growth_put(growth_step *s, int which, const void *from, size_t bytes);
+static inline lsp_status growth_put(growth_step *s, int which, const void *from, size_t bytes) {
+    const lsp_status status = lsp_array_create(s->ctx, bytes, s->where, s->arrays + which);
+    return status != LSP_OK || !from ? status
+                                     : lsp_array_copy(s->ctx, s->arrays[which].memory, s->where, from, LSP_HOST, bytes);
+}
 
 /* suffix_array.c, two_body.c: a text of n symbols ("dna", "words"); coordinate k of point i of n ("uniform", "blobs").
  */

@@ -150,7 +150,7 @@ static lsp_status make_vectors(growth_step *s) {
 }
 
 static lsp_status make(growth_step *s) {
-    const growth_family *family = growth_family_of(s->ladder);
+    const growth_family *family = s->family;
     lsp_csr A = {0}, P = {0};
     lsp_status status = generate(s, family->generator, &A);
     if (status == LSP_OK && family->factor) {
