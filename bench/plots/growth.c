@@ -118,18 +118,18 @@ static const char *colour_of(int i) {
 
 static void put_axes(const figure *f, const panel *p, int verb, FILE *out) {
     cli_svg_text(out, p->x, p->y - 8, "start", f->verbs.all[verb]);
-    for (double power = p->low[1]; power <= p->high[1]; power++) {
+    for (int power = (int)p->low[1]; power <= (int)p->high[1]; power++) {
         char label[32];
         const double y = y_of(p, pow(10, power));
         fprintf(out, "<path stroke=\"#d8d8d8\" d=\"M%d %.1fh%d\"/>\n", p->x, y, WIDE);
         snprintf(label, sizeof label, "%g", pow(10, power));
         cli_svg_text(out, p->x - 5, y + 4, "end", label);
     }
-    for (double power = p->low[0]; power <= p->high[0]; power++) {
+    for (int power = (int)p->low[0]; power <= (int)p->high[0]; power++) {
         char label[32];
         const double x = x_of(p, pow(10, power));
         fprintf(out, "<path stroke=\"#888\" d=\"M%.1f %dv4\"/>\n", x, p->y + HIGH);
-        snprintf(label, sizeof label, "1e%.0f", power);
+        snprintf(label, sizeof label, "1e%d", power);
         cli_svg_text(out, x, p->y + HIGH + 18, "middle", label);
     }
 }
