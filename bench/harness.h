@@ -49,10 +49,10 @@ struct bench_contender {
     double work;      /* growth: units of work, and the time of one over the best of smaller sizes (0: none) */
     double growth;
     const char *unit; /* "products" */
-    char choice[160]; /* growth: how the library did it */
     bool chosen;      /* the library chose the strategy; otherwise, with a prediction, the bench asked for it */
     char who[32];     /* "libsparse", "eigen", ...; "libsparse:1": on one thread */
     char why[256];
+    char choice[160]; /* growth: how the library did it */
     bool ours;
 
     bool failed, checked;
