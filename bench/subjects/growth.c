@@ -1,5 +1,5 @@
 /* The subject growth: does a unit of work take as long at every size? "stencil27/random" is a family of operands and
- * their order. The ladder courses through up to 8 sizes and times each verb of the library on each of them. A step that
+ * their order. A ladder has up to 8 sizes; each verb of the library is timed on each of them. A step that
  * takes more than 1.5 times as long a unit as the best of the smaller ones beyond a core's cache is marked; so is
  * whether that one lay in the last cache, and what the library chose differently. A ladder ends where memory does, or
  * 2^31. There are no peers. */
@@ -33,7 +33,6 @@ static const growth_family *family_of(const char *ladder) {
 
 typedef struct entrant {
     const growth_verb *verb;
-    const growth_family *family;
     growth_step *step;
 } entrant;
 
@@ -48,7 +47,7 @@ static bool run(bench_contender *c) {
 
 static void release(bench_contender *c) {
     const entrant *e = c->state;
-    e->family->release(e->step);
+    e->step->family->release(e->step);
 }
 
 static bool check(bench_contender *c) {
@@ -107,10 +106,9 @@ static void end_course(growth_step *s, verb_course *course, const char *name) {
     }
 }
 
-static void measure(growth_step *s, const growth_family *family, const growth_verb *verb,
-                    const lsp_cache_figures *figures, verb_course *course) {
+static void measure(growth_step *s, const growth_verb *verb, const lsp_cache_figures *figures, verb_course *course) {
     char workload[96], name[128];
-    entrant e = {verb, family, s};
+    entrant e = {verb, s};
     snprintf(workload, sizeof workload, "%s/%lld/%s", s->ladder, (long long)s->size, verb->name);
     snprintf(name, sizeof name, "growth/%s", workload);
     s->bytes = s->work = 0;
@@ -173,7 +171,7 @@ static void climb_ladder(bench *b, const char *ladder, const char *file) {
         s.status = family->make(&s);
         for (int v = 0; family->verbs[v].name && s.status == LSP_OK && !bench_interrupted(); v++) {
             if (!courses[v].ended) {
-                measure(&s, family, family->verbs + v, &figures, courses + v);
+                measure(&s, family->verbs + v, &figures, courses + v);
                 s.status = LSP_OK;
             }
         }

@@ -264,7 +264,7 @@ static lsp_status make_points(growth_step *s) {
     return status;
 }
 
-/* Of a ball that holds so many of the points, if they fill the cube evenly. */
+/* The radius of a ball. If the points fill the cube evenly, it holds `points` of them. */
 static double radius_of(const growth_step *s, double points) {
     return cbrt(points * 3 / (4 * acos(-1.0)) / (double)s->size);
 }

@@ -197,7 +197,7 @@ static void drop(growth_step *s) {
 
 static double bytes_of(const lsp_csr *A) { return (double)A->nnz * 12 + (double)A->rows * 4; }
 
-/* The array `to` = M times the array `from`, with `more` added to what is there. */
+/* Multiplies M by the array `from` and writes the product to the array `to`; with `more`, adds it there. */
 static bool apply(growth_step *s, const lsp_csr *M, int from, int to, bool more) {
     const lsp_spmv_vectors v = {.alpha = 1, .beta = more, .x = s->arrays[from].memory, .y = s->arrays[to].memory};
     return lsp_spmv(s->ctx, M, NULL, &v, NULL) == LSP_OK;
