@@ -73,11 +73,13 @@ static bool resolve(peer_cusparse *c, char *why, size_t why_bytes) {
 }
 
 static bool start(peer_cusparse *c, int ordinal, char *why, size_t why_bytes) {
-    uint64_t all = UINT64_MAX;
+    size_t available = 0, total = 0;
     cudaError_t error = cudaSetDevice(ordinal);
     error = error ? error : cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
     error = error ? error : cudaDeviceGetDefaultMemPool(&c->pool, ordinal);
-    error = error ? error : cudaMemPoolSetAttribute(c->pool, cudaMemPoolAttrReleaseThreshold, &all);
+    error = error ? error : cudaMemGetInfo(&available, &total);
+    uint64_t kept = total / 2; /* more goes back to the device, or those who share it would have none */
+    error = error ? error : cudaMemPoolSetAttribute(c->pool, cudaMemPoolAttrReleaseThreshold, &kept);
     if (error != cudaSuccess) {
         snprintf(why, why_bytes, "cuSPARSE cannot be used: %s", cudaGetErrorString(error));
         return false;

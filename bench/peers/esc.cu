@@ -225,7 +225,7 @@ int bits_for(int64_t count) {
 
 void *esc_prepare(const peer_factors *f) {
     work *w = (work *)calloc(1, sizeof *w);
-    uint64_t all = UINT64_MAX;
+    size_t available = 0, total = 0;
     int device = 0;
     if (!w) {
         return NULL;
@@ -236,9 +236,12 @@ void *esc_prepare(const peer_factors *f) {
     w->C.rowptr = w->C.col = w->C.val = NULL;
     w->column_bits = bits_for(f->B->cols);
     w->key_bits = w->column_bits + bits_for(f->A->rows);
-    if (!ran(w, cudaGetDevice(&device)) || !ran(w, cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking)) ||
+    const bool known = ran(w, cudaMemGetInfo(&available, &total));
+    uint64_t kept = total / 2; // more goes back to the device, or those who share it would have none
+    if (!known || !ran(w, cudaGetDevice(&device)) ||
+        !ran(w, cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking)) ||
         !ran(w, cudaDeviceGetDefaultMemPool(&w->pool, device)) ||
-        !ran(w, cudaMemPoolSetAttribute(w->pool, cudaMemPoolAttrReleaseThreshold, &all))) {
+        !ran(w, cudaMemPoolSetAttribute(w->pool, cudaMemPoolAttrReleaseThreshold, &kept))) {
         esc_destroy(w);
         return NULL;
     }
