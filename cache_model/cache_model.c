@@ -17,7 +17,6 @@ const char *lsp_strategy_name(lsp_strategy strategy) {
 /* ---- checks ---- */
 
 static lsp_status check_pattern(lsp_ctx *ctx, const lsp_cache_pattern *p) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_cache_pattern", p->reserved));
     LSP_REQUIRE(p->kind >= LSP_PATTERN_UNIFORM && p->kind <= LSP_PATTERN_SAMPLE, LSP_ERR_ARGUMENT,
                 "the pattern's kind %d is none of LSP_PATTERN_...", (int)p->kind);
@@ -33,12 +32,10 @@ static lsp_status check_pattern(lsp_ctx *ctx, const lsp_cache_pattern *p) {
                 "a window of the pattern touches %g regions: a sample has 1 or more", p->regions);
     LSP_REQUIRE(p->kind != LSP_PATTERN_SAMPLE || p->touched_bytes > 0, LSP_ERR_ARGUMENT,
                 "the pattern touches %lld bytes: a sample has more than 0", (long long)p->touched_bytes);
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status check_case(lsp_ctx *ctx, const lsp_cache_case *what) {
-    lsp_status status = LSP_OK;
     static const int64_t most = INT64_C(1) << 48;
     LSP_REQUIRE(what, LSP_ERR_ARGUMENT, "the case is NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_cache_case", what->reserved));
@@ -50,21 +47,16 @@ static lsp_status check_case(lsp_ctx *ctx, const lsp_cache_case *what) {
     LSP_REQUIRE(what->index_bytes == 4 || what->index_bytes == 8, LSP_ERR_ARGUMENT,
                 "indices of %zu bytes: they have 4 or 8", what->index_bytes);
     LSP_REQUIRE(what->calls >= 0, LSP_ERR_ARGUMENT, "%lld calls: the number is negative", (long long)what->calls);
-    LSP_TRY(check_pattern(ctx, &what->pattern));
-done:
-    return status;
+    return check_pattern(ctx, &what->pattern);
 }
 
 lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_figures **figures, const lsp_cache_case *what) {
-    lsp_status status = LSP_OK;
     if (*figures == NULL) {
         LSP_TRY(lsp_cache_figures_of(ctx, figures));
     } else {
         LSP_TRY(lsp_cache_check_figures(ctx, *figures));
     }
-    LSP_TRY(check_case(ctx, what));
-done:
-    return status;
+    return check_case(ctx, what);
 }
 
 /* ---- one pass, several passes ---- */
@@ -133,7 +125,6 @@ static void predict(const lsp_cache_figures *f, const lsp_cache_case *what, lsp_
 
 lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
                                    lsp_cache_prediction *prediction) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -144,13 +135,11 @@ lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures *figure
         predict(figures, what, &p);
     }
     *prediction = p;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_model_rescan(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
                                   int passes, double *seconds) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -158,6 +147,5 @@ lsp_status lsp_cache_model_rescan(lsp_ctx *ctx, const lsp_cache_figures *figures
     LSP_REQUIRE(passes >= 1, LSP_ERR_ARGUMENT, "%d passes: there must be 1 or more", passes);
     LSP_TRY(lsp_cache_check_case(ctx, &figures, what));
     *seconds = what->n > 0 && what->extent > 0 ? rescan_seconds(figures, what, passes) : 0;
-done:
-    return status;
+    return LSP_OK;
 }

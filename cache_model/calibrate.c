@@ -16,17 +16,17 @@ lsp_status lsp_cache_model_calibrate(lsp_ctx *ctx, lsp_cache_figures *figures) {
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(figures, LSP_ERR_ARGUMENT, "the place for the figures is NULL");
-    LSP_TRY(lsp_cache_builtin_figures(ctx, &found)); /* sizes of caches, which the system tells */
+    LSP_REQUIRE_DONE(figures, LSP_ERR_ARGUMENT, "the place for the figures is NULL");
+    LSP_TRY_DONE(lsp_cache_builtin_figures(ctx, &found)); /* sizes of caches, which the system tells */
     if (found.where == LSP_CUDA) {
-        LSP_TRY(lsp_cache_calibrate_cuda(ctx, &found));
+        LSP_TRY_DONE(lsp_cache_calibrate_cuda(ctx, &found));
     } else {
-        LSP_TRY(lsp_cache_calibrate_cpu(ctx, &found));
+        LSP_TRY_DONE(lsp_cache_calibrate_cpu(ctx, &found));
     }
     smooth(found.reads, found.points);
     smooth(found.writes, found.points);
     smooth(found.writes32, found.points);
-    LSP_TRY(lsp_cache_check_figures(ctx, &found));
+    LSP_TRY_DONE(lsp_cache_check_figures(ctx, &found));
     *figures = found;
 done:
     lsp_memory_trim(ctx); /* no later call needs as much */

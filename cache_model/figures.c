@@ -14,7 +14,6 @@
 static bool between(double x, double low, double high) { return x >= low && x <= high; } /* false for NaN */
 
 static lsp_status check_rates(lsp_ctx *ctx, const lsp_cache_figures *f) {
-    lsp_status status = LSP_OK;
     const struct {
         const char *name;
         const double *values;
@@ -34,12 +33,10 @@ static lsp_status check_rates(lsp_ctx *ctx, const lsp_cache_figures *f) {
         LSP_REQUIRE(f->footprint[i] > f->footprint[i - 1], LSP_ERR_ARGUMENT,
                     "footprint[%d] is %g, not more than the %g before it", i, f->footprint[i], f->footprint[i - 1]);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *f) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(f, LSP_ERR_ARGUMENT, "the figures are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_cache_figures", f->reserved));
     LSP_REQUIRE(memchr(f->device, 0, sizeof f->device), LSP_ERR_ARGUMENT, "the device's name has no end");
@@ -62,9 +59,7 @@ lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *f) {
     }
     LSP_REQUIRE(f->line_bytes >= f->sector_bytes, LSP_ERR_ARGUMENT, "a line of %g bytes is smaller than a sector of %g",
                 f->line_bytes, f->sector_bytes);
-    LSP_TRY(check_rates(ctx, f));
-done:
-    return status;
+    return check_rates(ctx, f);
 }
 
 /* ---- built-in figures ---- */
@@ -161,26 +156,21 @@ static void cpu_figures(lsp_cache_figures *f) {
 
 /* The device's name and place alone; everything else is zero. */
 static lsp_status name_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
-    lsp_status status = LSP_OK;
     lsp_ctx_info info;
     LSP_TRY(lsp_ctx_get_info(ctx, &info));
     *figures = (lsp_cache_figures){.where = info.device, .threads = info.device == LSP_CUDA ? 0 : info.threads};
     memcpy(figures->device, info.device_name, sizeof figures->device);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
-    lsp_status status = LSP_OK;
     LSP_TRY(name_figures(ctx, figures));
     if (figures->where == LSP_CUDA) {
         gpu_figures(lsp_cuda_get_chip(ctx), figures);
     } else {
         cpu_figures(figures);
     }
-    LSP_TRY(lsp_cache_check_figures(ctx, figures));
-done:
-    return status;
+    return lsp_cache_check_figures(ctx, figures);
 }
 
 /* ---- figures of a context ---- */
@@ -192,7 +182,6 @@ typedef struct kept {
 } kept;
 
 static lsp_status begin(lsp_ctx *ctx, void **table) {
-    lsp_status status = LSP_OK;
     lsp_cache_figures first;
     LSP_TRY(name_figures(ctx, &first));
     if (!lsp_cache_read_figures(ctx, lsp_cache_check_figures, &first)) {
@@ -202,32 +191,26 @@ static lsp_status begin(lsp_ctx *ctx, void **table) {
     kept *own = *table;
     *own = (kept){.used = first, .first = first, .plain = {.device = "plain", .where = LSP_HOST, .threads = 1}};
     core_figures(MB(1), MB(32), 64, &own->plain);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures) {
-    lsp_status status = LSP_OK;
     void **table = &ctx->tables[LSP_TABLE_CACHE_MODEL];
     if (*table == NULL) {
         LSP_TRY(begin(ctx, table));
     }
     *figures = &((const kept *)*table)->used;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_figures_for_bits(lsp_ctx *ctx, lsp_where where, const lsp_cache_figures **figures) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_cache_figures_of(ctx, figures));
     const kept *own = ctx->tables[LSP_TABLE_CACHE_MODEL];
     *figures = where == LSP_HOST && !(own->set && own->used.where == LSP_HOST) ? &own->plain : &own->used;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_model_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
-    lsp_status status = LSP_OK;
     const lsp_cache_figures *used;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -235,12 +218,10 @@ lsp_status lsp_cache_model_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
     LSP_REQUIRE(figures, LSP_ERR_ARGUMENT, "the place for the figures is NULL");
     LSP_TRY(lsp_cache_figures_of(ctx, &used));
     *figures = *used;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_model_set_figures(lsp_ctx *ctx, const lsp_cache_figures *figures) {
-    lsp_status status = LSP_OK;
     const lsp_cache_figures *used;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -255,17 +236,13 @@ lsp_status lsp_cache_model_set_figures(lsp_ctx *ctx, const lsp_cache_figures *fi
     kept *own = ctx->tables[LSP_TABLE_CACHE_MODEL];
     own->set = figures != NULL;
     own->used = own->set ? *figures : own->first;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_model_store(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_cache_check_figures(ctx, figures));
-    LSP_TRY(lsp_cache_write_figures(ctx, figures, path));
-done:
-    return status;
+    return lsp_cache_write_figures(ctx, figures, path);
 }

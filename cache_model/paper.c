@@ -29,7 +29,6 @@ static double hit_rate_of(const lsp_cache_figures *f, const lsp_cache_case *what
 
 lsp_status lsp_cache_model_paper(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what, int passes,
                                  double *seconds, double *hit_rate) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -49,6 +48,5 @@ lsp_status lsp_cache_model_paper(lsp_ctx *ctx, const lsp_cache_figures *figures,
     const double random = n * ((1 - h) * ceil(z / l) * l / sequential + h * ceil(z / unit) * delta);
     *seconds = passes * (n * z + n * (double)what->index_bytes) / sequential + random;
     *hit_rate = h;
-done:
-    return status;
+    return LSP_OK;
 }

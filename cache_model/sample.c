@@ -47,7 +47,6 @@ static int64_t begin_of(int64_t n, int spread, int v, int64_t *count) {
 /* Copies all windows to `index`, one behind the other; window v begins at v * window. */
 static lsp_status read_windows(lsp_ctx *ctx, const void *index, lsp_type type, int64_t n, lsp_where where, int spread,
                                void *to) {
-    lsp_status status = LSP_OK;
     const int64_t item = (int64_t)lsp_type_bytes(type);
     const char *from = index;
     char *copy = to;
@@ -65,8 +64,7 @@ static lsp_status read_windows(lsp_ctx *ctx, const void *index, lsp_type type, i
         LSP_TRY(lsp_cuda_fetched(ctx, 0, &stage));
         __builtin_memcpy(copy, stage, (size_t)(spread * (int64_t)window * item));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- counting ---- */
@@ -183,7 +181,6 @@ static void count_window(void *data, int64_t v, int thread) {
 
 /* Adds up the first `used` windows; *distinct: the lines of all of them, each counted once. */
 static lsp_status count_all(lsp_ctx *ctx, sample *s, int used, counts *all, int64_t *distinct) {
-    lsp_status status = LSP_OK;
     seen_table together;
     *all = (counts){0};
     *distinct = 0;
@@ -203,8 +200,7 @@ static lsp_status count_all(lsp_ctx *ctx, sample *s, int used, counts *all, int6
             *distinct += touch(&together, s->lines[v * (int64_t)window + i], 0) < 0;
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Of `windows` windows with `each` lines, `distinct` lines differ. If a window's lines are drawn from K lines, another
@@ -238,7 +234,6 @@ static void conclude(const counts *c, int64_t distinct, int used, int64_t n, con
 }
 
 static lsp_status check(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes) {
-    lsp_status status = LSP_OK;
     const lsp_where where = args->where;
     LSP_REQUIRE(args->n >= 0 && (args->index || args->n == 0), LSP_ERR_ARGUMENT,
                 "%lld indices: negative, or the array is NULL", (long long)args->n);
@@ -252,14 +247,12 @@ static lsp_status check(lsp_ctx *ctx, const lsp_gather_args *args, size_t elemen
                 "the indices are on a GPU, the context works on the host");
     LSP_REQUIRE(where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: indices cannot be read there");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
                             lsp_cache_pattern *pattern) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t bytes = (int64_t)element_bytes, count = (int64_t)windows * window;
     const int used = (int)lsp_min(lsp_ceil_div(args->n, window), windows); /* windows with indices */
     const lsp_cache_figures *f;
@@ -279,21 +272,16 @@ lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t el
     s.index = copy;
     LSP_TRY(count_all(ctx, &s, used, &all, &distinct));
     conclude(&all, distinct, used, args->n, f, pattern);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_model_sample(lsp_ctx *ctx, const void *index, lsp_type index_type, int64_t n, size_t element_bytes,
                                   lsp_where where, lsp_cache_pattern *pattern) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     const lsp_gather_args args = {.n = n, .index = index, .index_type = index_type, .where = where};
     LSP_REQUIRE(pattern, LSP_ERR_ARGUMENT, "the place for the pattern is NULL");
     LSP_TRY(check(ctx, &args, element_bytes));
-    LSP_TRY(lsp_cache_sample(ctx, &args, element_bytes, public_windows, pattern));
-done:
-    return status;
+    return lsp_cache_sample(ctx, &args, element_bytes, public_windows, pattern);
 }

@@ -11,7 +11,6 @@ static bool overlap(const lsp_named_array *a, const lsp_named_array *b) {
 }
 
 lsp_status lsp_check_arrays(lsp_ctx *ctx, const lsp_named_array *list, int count) {
-    lsp_status status = LSP_OK;
     for (int i = 0; i < count; i++) {
         const lsp_named_array *a = &list[i];
         const size_t alignment = a->item_bytes < MOST_ALIGNMENT ? a->item_bytes : MOST_ALIGNMENT;
@@ -32,6 +31,5 @@ lsp_status lsp_check_arrays(lsp_ctx *ctx, const lsp_named_array *list, int count
                         "the %s and the %s overlap", b->name, a->name);
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }

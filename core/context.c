@@ -12,7 +12,6 @@
 enum { most_threads = 4096 };
 
 static lsp_status check_options(lsp_ctx *ctx, const lsp_ctx_options *options) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(options->device == LSP_HOST || options->device == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "device %d is neither LSP_HOST nor LSP_CUDA", (int)options->device);
     LSP_REQUIRE(options->ordinal >= 0, LSP_ERR_ARGUMENT, "the GPU's number %d is negative", options->ordinal);
@@ -22,9 +21,7 @@ static lsp_status check_options(lsp_ctx *ctx, const lsp_ctx_options *options) {
                 (long long)options->max_bytes);
     LSP_REQUIRE(!options->allocator.alloc == !options->allocator.free, LSP_ERR_ARGUMENT,
                 "the allocator has only one of its two functions");
-    LSP_TRY(lsp_check_reserved(ctx, "lsp_ctx_options", options->reserved));
-done:
-    return status;
+    return lsp_check_reserved(ctx, "lsp_ctx_options", options->reserved);
 }
 
 /* One allocation holds the context and, behind it, its thread pool. */
@@ -37,8 +34,8 @@ lsp_status lsp_ctx_create(lsp_ctx **ctx_out, const lsp_ctx_options *options, cha
     if (options) {
         draft.options = *options;
     }
-    LSP_REQUIRE(ctx_out, LSP_ERR_ARGUMENT, "the place for the context is NULL");
-    LSP_TRY(check_options(ctx, &draft.options));
+    LSP_REQUIRE_DONE(ctx_out, LSP_ERR_ARGUMENT, "the place for the context is NULL");
+    LSP_TRY_DONE(check_options(ctx, &draft.options));
     if (draft.options.threads == 0) {
         draft.options.threads = (int)lsp_min(omp_get_max_threads(), most_threads);
     }
@@ -85,7 +82,6 @@ void lsp_ctx_destroy(lsp_ctx *ctx) {
 }
 
 lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(ctx && info, LSP_ERR_ARGUMENT, "the context or the place for its description is NULL");
     const lsp_space *host = &ctx->space[LSP_HOST], *cuda = &ctx->space[LSP_CUDA];
     lsp_ctx_info found = {.device = ctx->options.device,
@@ -107,8 +103,7 @@ lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info) {
         found.device_free_bytes = lsp_machine_available_memory();
     }
     *info = found;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_ctx_reset_peak(lsp_ctx *ctx) {
@@ -121,12 +116,10 @@ lsp_status lsp_ctx_reset_peak(lsp_ctx *ctx) {
 }
 
 lsp_status lsp_ctx_set_max_bytes(lsp_ctx *ctx, int64_t max_bytes) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(ctx && max_bytes >= 0, LSP_ERR_ARGUMENT, "the context is NULL or the budget of %lld bytes is negative",
                 (long long)max_bytes);
     ctx->options.max_bytes = max_bytes;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_ctx_trim(lsp_ctx *ctx) {

@@ -90,14 +90,31 @@ void lsp_log(lsp_ctx *ctx, const char *format, ...) LSP_PRINTF(2, 3);
  * a task of the caller's own threads, unless it runs in the thread of the call. */
 void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 
-/* Every function that can fail has `lsp_status status = LSP_OK;` and one label `done:` that frees and returns. */
+/* A function that fails returns at once. What it has taken goes back by itself, because it is declared by one of the
+ * guards below: LSP_SCRATCH_SCOPE, LSP_OWNED_CSR, or LSP_AT_END with a function of the variable's address. */
 #define LSP_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        const lsp_status tried_status = (call);                                                                        \
+        if (tried_status != LSP_OK) {                                                                                  \
+            return tried_status;                                                                                       \
+        }                                                                                                              \
+    } while (0)
+#define LSP_REQUIRE(condition, code, ...)                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            return lsp_fail(ctx, (code), __VA_ARGS__);                                                                 \
+        }                                                                                                              \
+    } while (0)
+#define LSP_AT_END(function) __attribute__((cleanup(function)))
+
+/* As above in functions that still have a label `done:`. */
+#define LSP_TRY_DONE(call)                                                                                             \
     do {                                                                                                               \
         if ((status = (call)) != LSP_OK) {                                                                             \
             goto done;                                                                                                 \
         }                                                                                                              \
     } while (0)
-#define LSP_REQUIRE(condition, code, ...)                                                                              \
+#define LSP_REQUIRE_DONE(condition, code, ...)                                                                         \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
             status = lsp_fail(ctx, (code), __VA_ARGS__);                                                               \
@@ -167,6 +184,20 @@ lsp_status lsp_plan_check(lsp_ctx *ctx, const lsp_plan_fact *facts);
  * the mark together. Marks nest. Pieces are on the host, except those of lsp_scratch_at. */
 size_t lsp_scratch_mark(const lsp_ctx *ctx);
 void lsp_scratch_release(lsp_ctx *ctx, size_t mark);
+typedef struct lsp_scratch_scope {
+    lsp_ctx *ctx;
+    size_t mark;
+} lsp_scratch_scope;
+static inline void lsp_scratch_leave(const lsp_scratch_scope *s) { lsp_scratch_release(s->ctx, s->mark); }
+/* The scratch that is taken from here on goes back where the enclosing block ends. One a block. */
+#define LSP_SCRATCH_SCOPE(ctx)                                                                                         \
+    const lsp_scratch_scope scratch_scope LSP_AT_END(lsp_scratch_leave) = {(ctx), lsp_scratch_mark(ctx)}
+/* Opens a public function: refuses a context that is NULL, and opens the call's scope of scratch. */
+#define LSP_ENTER(ctx)                                                                                                 \
+    if ((ctx) == NULL) {                                                                                               \
+        return LSP_ERR_ARGUMENT;                                                                                       \
+    }                                                                                                                  \
+    LSP_SCRATCH_SCOPE(ctx)
 lsp_status lsp_scratch_at(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory);
 lsp_status lsp_scratch_bytes(lsp_ctx *ctx, int64_t count, size_t item_bytes, bool zero, void **memory);
 /* LSP_TRY(LSP_SCRATCH(ctx, count, &pointer)): scratch for `count` items of the pointer's type; _ZERO clears it. */

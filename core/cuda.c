@@ -79,10 +79,10 @@ lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel) {
     }
     struct cudaFuncAttributes attributes;
     const int before = enter(ctx);
-    LSP_TRY(CALL(cudaFuncGetAttributes(&attributes, kernel), "a kernel cannot be used"));
+    LSP_TRY_DONE(CALL(cudaFuncGetAttributes(&attributes, kernel), "a kernel cannot be used"));
     const int most = state->chip.shared_block_bytes - (int)attributes.sharedSizeBytes;
-    LSP_TRY(CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-                 "a kernel cannot have its shared memory"));
+    LSP_TRY_DONE(CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+                      "a kernel cannot have its shared memory"));
     *kept = kernel;
 done:
     leave(ctx, before);
@@ -90,7 +90,6 @@ done:
 }
 
 static lsp_status make_fault_word(lsp_ctx *ctx) {
-    lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     void *here = NULL, *there = NULL;
     const size_t bytes = sizeof *state->fault + note_bytes + LSP_CUDA_ANSWERS * sizeof(unsigned long long);
@@ -100,13 +99,10 @@ static lsp_status make_fault_word(lsp_ctx *ctx) {
     state->note = (char *)here + sizeof *state->fault;
     LSP_TRY(CALL(cudaHostGetDevicePointer(&there, here, 0), "the GPU does not reach pinned memory"));
     state->fault_there = there;
-    LSP_TRY(CALL(cudaEventCreateWithFlags(&state->noted, cudaEventDisableTiming), "no event for reports of the GPU"));
-done:
-    return status;
+    return CALL(cudaEventCreateWithFlags(&state->noted, cudaEventDisableTiming), "no event for reports of the GPU");
 }
 
 static lsp_status read_chip(lsp_ctx *ctx) {
-    lsp_status status = LSP_OK;
     lsp_cuda_chip *chip = &state_of(ctx)->chip;
     int major = 0, minor = 0;
     const struct {
@@ -125,19 +121,18 @@ static lsp_status read_chip(lsp_ctx *ctx) {
                      "the GPU's properties cannot be read"));
     }
     chip->compute = 10 * major + minor;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cuda_open(lsp_ctx *ctx) {
     lsp_status status = LSP_OK;
     int count = 0;
-    LSP_TRY(CALL(cudaGetDeviceCount(&count), "no GPU can be used"));
-    LSP_REQUIRE(ctx->options.ordinal < count, LSP_ERR_DEVICE, "there is no GPU %d: this machine has %d, counted from 0",
-                ctx->options.ordinal, count);
+    LSP_TRY_DONE(CALL(cudaGetDeviceCount(&count), "no GPU can be used"));
+    LSP_REQUIRE_DONE(ctx->options.ordinal < count, LSP_ERR_DEVICE,
+                     "there is no GPU %d: this machine has %d, counted from 0", ctx->options.ordinal, count);
     const lsp_allocator *allocator = &ctx->options.allocator; /* not a block of the context: blocks end first */
     lsp_cuda_state *state = allocator->alloc(allocator->user, sizeof *state, LSP_HOST);
-    LSP_REQUIRE(state, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more", sizeof *state);
+    LSP_REQUIRE_DONE(state, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more", sizeof *state);
     ctx->cuda = state;
     *state = (lsp_cuda_state){.stream = ctx->options.stream, .own_stream = !ctx->options.stream};
     int before = enter(ctx);
@@ -185,23 +180,20 @@ lsp_status lsp_cuda_wait(lsp_ctx *ctx) {
 }
 
 lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_cuda_wait(ctx));
     long long fault = __atomic_exchange_n(state_of(ctx)->fault, 0, __ATOMIC_ACQ_REL);
-    LSP_TRY(lsp_cuda_tell_fault(ctx, fault));
-done:
-    return status;
+    return lsp_cuda_tell_fault(ctx, fault);
 }
 
 lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_t *total, int64_t *available) {
     lsp_status status = LSP_OK;
     size_t free_now = 0, all = 0;
     int before = enter(ctx);
-    LSP_REQUIRE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it has no GPU to describe");
-    LSP_TRY(CALL(cudaMemGetInfo(&free_now, &all), "the GPU's memory cannot be read"));
+    LSP_REQUIRE_DONE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it has no GPU to describe");
+    LSP_TRY_DONE(CALL(cudaMemGetInfo(&free_now, &all), "the GPU's memory cannot be read"));
     if (name) {
         struct cudaDeviceProp properties;
-        LSP_TRY(
+        LSP_TRY_DONE(
             CALL(cudaGetDeviceProperties(&properties, ctx->options.ordinal), "the GPU's properties cannot be read"));
         size_t length = (size_t)lsp_min((int64_t)strlen(properties.name), (int64_t)name_bytes - 1);
         memcpy(name, properties.name, length);

@@ -24,7 +24,7 @@ static lsp_status make_stages(lsp_ctx *ctx) {
     lsp_cuda_state *state = state_of(ctx);
     for (int s = 0; s < stages && !state->stage[s]; s++) {
         void *memory = NULL;
-        LSP_TRY(CALL(cudaEventCreateWithFlags(&state->idle[s], cudaEventDisableTiming), "no event could be made"));
+        LSP_TRY_DONE(CALL(cudaEventCreateWithFlags(&state->idle[s], cudaEventDisableTiming), "no event could be made"));
         status = CALL(cudaHostAlloc(&memory, stage_bytes, cudaHostAllocDefault), "no pinned memory for copies");
         if (status != LSP_OK) {
             (void)cudaEventDestroy(state->idle[s]);
@@ -66,7 +66,6 @@ static void copy_here(const lsp_ctx *ctx, char *to, const char *from, size_t byt
 
 /* Copies pageable host memory to the device: fills one stage while the other one is on its way. */
 static lsp_status copy_up(lsp_ctx *ctx, cudaStream_t stream, char *to, const char *from, size_t bytes) {
-    lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     for (size_t done = 0, s = 0; done < bytes; done += stage_bytes, s = (s + 1) % stages) {
         size_t piece = bytes - done < stage_bytes ? bytes - done : stage_bytes;
@@ -75,17 +74,16 @@ static lsp_status copy_up(lsp_ctx *ctx, cudaStream_t stream, char *to, const cha
         LSP_TRY(copy_in(ctx, stream, to + done, state->stage[s], piece));
         LSP_TRY(CALL(cudaEventRecord(state->idle[s], stream), "a copy to the GPU failed"));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes) {
     lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     const int before = enter(ctx);
-    LSP_TRY(make_stages(ctx));
-    LSP_TRY(copy_async(ctx, state->stage[stage] + at, from, (size_t)bytes));
-    LSP_TRY(CALL(cudaEventRecord(state->idle[stage], state->stream), "a copy from the GPU failed"));
+    LSP_TRY_DONE(make_stages(ctx));
+    LSP_TRY_DONE(copy_async(ctx, state->stage[stage] + at, from, (size_t)bytes));
+    LSP_TRY_DONE(CALL(cudaEventRecord(state->idle[stage], state->stream), "a copy from the GPU failed"));
 done:
     leave(ctx, before);
     return status;
@@ -98,7 +96,6 @@ lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
 
 /* Copies from the device to pageable host memory: empties one stage while the other one is on its way. */
 static lsp_status copy_down(lsp_ctx *ctx, char *to, const char *from, size_t bytes) {
-    lsp_status status = LSP_OK;
     size_t pieces = (bytes + stage_bytes - 1) / stage_bytes;
     for (size_t p = 0; p <= pieces; p++) { /* piece p leaves the device, piece p-1 leaves its stage */
         if (p < pieces) {
@@ -112,8 +109,7 @@ static lsp_status copy_down(lsp_ctx *ctx, char *to, const char *from, size_t byt
             copy_here(ctx, to + last * stage_bytes, stage, piece);
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
@@ -128,8 +124,8 @@ lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes
         return lsp_cuda_copy(ctx, to, LSP_HOST, from, LSP_CUDA, bytes);
     }
     int before = enter(ctx);
-    LSP_TRY(copy_async(ctx, state->note, from, (size_t)bytes));
-    LSP_TRY(CALL(cudaStreamSynchronize(state->stream), "work on the GPU failed"));
+    LSP_TRY_DONE(copy_async(ctx, state->note, from, (size_t)bytes));
+    LSP_TRY_DONE(CALL(cudaStreamSynchronize(state->stream), "work on the GPU failed"));
     memcpy(to, state->note, (size_t)bytes);
 done:
     leave(ctx, before);
@@ -142,11 +138,9 @@ lsp_status lsp_cuda_end_note(lsp_ctx *ctx) {
 }
 
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes) {
-    lsp_status status = LSP_OK;
     LSP_TRY(CALL(cudaEventSynchronize(state_of(ctx)->noted), "work on the GPU failed"));
     memcpy(to, state_of(ctx)->note, (size_t)bytes);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Lets this context's GPU read the memory of another one. */
@@ -163,15 +157,15 @@ static bool reach(const lsp_ctx *ctx, int other) {
 static lsp_status copy_by_host(lsp_ctx *ctx, char *to, const char *from, int other, size_t bytes) {
     lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
-    LSP_TRY(make_stages(ctx));
+    LSP_TRY_DONE(make_stages(ctx));
     for (size_t done = 0, piece; done < bytes; done += piece) {
         piece = bytes - done < stage_bytes ? bytes - done : stage_bytes;
         (void)cudaSetDevice(other);
         status = CALL(cudaMemcpy(state->stage[0], from + done, piece, cudaMemcpyDeviceToHost), "a copy failed");
         (void)cudaSetDevice(ctx->options.ordinal);
-        LSP_TRY(status);
-        LSP_TRY(copy_async(ctx, to + done, state->stage[0], piece));
-        LSP_TRY(CALL(cudaStreamSynchronize(state->stream), "a copy failed"));
+        LSP_TRY_DONE(status);
+        LSP_TRY_DONE(copy_async(ctx, to + done, state->stage[0], piece));
+        LSP_TRY_DONE(CALL(cudaStreamSynchronize(state->stream), "a copy failed"));
     }
 done:
     return status;
@@ -196,22 +190,22 @@ lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void 
                          int64_t bytes) {
     lsp_status status = LSP_OK;
     int before = enter(ctx);
-    LSP_REQUIRE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it cannot reach GPU memory");
+    LSP_REQUIRE_DONE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it cannot reach GPU memory");
     if (bytes == 0) {
         goto done;
     }
     const void *host = to_where == LSP_HOST ? to : from_where == LSP_HOST ? from : NULL;
     if (!host) {
-        LSP_TRY(copy_there(ctx, to, from, (size_t)bytes));
+        LSP_TRY_DONE(copy_there(ctx, to, from, (size_t)bytes));
     } else if (to_where == from_where || is_pinned(host)) {
-        LSP_TRY(copy_async(ctx, to, from, (size_t)bytes));
+        LSP_TRY_DONE(copy_async(ctx, to, from, (size_t)bytes));
     } else {
-        LSP_TRY(make_stages(ctx));
-        LSP_TRY(to_where == LSP_CUDA ? copy_up(ctx, state_of(ctx)->stream, to, from, (size_t)bytes)
-                                     : copy_down(ctx, to, from, (size_t)bytes));
+        LSP_TRY_DONE(make_stages(ctx));
+        LSP_TRY_DONE(to_where == LSP_CUDA ? copy_up(ctx, state_of(ctx)->stream, to, from, (size_t)bytes)
+                                          : copy_down(ctx, to, from, (size_t)bytes));
     }
     if (host) {
-        LSP_TRY(CALL(cudaStreamSynchronize(state_of(ctx)->stream), "a copy failed"));
+        LSP_TRY_DONE(CALL(cudaStreamSynchronize(state_of(ctx)->stream), "a copy failed"));
     }
 done:
     leave(ctx, before);
@@ -223,15 +217,15 @@ lsp_status lsp_cuda_copy_beside(lsp_ctx *ctx, void *to, const void *from, int64_
     lsp_cuda_state *state = state_of(ctx);
     int before = enter(ctx);
     if (!state->beside) {
-        LSP_TRY(CALL(cudaStreamCreateWithFlags(&state->beside, cudaStreamNonBlocking), "no stream could be made"));
+        LSP_TRY_DONE(CALL(cudaStreamCreateWithFlags(&state->beside, cudaStreamNonBlocking), "no stream could be made"));
     }
     if (is_pinned(from)) {
-        LSP_TRY(copy_in(ctx, state->beside, to, from, (size_t)bytes));
+        LSP_TRY_DONE(copy_in(ctx, state->beside, to, from, (size_t)bytes));
     } else {
-        LSP_TRY(make_stages(ctx));
-        LSP_TRY(copy_up(ctx, state->beside, to, from, (size_t)bytes));
+        LSP_TRY_DONE(make_stages(ctx));
+        LSP_TRY_DONE(copy_up(ctx, state->beside, to, from, (size_t)bytes));
     }
-    LSP_TRY(CALL(cudaStreamSynchronize(state->beside), "a copy failed"));
+    LSP_TRY_DONE(CALL(cudaStreamSynchronize(state->beside), "a copy failed"));
 done:
     leave(ctx, before);
     return status;

@@ -7,12 +7,13 @@ lsp_status lsp_cuda_queue_open(lsp_ctx *ctx, lsp_cuda_queue *queue, int64_t byte
     void *memory = NULL;
     const int before = enter(ctx);
     *queue = (lsp_cuda_queue){.bytes = bytes};
-    LSP_TRY(CALL(cudaHostAlloc(&memory, (size_t)bytes * LSP_CUDA_SLOTS, cudaHostAllocDefault),
-                 "no pinned memory for the news of the GPU"));
+    LSP_TRY_DONE(CALL(cudaHostAlloc(&memory, (size_t)bytes * LSP_CUDA_SLOTS, cudaHostAllocDefault),
+                      "no pinned memory for the news of the GPU"));
     queue->news = memory;
     for (int s = 0; s < LSP_CUDA_SLOTS; s++) {
         cudaEvent_t event = NULL;
-        LSP_TRY(CALL(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "no event for the news of the GPU"));
+        LSP_TRY_DONE(
+            CALL(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "no event for the news of the GPU"));
         queue->event[s] = event;
     }
 done:
@@ -82,10 +83,11 @@ lsp_status lsp_cuda_queue_replay(lsp_ctx *ctx, const lsp_cuda_queue *queue) {
 lsp_status lsp_cuda_queue_send(lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void *from) {
     lsp_status status = LSP_OK;
     const int before = enter(ctx);
-    LSP_TRY(CALL(cudaMemcpyAsync(queue->news + slot * queue->bytes, from, (size_t)queue->bytes, cudaMemcpyDeviceToHost,
-                                 state_of(ctx)->stream),
-                 "the GPU's news could not be copied"));
-    LSP_TRY(CALL(cudaEventRecord(queue->event[slot], state_of(ctx)->stream), "the GPU's news could not be marked"));
+    LSP_TRY_DONE(CALL(cudaMemcpyAsync(queue->news + slot * queue->bytes, from, (size_t)queue->bytes,
+                                      cudaMemcpyDeviceToHost, state_of(ctx)->stream),
+                      "the GPU's news could not be copied"));
+    LSP_TRY_DONE(
+        CALL(cudaEventRecord(queue->event[slot], state_of(ctx)->stream), "the GPU's news could not be marked"));
 done:
     leave(ctx, before);
     return status;

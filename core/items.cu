@@ -53,8 +53,7 @@ static lsp_status to_complex(lsp_ctx *ctx, double *to, const void *from, lsp_typ
 }
 
 static lsp_status narrow_checked(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     void *flag = NULL;
     int overflow = 0;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof overflow, &flag));
@@ -62,9 +61,7 @@ static lsp_status narrow_checked(lsp_ctx *ctx, void *to, const void *from, int64
     LSP_TRY((convert<int32_t, int64_t>(ctx, to, from, n, (int *)flag)));
     LSP_TRY(lsp_cuda_copy(ctx, &overflow, LSP_HOST, flag, LSP_CUDA, sizeof overflow));
     LSP_REQUIRE(!overflow, LSP_ERR_OVERFLOW, "an index of the matrix does not fit 32 bits");
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type,

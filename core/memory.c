@@ -262,7 +262,6 @@ static lsp_status take_fresh(lsp_ctx *ctx, lsp_where where, size_t bytes, lsp_bl
 }
 
 static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void **memory) {
-    lsp_status status = LSP_OK;
     lsp_space *space = &ctx->space[where];
     lsp_block block;
     const int kept = find_kept(ctx, where, bytes);
@@ -278,8 +277,7 @@ static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void *
     space->peak = lsp_max(space->peak, space->used);
     space->high = lsp_max(space->high, space->used);
     *memory = block.memory;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory) {

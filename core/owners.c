@@ -91,23 +91,21 @@ lsp_array lsp_detach(lsp_ctx *ctx, const void *memory) {
 /* ---- arrays ---- */
 
 static lsp_status check_where(lsp_ctx *ctx, lsp_where where) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(where == LSP_HOST || where == LSP_CUDA, LSP_ERR_ARGUMENT, "there is no place %d for an array",
                 (int)where);
     LSP_REQUIRE(where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "the context works on the host: it has no arrays on a GPU");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_array_create(lsp_ctx *ctx, size_t bytes, lsp_where where, lsp_array *array) {
     lsp_status status = LSP_OK;
     void *memory = NULL;
-    LSP_REQUIRE(ctx && array, LSP_ERR_ARGUMENT, "the context or the place for the array is NULL");
-    LSP_TRY(check_where(ctx, where));
-    LSP_REQUIRE(bytes <= INT64_MAX, LSP_ERR_OVERFLOW, "%zu bytes are more than can be addressed", bytes);
-    LSP_TRY(lsp_alloc(ctx, where, (int64_t)bytes, 1, &memory));
-    LSP_TRY(where == LSP_CUDA ? lsp_cuda_wait(ctx) : LSP_OK); /* then any stream may use the memory */
+    LSP_REQUIRE_DONE(ctx && array, LSP_ERR_ARGUMENT, "the context or the place for the array is NULL");
+    LSP_TRY_DONE(check_where(ctx, where));
+    LSP_REQUIRE_DONE(bytes <= INT64_MAX, LSP_ERR_OVERFLOW, "%zu bytes are more than can be addressed", bytes);
+    LSP_TRY_DONE(lsp_alloc(ctx, where, (int64_t)bytes, 1, &memory));
+    LSP_TRY_DONE(where == LSP_CUDA ? lsp_cuda_wait(ctx) : LSP_OK); /* then any stream may use the memory */
     *array = memory ? lsp_detach(ctx, memory) : (lsp_array){.where = where};
     memory = NULL;
 done:
@@ -117,7 +115,6 @@ done:
 
 lsp_status lsp_array_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                           size_t bytes) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(ctx && (bytes == 0 || (to && from)), LSP_ERR_ARGUMENT, "the context or one of the arrays is NULL");
     LSP_TRY(check_where(ctx, to_where));
     LSP_TRY(check_where(ctx, from_where));
@@ -130,8 +127,7 @@ lsp_status lsp_array_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void
     } else if (bytes > 0) {
         memcpy(to, from, bytes);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 void lsp_array_free(lsp_array *array) {

@@ -53,7 +53,6 @@ static __global__ void __launch_bounds__(NT)
 extern "C" int64_t lsp_cuda_scan_sums(int64_t n) { return lsp_ceil_div(n, TILE); }
 
 extern "C" lsp_status lsp_cuda_scan_in(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *sums, int64_t *last) {
-    lsp_status status = LSP_OK;
     const int64_t tiles = lsp_cuda_scan_sums(n);
     if (tiles > 1) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_sums, tiles, NT, 0, counts, n, sums));
@@ -62,28 +61,21 @@ extern "C" lsp_status lsp_cuda_scan_in(lsp_ctx *ctx, int64_t *counts, int64_t n,
     if (tiles > 0) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_scan, tiles, NT, 0, counts, n, tiles > 1 ? sums : NULL, last));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_cuda_scan_there(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *last) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t *sums = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_cuda_scan_sums(n), sizeof *sums, (void **)&sums));
-    LSP_TRY(lsp_cuda_scan_in(ctx, counts, n, sums, last));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_scan_in(ctx, counts, n, sums, last);
 }
 
 extern "C" lsp_status lsp_cuda_scan(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *total) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_cuda_scan_there(ctx, counts, n, NULL));
     if (total != NULL) {
         *total = 0;
         LSP_TRY(n > 0 ? lsp_cuda_read(ctx, total, counts + n - 1, sizeof *total) : LSP_OK);
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -12,7 +12,6 @@ static bool adds(const lsp_gather_job *job) { return job->scatter && job->args.r
 
 /* Checks the size and the type of an element. */
 static lsp_status check_element(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_column *column, int64_t number) {
-    lsp_status status = LSP_OK;
     const size_t bytes = column->bytes;
     const bool usual = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
     const bool wide = !job->scatter && bytes > 0 && bytes % 4 == 0 && bytes <= WIDEST;
@@ -29,8 +28,7 @@ static lsp_status check_element(lsp_ctx *ctx, const lsp_gather_job *job, const l
     LSP_REQUIRE(lsp_mul(lsp_max(job->args.n, job->args.extent), (int64_t)bytes, &total), LSP_ERR_ARGUMENT,
                 "column %lld: %lld elements of %zu bytes cannot be in memory", (long long)number,
                 (long long)lsp_max(job->args.n, job->args.extent), bytes);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Elements of `bytes` lie at multiples of this. */
@@ -66,7 +64,6 @@ static array array_at(const lsp_gather_job *job, const lsp_column *columns, int6
 
 /* Refuses an array that is missing or misaligned. */
 static lsp_status check_place(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_column *columns, int64_t number) {
-    lsp_status status = LSP_OK;
     const array a = array_at(job, columns, number);
     const size_t alignment = alignment_of(columns[(number - 1) / 2].bytes);
     LSP_REQUIRE(a.begin == a.end || a.begin != 0, LSP_ERR_ARGUMENT, "the array `%s` of column %lld is NULL", role(&a),
@@ -76,8 +73,7 @@ static lsp_status check_place(lsp_ctx *ctx, const lsp_gather_job *job, const lsp
     LSP_REQUIRE(a.begin == a.end || a.begin % alignment == 0, LSP_ERR_ARGUMENT,
                 "the array `%s` of column %lld lies at %p, which is no multiple of %zu", role(&a),
                 (long long)(number - 1) / 2, (void *)a.begin, alignment);
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status refuse_overlap(lsp_ctx *ctx, const array *a, const array *b) {
@@ -132,8 +128,7 @@ static void order_arrays(const lsp_gather_job *job, const lsp_column *columns, i
 
 /* Checks the arrays of a call. A plan has forgotten its index. */
 static lsp_status check_columns(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_column *columns, int64_t count) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t arrays = 2 * count + 1;
     int64_t few[FEW_ARRAYS], *order = few;
     for (int64_t number = 1; number < arrays; number++) {
@@ -143,27 +138,21 @@ static lsp_status check_columns(lsp_ctx *ctx, const lsp_gather_job *job, const l
         LSP_TRY(LSP_SCRATCH(ctx, arrays, &order));
     }
     order_arrays(job, columns, order, arrays);
-    LSP_TRY(check_apart(ctx, job, columns, order, arrays));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return check_apart(ctx, job, columns, order, arrays);
 }
 
 /* ---- everything ---- */
 
 /* Checks how many columns there are. */
 static lsp_status check_count(lsp_ctx *ctx, const lsp_column *columns, int64_t count) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(count > 0 && count <= INT32_MAX, LSP_ERR_ARGUMENT, "%lld columns: one or more are needed",
                 (long long)count);
     LSP_REQUIRE(columns != NULL, LSP_ERR_ARGUMENT, "the columns, %lld of them, are NULL", (long long)count);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Checks the arguments that are numbers. */
 static lsp_status check_kinds(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter) {
-    lsp_status status = LSP_OK;
     int64_t bytes;
     LSP_REQUIRE(args->n >= 0 && args->extent >= 0, LSP_ERR_ARGUMENT,
                 "%lld indices into %lld elements: neither can be negative", (long long)args->n,
@@ -183,14 +172,11 @@ static lsp_status check_kinds(lsp_ctx *ctx, const lsp_gather_args *args, bool sc
                 "arrays at place %d: LSP_HOST or LSP_CUDA is needed", (int)args->where);
     LSP_REQUIRE(args->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "the arrays are a GPU's, but the context works on the host");
-    LSP_TRY(lsp_check_reserved(ctx, "lsp_gather_args", args->reserved));
-done:
-    return status;
+    return lsp_check_reserved(ctx, "lsp_gather_args", args->reserved);
 }
 
 lsp_status lsp_gather_check(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, bool planned,
                             lsp_gather_job *job) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments are NULL");
     LSP_TRY(check_kinds(ctx, args, scatter));
     LSP_TRY(check_count(ctx, args->columns, args->column_count));
@@ -207,12 +193,10 @@ lsp_status lsp_gather_check(lsp_ctx *ctx, const lsp_gather_args *args, bool scat
     if (!planned) {
         LSP_TRY(check_columns(ctx, job, args->columns, args->column_count));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_gather_check_columns(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_column *columns, int64_t count) {
-    lsp_status status = LSP_OK;
     LSP_TRY(check_count(ctx, columns, count));
     for (int64_t c = 0; c < count; c++) {
         LSP_TRY(check_element(ctx, job, &columns[c], c));
@@ -220,9 +204,7 @@ lsp_status lsp_gather_check_columns(lsp_ctx *ctx, const lsp_gather_job *job, con
                     "column %lld has elements of %zu bytes, but the plan was made for at most %zu", (long long)c,
                     columns[c].bytes, job->most_bytes);
     }
-    LSP_TRY(check_columns(ctx, job, columns, count));
-done:
-    return status;
+    return check_columns(ctx, job, columns, count);
 }
 
 lsp_status lsp_gather_refuse_index(lsp_ctx *ctx, int64_t position, int64_t index, int64_t extent) {

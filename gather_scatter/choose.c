@@ -79,7 +79,6 @@ static void take(lsp_gather_choice *choice, const lsp_cache_prediction *p, lsp_s
 }
 
 static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job) {
-    lsp_status status = LSP_OK;
     const lsp_strategy asked = job->args.strategy;
     lsp_gather_choice *choice = &job->choice;
     const lsp_cache_figures *f;
@@ -102,8 +101,7 @@ static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job) {
     if (asked == LSP_STRATEGY_AUTO && p.best != LSP_STRATEGY_DIRECT && !job->planned && job->args.where == LSP_CUDA) {
         choice->switch_lines = few_lines;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Do neighbours mostly lie within a cache line of each other, at 16 places of the array? */
@@ -124,7 +122,6 @@ static bool looks_sequential(const lsp_gather_args *a, size_t bytes) {
 
 /* One call: direct without a sample if the array fits half of the last cache, or on the host if it is read in order. */
 static lsp_status is_plain_call(lsp_ctx *ctx, const lsp_gather_job *job, bool *plain) {
-    lsp_status status = LSP_OK;
     const lsp_cache_figures *f;
     *plain = false;
     if (job->planned || job->args.strategy != LSP_STRATEGY_AUTO) {
@@ -133,8 +130,7 @@ static lsp_status is_plain_call(lsp_ctx *ctx, const lsp_gather_job *job, bool *p
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
     *plain = (double)job->args.extent * (double)job->most_bytes <= f->cache_bytes * cached_share[job->args.where] ||
              (job->args.where == LSP_HOST && looks_sequential(&job->args, job->most_bytes));
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Is the answer known without a prediction? */
@@ -147,7 +143,6 @@ static bool is_plain(const lsp_gather_job *job) {
 }
 
 lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job) {
-    lsp_status status = LSP_OK;
     const lsp_strategy asked = job->args.strategy;
     LSP_REQUIRE(is_offered(job, asked), LSP_ERR_UNSUPPORTED, "a %s %s a plan is not offered by the strategy %s",
                 job->scatter ? "scatter" : "gather", job->planned ? "with" : "without", lsp_strategy_name(asked));
@@ -165,8 +160,7 @@ lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job) {
         job->choice = (lsp_gather_choice){0};
         LSP_TRY(predict(ctx, job));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_gather_info lsp_gather_info_of(const lsp_gather_job *job) {

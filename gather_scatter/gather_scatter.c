@@ -5,7 +5,7 @@
 lsp_status lsp_gather_check_indices(lsp_ctx *ctx, const lsp_gather_job *job) {
     lsp_status status = LSP_OK;
     int64_t bad = -1, index = 0;
-    LSP_TRY(job->args.n > 0 ? lsp_gather_device_of(job)->find_bad(ctx, job, &bad, &index) : LSP_OK);
+    LSP_TRY_DONE(job->args.n > 0 ? lsp_gather_device_of(job)->find_bad(ctx, job, &bad, &index) : LSP_OK);
     if (bad >= 0) {
         status = lsp_gather_refuse_index(ctx, bad, index, job->args.extent);
     }
@@ -14,7 +14,6 @@ done:
 }
 
 static lsp_status run(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, lsp_gather_info *info) {
-    lsp_status status = LSP_OK;
     lsp_gather_job job;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -31,8 +30,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, l
     if (info != NULL) {
         *info = lsp_gather_info_of(&job);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_gather(lsp_ctx *ctx, const lsp_gather_args *args, lsp_gather_info *info) {

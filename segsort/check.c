@@ -11,7 +11,6 @@ static bool wants_positions(const lsp_segsort_args *args) {
 
 /* Checks how segments are given: by offsets, by begins and ends, or by a length. */
 static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
     bool typed = args->offset_type == LSP_I32 || args->offset_type == LSP_I64;
     LSP_REQUIRE(typed || (args->offsets == NULL && args->change_at == NULL && args->change_count == NULL &&
                           args->group_at == NULL),
@@ -37,13 +36,11 @@ static lsp_status check_form(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(args->max_length == 0 || lsp_min(args->length, args->n) <= args->max_length, LSP_ERR_ARGUMENT,
                 "segments of %lld items, but none may be longer than %lld", (long long)lsp_min(args->length, args->n),
                 (long long)args->max_length);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Checks the wishes for groups and for first items against each other and against the form of segments. */
 static lsp_status check_extras(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
     const bool groups = args->group_at != NULL, changes = args->change || args->change_at || args->change_count;
     LSP_REQUIRE(groups == (args->group_count != NULL), LSP_ERR_ARGUMENT,
                 "the starts of groups and the number of groups belong together, but one of them is NULL");
@@ -57,13 +54,11 @@ static lsp_status check_extras(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(args->first == 0 || (!groups && !changes), LSP_ERR_ARGUMENT,
                 "only the first %lld items of each segment are sorted, so changes and groups cannot be told",
                 (long long)args->first);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Refuses segments that leave items before the first one or behind the last one, if groups are asked for. */
 static lsp_status check_gaps(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
     int64_t begin = 0, end = args->n, other;
     if (args->group_at != NULL && args->offsets != NULL && args->segments > 0) {
         lsp_segsort_bounds(args, 0, &begin, &other);
@@ -74,8 +69,7 @@ static lsp_status check_gaps(lsp_ctx *ctx, const lsp_segsort_args *args) {
         "groups are asked for, but the segments begin at item %lld and end before item %lld: they must hold all "
         "%lld items",
         (long long)begin, (long long)end, (long long)args->n);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Are segments first .. last-1 all well-formed? Without branches, so that the compiler uses vectors. */
@@ -120,7 +114,6 @@ static void find_malformed(void *data, int64_t first, int64_t last) {
 
 /* Refuses malformed segments and names the first one. */
 static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
     int64_t begin, end, longest = args->max_length > 0 ? args->max_length : INT64_MAX;
     segments_check check = {.args = args, .longest = longest, .bad = args->segments};
     lsp_for_shares(ctx, args->segments, CHECKED_SHARE, find_malformed, &check);
@@ -134,10 +127,8 @@ static lsp_status check_bounds(lsp_ctx *ctx, const lsp_segsort_args *args) {
     LSP_REQUIRE(begin >= 0 && end <= args->n, LSP_ERR_ARGUMENT,
                 "segment %lld begins at item %lld and ends before item %lld, but the number of items is %lld", bad,
                 (long long)begin, (long long)end, (long long)args->n);
-    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "segment %lld has %lld items, but none may be longer than %lld", bad,
-                      (long long)(end - begin), (long long)longest);
-done:
-    return status;
+    return lsp_fail(ctx, LSP_ERR_ARGUMENT, "segment %lld has %lld items, but none may be longer than %lld", bad,
+                    (long long)(end - begin), (long long)longest);
 }
 
 /* Finds the first segment that begins before its neighbour ends. */
@@ -157,8 +148,7 @@ static void find_disorder(void *data, int64_t first, int64_t last) {
 /* Refuses segments that overlap, because threads would sort them at the same time. Costs one pass over the segments
  * and, if they are not in order, a sort of their begins and ends. */
 static lsp_status check_no_overlap(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t *begins, *ends, count = 0;
     segments_check check = {.args = args, .bad = args->segments};
     if (args->ends == NULL) {
@@ -192,9 +182,7 @@ static lsp_status check_no_overlap(lsp_ctx *ctx, const lsp_segsort_args *args) {
                     "segments overlap: one holds the items %lld to %lld, another one the items %lld to %lld",
                     (long long)begins[s - 1], (long long)ends[s - 1] - 1, (long long)begins[s], (long long)ends[s] - 1);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- arrays ---- */
@@ -233,7 +221,6 @@ static int list_arrays(const lsp_segsort_args *args, lsp_named_array list[ARRAYS
 
 /* Checks types, sizes, flags and the range of bits. */
 static lsp_status check_sort_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
     enum { ALL_POSITIONS = LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS };
     const int64_t narrow = (int64_t)1 << 32;
     int key_bits = (int)(8 * lsp_type_bytes(args->key_type)), begin = args->begin_bit, end = args->end_bit;
@@ -260,12 +247,10 @@ static lsp_status check_sort_kinds(lsp_ctx *ctx, const lsp_segsort_args *args) {
                     args->offset_type != LSP_I32 || args->n <= INT32_MAX,
                 LSP_ERR_ARGUMENT, "the places and counts of changes among %lld items do not fit LSP_I32",
                 (long long)args->n);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
     const int64_t most_on_gpu = (int64_t)1 << 45;
     lsp_named_array arrays[ARRAYS];
     int64_t bytes;
@@ -294,6 +279,5 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args) {
         LSP_TRY(check_gaps(ctx, args));
         LSP_TRY(check_no_overlap(ctx, args));
     }
-done:
-    return status;
+    return LSP_OK;
 }

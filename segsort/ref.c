@@ -121,8 +121,8 @@ static void write_ref_positions(const lsp_segsort_args *args, int64_t begin, int
 }
 
 lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx), key_bytes = lsp_type_bytes(args->key_type), value_bytes = args->value_bytes;
+    LSP_SCRATCH_SCOPE(ctx);
+    size_t key_bytes = lsp_type_bytes(args->key_type), value_bytes = args->value_bytes;
     bool positions = (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
     int64_t longest = 0, begin, end;
     ranked *items, *other;
@@ -162,7 +162,5 @@ lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args) {
     if (args->group_at) {
         lsp_index_set(args->group_at, args->offset_type, *args->group_count, args->n);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -19,14 +19,12 @@ struct lsp_segsort_plan {
 /* Bytes of scratch for the sort. On a GPU refused while the stream is recorded into a graph: the graph would keep the
  * address of scratch that later calls reuse, so only the scratch of a plan is safe there. */
 static lsp_status find_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, int64_t *bytes) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(args->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: only a plan made before can sort there");
     LSP_REQUIRE(lsp_segsort_device_at(args->where)->bytes(ctx, args, longest, bytes), LSP_ERR_MEMORY,
                 "%lld items in %lld segments, the longest of %lld, need more scratch than can be addressed",
                 (long long)args->n, (long long)args->segments, (long long)longest);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Bytes for the sorted keys if the caller does not want them: a sort of positions still needs an array for them. */
@@ -55,13 +53,13 @@ static lsp_status sort_at_once(lsp_ctx *ctx, lsp_segsort_args args, lsp_segsort_
     void *scratch = NULL;
     if (!is_nothing(&args)) {
         if (device->holds_scratch || info != NULL) {
-            LSP_TRY(find_scratch(ctx, &args, longest, &bytes));
+            LSP_TRY_DONE(find_scratch(ctx, &args, longest, &bytes));
         }
-        LSP_TRY(lsp_scratch_at(ctx, args.where, device->holds_scratch ? bytes : 0, 1, &scratch));
+        LSP_TRY_DONE(lsp_scratch_at(ctx, args.where, device->holds_scratch ? bytes : 0, 1, &scratch));
         if (args.keys_out == NULL) {
-            LSP_TRY(lsp_scratch_at(ctx, args.where, spare, 1, &args.keys_out));
+            LSP_TRY_DONE(lsp_scratch_at(ctx, args.where, spare, 1, &args.keys_out));
         }
-        LSP_TRY(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
+        LSP_TRY_DONE(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
     }
     if (info != NULL) {
         *info = make_info(&args, longest, false, bytes + spare);
@@ -72,21 +70,17 @@ done:
 }
 
 lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_info *info) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_segsort_check(ctx, args));
-    LSP_TRY(sort_at_once(ctx, *args, info));
-done:
-    return status;
+    return sort_at_once(ctx, *args, info);
 }
 
 /* ---- plans ---- */
 
 /* Finds the longest segment and the scratch, and takes the scratch that the device wants to be held. */
 static lsp_status prepare_plan(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_segsort_info *info = &plan->info;
     const lsp_segsort_device *device = lsp_segsort_device_at(args->where);
@@ -99,9 +93,7 @@ static lsp_status prepare_plan(lsp_segsort_plan *plan, const lsp_segsort_args *a
     LSP_TRY(find_scratch(ctx, args, longest, &plan->sort_bytes));
     plan->sort_bytes = lsp_ceil_div(plan->sort_bytes, 64) * 64; /* aligns the spare keys behind it */
     *info = make_info(args, longest, search, plan->sort_bytes + spare_key_bytes(args));
-    LSP_TRY(lsp_alloc(ctx, args->where, device->holds_scratch ? info->scratch_bytes : 0, 1, &plan->scratch));
-done:
-    return status;
+    return lsp_alloc(ctx, args->where, device->holds_scratch ? info->scratch_bytes : 0, 1, &plan->scratch);
 }
 
 lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_plan **plan) {
@@ -110,11 +102,11 @@ lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, l
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_segsort_check(ctx, args));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(lsp_segsort_check(ctx, args));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     made->shape = *args;
-    LSP_TRY(prepare_plan(made, args));
+    LSP_TRY_DONE(prepare_plan(made, args));
     lsp_log(ctx, "segsort: %lld items in %lld segments, method %s: %s", (long long)args->n, (long long)args->segments,
             made->info.method, made->info.reason);
     *plan = made;
@@ -170,7 +162,6 @@ static lsp_status check_plan_shape(lsp_ctx *ctx, const lsp_segsort_args *shape, 
 
 /* Sorts with the plan's scratch. */
 static lsp_status sort_by_plan(const lsp_segsort_plan *plan, lsp_segsort_args args) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_segsort_device *device = lsp_segsort_device_at(args.where);
     int64_t bytes = 0;
@@ -184,13 +175,10 @@ static lsp_status sort_by_plan(const lsp_segsort_plan *plan, lsp_segsort_args ar
     if (args.keys_out == NULL) {
         args.keys_out = (char *)plan->scratch + plan->sort_bytes;
     }
-    LSP_TRY(device->run(ctx, &args, plan->info.longest, plan->scratch, LSP_SPLIT_MOST));
-done:
-    return status;
+    return device->run(ctx, &args, plan->info.longest, plan->scratch, LSP_SPLIT_MOST);
 }
 
 lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -200,8 +188,6 @@ lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *a
     bounded.max_length = plan->info.longest;
     LSP_TRY(check_plan_shape(ctx, &plan->shape, args));
     LSP_TRY(lsp_segsort_check(ctx, &bounded));
-    LSP_TRY(lsp_segsort_device_at(args->where)->holds_scratch ? sort_by_plan(plan, bounded)
-                                                              : sort_at_once(ctx, bounded, NULL));
-done:
-    return status;
+    return lsp_segsort_device_at(args->where)->holds_scratch ? sort_by_plan(plan, bounded)
+                                                             : sort_at_once(ctx, bounded, NULL);
 }

@@ -37,7 +37,6 @@ static lsp_segsort_args as_segment(const lsp_sort_args *args) {
 }
 
 static lsp_status check_sort(lsp_ctx *ctx, const lsp_sort_args *args) {
-    lsp_status status = LSP_OK;
     lsp_segsort_args segment;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the sort are NULL");
     segment = as_segment(args);
@@ -48,9 +47,7 @@ static lsp_status check_sort(lsp_ctx *ctx, const lsp_sort_args *args) {
                 "values are given, but value_bytes is 0");
     LSP_REQUIRE(args->change == NULL || args->keys_out != NULL, LSP_ERR_ARGUMENT,
                 "changes are of sorted keys, but keys_out is NULL");
-    LSP_TRY(lsp_segsort_check(ctx, &segment));
-done:
-    return status;
+    return lsp_segsort_check(ctx, &segment);
 }
 
 /* ---- the choice ---- */
@@ -77,7 +74,6 @@ static void choose_by_length(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_i
 
 /* Checks the arguments, chooses the method, and finds the scratch of one of lsp_sort_ways. */
 static lsp_status prepare_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_info *info) {
-    lsp_status status = LSP_OK;
     LSP_TRY(check_sort(ctx, args));
     const char *name = lsp_sort_method_name(args->method);
     *info = (lsp_sort_info){.method = LSP_SORT_RADIX};
@@ -101,8 +97,7 @@ static lsp_status prepare_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort
                     name, (long long)way->longest(ctx, args));
         info->scratch_bytes = args->n > 0 ? way->bytes(ctx, args) : 0;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- sorting ---- */
@@ -110,7 +105,6 @@ done:
 /* By one of lsp_sort_ways, or by `radix`, or by lsp_radix_sort if that is NULL. */
 static lsp_status run_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_method method, lsp_radix_sort_plan *radix,
                            void *scratch) {
-    lsp_status status = LSP_OK;
     const lsp_radix_sort_args by_radix = as_radix(args);
     if (args->where == LSP_HOST) {
         const lsp_segsort_args segment = as_segment(args);
@@ -125,8 +119,7 @@ static lsp_status run_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_met
     if (args->change != NULL && method != LSP_SORT_SLAB) {
         LSP_TRY(lsp_sort_mark_changes(ctx, args));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- at once ---- */
@@ -139,13 +132,13 @@ lsp_status lsp_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_info *info
         return LSP_ERR_ARGUMENT;
     }
     const size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY(prepare_sort(ctx, args, &chosen));
+    LSP_TRY_DONE(prepare_sort(ctx, args, &chosen));
     if (chosen.method != LSP_SORT_RADIX) {
-        LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-                    "work on the stream is being recorded into a graph: only a plan made before can sort there");
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &scratch));
+        LSP_REQUIRE_DONE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                         "work on the stream is being recorded into a graph: only a plan made before can sort there");
+        LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &scratch));
     }
-    LSP_TRY(run_sort(ctx, args, chosen.method, NULL, scratch));
+    LSP_TRY_DONE(run_sort(ctx, args, chosen.method, NULL, scratch));
     if (info != NULL) {
         *info = chosen;
     }
@@ -163,19 +156,19 @@ lsp_status lsp_sort_plan_create(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sor
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(prepare_sort(ctx, args, &chosen));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(prepare_sort(ctx, args, &chosen));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     made->shape = *args;
     made->info = chosen;
     if (chosen.method == LSP_SORT_RADIX) {
         const lsp_radix_sort_args radix = as_radix(args);
         lsp_radix_sort_info told;
-        LSP_TRY(lsp_radix_sort_plan_create(ctx, &radix, &made->radix));
-        LSP_TRY(lsp_radix_sort_plan_get_info(made->radix, &told));
+        LSP_TRY_DONE(lsp_radix_sort_plan_create(ctx, &radix, &made->radix));
+        LSP_TRY_DONE(lsp_radix_sort_plan_get_info(made->radix, &told));
         made->info.scratch_bytes = told.scratch_bytes;
     } else {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &made->scratch));
+        LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &made->scratch));
     }
     lsp_log(ctx, "sort: %lld items, method %s: %s", (long long)args->n, lsp_sort_method_name(made->info.method),
             made->info.reason);
@@ -216,7 +209,6 @@ static lsp_status check_sort_shape(lsp_ctx *ctx, const lsp_sort_args *shape, con
 }
 
 lsp_status lsp_sort_execute(lsp_sort_plan *plan, const lsp_sort_args *args) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -232,7 +224,5 @@ lsp_status lsp_sort_execute(lsp_sort_plan *plan, const lsp_sort_args *args) {
                     "plan has %lld",
                     (long long)bytes, (long long)plan->info.scratch_bytes);
     }
-    LSP_TRY(run_sort(ctx, args, plan->info.method, plan->radix, plan->scratch));
-done:
-    return status;
+    return run_sort(ctx, args, plan->info.method, plan->radix, plan->scratch);
 }

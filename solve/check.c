@@ -9,7 +9,6 @@ enum { MOST_ITERATIONS = 100000 };
 
 /* n, type and place: of A, or of the user's operator. */
 static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_solve_options *o = &plan->options;
     if (A != NULL) {
         LSP_REQUIRE(o->operator_apply == NULL, LSP_ERR_ARGUMENT,
@@ -43,13 +42,11 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
         LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                     "work on the stream is being recorded into a graph: a solver waits, so it cannot run there");
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* A hierarchy of the caller's serves the system if sizes, types and places agree. */
 static lsp_status check_multigrid(lsp_ctx *ctx, const lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_multigrid *m = plan->options.multigrid;
     LSP_REQUIRE(m->ctx == ctx, LSP_ERR_ARGUMENT, "the hierarchy belongs to %s context",
                 m->ctx == NULL ? "a destroyed" : "another");
@@ -57,12 +54,10 @@ static lsp_status check_multigrid(lsp_ctx *ctx, const lsp_solve_plan *plan) {
                 "the hierarchy is for %lld unknowns of type %s %s, the system has %lld of type %s %s", (long long)m->n,
                 lsp_type_name(m->type), m->where == LSP_CUDA ? "on a GPU" : "on the host", (long long)plan->n,
                 lsp_type_name(plan->type), plan->where == LSP_CUDA ? "on a GPU" : "on the host");
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status check_precondition(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_solve_options *o = &plan->options;
     const bool multigrid = o->precondition == LSP_PRECONDITION_MULTIGRID;
     LSP_REQUIRE((unsigned)o->precondition <= LSP_PRECONDITION_MULTIGRID, LSP_ERR_ARGUMENT,
@@ -75,13 +70,10 @@ static lsp_status check_precondition(lsp_ctx *ctx, const lsp_csr *A, const lsp_s
     LSP_REQUIRE(multigrid || o->multigrid == NULL, LSP_ERR_ARGUMENT, "a hierarchy needs LSP_PRECONDITION_MULTIGRID");
     LSP_REQUIRE(!multigrid || A != NULL || o->multigrid != NULL, LSP_ERR_ARGUMENT,
                 "a hierarchy is made for a matrix, and the operator is a function: give options->multigrid");
-    LSP_TRY(o->multigrid != NULL ? check_multigrid(ctx, plan) : LSP_OK);
-done:
-    return status;
+    return o->multigrid != NULL ? check_multigrid(ctx, plan) : LSP_OK;
 }
 
 lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_solve_options *o = &plan->options;
     int64_t most;
     *o = options != NULL ? *options : (lsp_solve_options){0};
@@ -99,14 +91,12 @@ lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_optio
     o->rtol = o->rtol > 0 ? o->rtol : plan->type == LSP_F32 ? 1e-4 : 1e-8;
     most = lsp_mul(10, plan->n, &most) ? lsp_min(most, MOST_ITERATIONS) : MOST_ITERATIONS;
     o->max_iterations = o->max_iterations > 0 ? o->max_iterations : most;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- vectors ---- */
 
 lsp_status lsp_solve_check_pair(lsp_ctx *ctx, int64_t n, lsp_type type, const void *b, const void *x) {
-    lsp_status status = LSP_OK;
     const uintptr_t item = lsp_type_bytes(type), bytes = (uintptr_t)n * item;
     const uintptr_t b_at = (uintptr_t)b, x_at = (uintptr_t)x;
     if (n == 0) {
@@ -119,22 +109,18 @@ lsp_status lsp_solve_check_pair(lsp_ctx *ctx, int64_t n, lsp_type type, const vo
     LSP_REQUIRE(b_at + bytes > b_at && x_at + bytes > x_at, LSP_ERR_ARGUMENT, "b or x wraps around the address space");
     LSP_REQUIRE(b_at + bytes <= x_at || x_at + bytes <= b_at, LSP_ERR_ARGUMENT,
                 "b and x overlap: they lie at %p and %p, and have %lld numbers each", b, x, (long long)n);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, const void *x) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     LSP_TRY(lsp_solve_check_pair(ctx, plan->n, plan->type, b, x));
     LSP_REQUIRE(plan->n == 0 || plan->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: a solver waits, so it cannot run there");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_solve_check_alike(lsp_ctx *ctx, const char *what, const lsp_csr *given, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_REQUIRE(A->where == given->where && A->rows == given->rows && A->cols == given->cols && A->nnz == given->nnz &&
                     A->rowptr_type == given->rowptr_type && A->col_type == given->col_type &&
@@ -143,15 +129,11 @@ lsp_status lsp_solve_check_alike(lsp_ctx *ctx, const char *what, const lsp_csr *
                 "%s was made for %lld x %lld with %lld entries, types and place included: A is %lld x %lld with %lld",
                 what, (long long)given->rows, (long long)given->cols, (long long)given->nnz, (long long)A->rows,
                 (long long)A->cols, (long long)A->nnz);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_solve_check_same(const lsp_solve_plan *plan, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     LSP_REQUIRE(plan->spmv != NULL, LSP_ERR_ARGUMENT, "the plan was made for an operator: it has no values to change");
-    LSP_TRY(lsp_solve_check_alike(ctx, "the plan", &plan->given, A));
-done:
-    return status;
+    return lsp_solve_check_alike(ctx, "the plan", &plan->given, A);
 }

@@ -16,7 +16,6 @@ typedef struct benchmark {
 } benchmark;
 
 static lsp_status iterate(benchmark *run, lsp_nas_result *result) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = run->plan->ctx;
     const int64_t n = run->class.n;
     const lsp_solve_backend *backend = run->plan->backend;
@@ -31,27 +30,26 @@ static lsp_status iterate(benchmark *run, lsp_nas_result *result) {
     result->solver = outcome.solver;
     result->zeta = run->class.shift + 1 / sums[0];
     result->residual = sqrt(outcome.rr);
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status run_iterations(benchmark *run, lsp_nas_result *result) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = run->plan->ctx;
-    LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->x, (void **)&run->x));
-    LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->z, (void **)&run->z));
-    LSP_TRY(run->plan->backend->ones(ctx, run->class.n, run->x));
-    LSP_TRY(iterate(run, result)); /* untimed */
-    LSP_TRY(run->plan->backend->ones(ctx, run->class.n, run->x));
-    LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
+    LSP_TRY_DONE(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->x, (void **)&run->x));
+    LSP_TRY_DONE(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->z, (void **)&run->z));
+    LSP_TRY_DONE(run->plan->backend->ones(ctx, run->class.n, run->x));
+    LSP_TRY_DONE(iterate(run, result)); /* untimed */
+    LSP_TRY_DONE(run->plan->backend->ones(ctx, run->class.n, run->x));
+    LSP_TRY_DONE(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
     const double start = lsp_now();
     for (int64_t k = 1; k <= run->class.iterations; k++) {
-        LSP_TRY(iterate(run, result));
+        LSP_TRY_DONE(iterate(run, result));
         if (run->report != NULL) {
             run->report(run->user, k, result->residual, result->zeta);
         }
     }
-    LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
+    LSP_TRY_DONE(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
     result->seconds = lsp_now() - start;
 done:
     lsp_free(ctx, run->x);
@@ -61,9 +59,8 @@ done:
 
 /* All iterations in one launch. */
 static lsp_status run_resident(benchmark *run, lsp_nas_result *result) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = run->plan->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t iterations = run->class.iterations;
     double *zeta, *residual;
     LSP_TRY(LSP_SCRATCH(ctx, iterations, &zeta));
@@ -75,9 +72,7 @@ static lsp_status run_resident(benchmark *run, lsp_nas_result *result) {
     result->zeta = zeta[iterations - 1];
     result->residual = residual[iterations - 1];
     result->solver = "resident";
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* Millions of operations per second, by the benchmark's own count: of the sizes that its generator was asked for, not
@@ -102,16 +97,16 @@ lsp_status lsp_nas_cg(lsp_ctx *ctx, char name, const lsp_csr *A, const lsp_solve
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(A != NULL && result != NULL, LSP_ERR_ARGUMENT, "the matrix or the place for the result is NULL");
-    LSP_TRY(options != NULL ? lsp_check_reserved(ctx, "lsp_solve_options", options->reserved) : LSP_OK);
-    LSP_TRY(lsp_nas_get_class(ctx, name, &run.class));
-    LSP_REQUIRE(A->rows == run.class.n && A->cols == run.class.n && A->val_type == LSP_F64, LSP_ERR_ARGUMENT,
-                "class %c needs %lld x %lld values of type LSP_F64: A has %lld x %lld of type %s", name,
-                (long long)run.class.n, (long long)run.class.n, (long long)A->rows, (long long)A->cols,
-                lsp_type_name(A->val_type));
-    LSP_TRY(lsp_solve_plan_make(ctx, A, &wanted, false, false, &run.plan));
+    LSP_REQUIRE_DONE(A != NULL && result != NULL, LSP_ERR_ARGUMENT, "the matrix or the place for the result is NULL");
+    LSP_TRY_DONE(options != NULL ? lsp_check_reserved(ctx, "lsp_solve_options", options->reserved) : LSP_OK);
+    LSP_TRY_DONE(lsp_nas_get_class(ctx, name, &run.class));
+    LSP_REQUIRE_DONE(A->rows == run.class.n && A->cols == run.class.n && A->val_type == LSP_F64, LSP_ERR_ARGUMENT,
+                     "class %c needs %lld x %lld values of type LSP_F64: A has %lld x %lld of type %s", name,
+                     (long long)run.class.n, (long long)run.class.n, (long long)A->rows, (long long)A->cols,
+                     lsp_type_name(A->val_type));
+    LSP_TRY_DONE(lsp_solve_plan_make(ctx, A, &wanted, false, false, &run.plan));
     run.plan->any_sign = true;
-    LSP_TRY(run.plan->resident != NULL ? run_resident(&run, &found) : run_iterations(&run, &found));
+    LSP_TRY_DONE(run.plan->resident != NULL ? run_resident(&run, &found) : run_iterations(&run, &found));
     found.reference = run.class.zeta;
     found.verified = fabs(found.zeta - found.reference) <= tolerance * found.reference;
     found.mops = count_mops(&run.class, found.seconds);

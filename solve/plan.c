@@ -10,7 +10,6 @@ enum { PITCH = 256, MOST_VECTORS = 9, CALLS_OF_ONE_SOLVE = 500 }; /* calls: a gu
 
 /* inverse[i] = 1 / A[i][i] for new values in A. */
 static lsp_status invert_diagonal(lsp_solve_plan *plan, const lsp_csr *A, void *inverse) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     int64_t bad = -1;
     if (plan->n > 0) {
@@ -18,12 +17,10 @@ static lsp_status invert_diagonal(lsp_solve_plan *plan, const lsp_csr *A, void *
     }
     LSP_REQUIRE(bad < 0, LSP_ERR_ARGUMENT, "row %lld: the diagonal entry is 0 or missing, and Jacobi divides by it",
                 (long long)bad);
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status allocate_vectors(lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_solve_vectors *v = &plan->vectors;
     const lsp_precondition precondition = plan->options.precondition;
@@ -44,8 +41,7 @@ static lsp_status allocate_vectors(lsp_solve_plan *plan) {
     }
     v->p_hat = v->p_hat != NULL ? v->p_hat : v->p;
     v->s_hat = v->s_hat != NULL ? v->s_hat : v->s;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status plan_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t calls) {
@@ -66,7 +62,6 @@ static bool may_be_resident(const lsp_solve_plan *plan, const lsp_csr *A, int64_
 /* With multigrid: takes the plan of products from the hierarchy, if that was made of the same A and cannot change
  * before the solver's plan does. The plan makes its own hierarchy here. */
 static lsp_status prepare_multigrid(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
-    lsp_status status = LSP_OK;
     lsp_solve_options *o = &plan->options;
     if (o->multigrid == NULL) {
         LSP_TRY(lsp_multigrid_create(plan->ctx, A, &(lsp_multigrid_options){.type = plan->type}, &plan->multigrid));
@@ -79,8 +74,7 @@ static lsp_status prepare_multigrid(lsp_solve_plan *plan, const lsp_csr *A, bool
         plan->spmv_borrowed = true;
         LSP_TRY(lsp_spmv_plan_get_info(plan->spmv, &plan->spmv_info));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Products with A: by a plan of their own, or inside the one kernel, if memory suffices for its copy of A; then the
@@ -88,23 +82,22 @@ done:
 static lsp_status prepare_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t calls) {
     lsp_status status = LSP_OK;
     const bool maybe = may_be_resident(plan, A, 0);
-    LSP_TRY(plan_products(plan, A, maybe ? 1 : calls));
+    LSP_TRY_DONE(plan_products(plan, A, maybe ? 1 : calls));
     if (maybe && may_be_resident(plan, A, plan->spmv->facts.longest_row)) {
         status = plan->backend->keep(plan, A);
-        LSP_TRY(status == LSP_ERR_UNSUPPORTED || status == LSP_ERR_MEMORY ? LSP_OK : status);
+        LSP_TRY_DONE(status == LSP_ERR_UNSUPPORTED || status == LSP_ERR_MEMORY ? LSP_OK : status);
     }
     if (maybe && plan->resident == NULL) {
         lsp_spmv_plan_destroy(plan->spmv);
         plan->spmv = NULL;
-        LSP_TRY(plan_products(plan, A, calls));
+        LSP_TRY_DONE(plan_products(plan, A, calls));
     }
-    LSP_TRY(lsp_spmv_plan_get_info(plan->spmv, &plan->spmv_info));
+    LSP_TRY_DONE(lsp_spmv_plan_get_info(plan->spmv, &plan->spmv_info));
 done:
     return status;
 }
 
 static lsp_status prepare(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
-    lsp_status status = LSP_OK;
     const lsp_solve_options *o = &plan->options;
     if (o->precondition == LSP_PRECONDITION_MULTIGRID) {
         LSP_TRY(prepare_multigrid(plan, A, once));
@@ -119,9 +112,7 @@ static lsp_status prepare(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
         LSP_TRY(invert_diagonal(plan, A, plan->inverse));
     }
     LSP_TRY(allocate_vectors(plan));
-    LSP_TRY(plan->backend->prepare(plan));
-done:
-    return status;
+    return plan->backend->prepare(plan);
 }
 
 lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab,
@@ -132,13 +123,13 @@ lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_o
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_solve_check(ctx, A, options, &checked));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(lsp_solve_check(ctx, A, options, &checked));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     checked.life = made->life;
     *made = checked;
     made->backend = made->where == LSP_CUDA ? &lsp_solve_cuda : &lsp_solve_cpu;
-    LSP_TRY(prepare(made, A, once));
+    LSP_TRY_DONE(prepare(made, A, once));
     made->plan_seconds = lsp_now() - start;
     *plan = made;
 done:
@@ -168,12 +159,11 @@ void lsp_solve_plan_destroy(lsp_solve_plan *plan) {
 /* ---- new values ---- */
 
 lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_TRY(lsp_solve_check_same(plan, A));
     if (plan->inverse != NULL) { /* first of all: a refused diagonal leaves the plan as it was */
         void *inverse;
@@ -183,8 +173,5 @@ lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A) {
     }
     LSP_TRY(plan->multigrid != NULL ? lsp_multigrid_update(plan->multigrid, A) : LSP_OK);
     LSP_TRY(plan->spmv_borrowed ? LSP_OK : lsp_spmv_update(plan->spmv, A));
-    LSP_TRY(plan->backend->update != NULL ? plan->backend->update(plan, A) : LSP_OK);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return plan->backend->update != NULL ? plan->backend->update(plan, A) : LSP_OK;
 }

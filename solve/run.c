@@ -19,7 +19,6 @@ static lsp_status copy(const lsp_solve_plan *plan, void *to, const void *from) {
  * among doubles. */
 static lsp_status look_at(const lsp_solve_plan *plan, const double *b, lsp_solve_state *s) {
     enum { PIECE = 512 };
-    lsp_status status = LSP_OK;
     bool zero = true, finite = true;
     double piece[PIECE];
     for (int64_t first = 0; first < plan->n && plan->type == LSP_F64; first += PIECE) {
@@ -39,8 +38,7 @@ static lsp_status look_at(const lsp_solve_plan *plan, const double *b, lsp_solve
     } else if (s->bb != 0 && finite && plan->type == LSP_F64) {
         lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, 0, LSP_CAUSE_HUGE);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The state before a round. Its history is where that of the round before ended. */
@@ -62,7 +60,6 @@ static lsp_solve_state begin(const lsp_solve_plan *plan, void *x, int64_t before
 
 /* One round, and the residual of its x; x = 0 for b = 0. */
 static lsp_status run_round(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome) {
-    lsp_status status = LSP_OK;
     lsp_solve_state *s = &outcome->state;
     *s = begin(plan, x, outcome->before);
     outcome->rounds++;
@@ -80,12 +77,10 @@ static lsp_status run_round(lsp_solve_plan *plan, const void *b, void *x, lsp_so
     if (s->bb == 0 || !lsp_rule_finite(s->bb)) {
         LSP_TRY(look_at(plan, b, s));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome) {
-    lsp_status status = LSP_OK;
     const lsp_solve_options *o = &plan->options;
     lsp_solve_state *s = &outcome->state;
     void *own = plan->vectors.x != NULL ? plan->vectors.x : x;
@@ -120,6 +115,5 @@ lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve
         LSP_TRY(copy(plan, x, own));
         LSP_TRY(plan->where == LSP_CUDA ? lsp_cuda_wait(plan->ctx) : LSP_OK);
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -104,7 +104,6 @@ static lsp_status tell(const lsp_solve_plan *plan, const lsp_solve_outcome *outc
 }
 
 lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_info *info) {
-    lsp_status status = LSP_OK;
     lsp_solve_info unread;
     lsp_solve_outcome outcome;
     if (plan == NULL || plan->ctx == NULL) {
@@ -113,9 +112,7 @@ lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *x, lsp_s
     LSP_TRY(lsp_solve_check_vectors(plan, b, x));
     const double start = lsp_now();
     LSP_TRY(lsp_solve_run(plan, b, x, &outcome));
-    LSP_TRY(tell(plan, &outcome, lsp_now() - start, info != NULL ? info : &unread));
-done:
-    return status;
+    return tell(plan, &outcome, lsp_now() - start, info != NULL ? info : &unread);
 }
 
 lsp_status lsp_solve_plan_get_info(const lsp_solve_plan *plan, lsp_solve_info *info) {
@@ -135,12 +132,12 @@ static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp
                         bool bicgstab, lsp_solve_info *info) {
     lsp_status status = LSP_OK;
     lsp_solve_plan *plan = NULL;
-    LSP_TRY(lsp_solve_plan_make(ctx, A, options, bicgstab, true, &plan));
-    LSP_TRY(lsp_solve_check_vectors(plan, b, x));
+    LSP_TRY_DONE(lsp_solve_plan_make(ctx, A, options, bicgstab, true, &plan));
+    LSP_TRY_DONE(lsp_solve_check_vectors(plan, b, x));
     if (A != NULL) {
-        LSP_TRY(lsp_csr_check_apart(ctx, A, "solution", x, plan->n, lsp_type_bytes(plan->type)));
+        LSP_TRY_DONE(lsp_csr_check_apart(ctx, A, "solution", x, plan->n, lsp_type_bytes(plan->type)));
     }
-    LSP_TRY(lsp_solve_execute(plan, b, x, info));
+    LSP_TRY_DONE(lsp_solve_execute(plan, b, x, info));
 done:
     lsp_solve_plan_destroy(plan);
     return status;
@@ -174,15 +171,15 @@ lsp_status lsp_multigrid_solve(lsp_multigrid *m, const void *b, const lsp_solve_
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = m->ctx;
-    LSP_REQUIRE(o.precondition == LSP_PRECONDITION_NONE && o.precondition_apply == NULL && o.operator_apply == NULL &&
-                    o.multigrid == NULL,
-                LSP_ERR_ARGUMENT, "multigrid by itself takes no preconditioner and no operator");
+    LSP_REQUIRE_DONE(o.precondition == LSP_PRECONDITION_NONE && o.precondition_apply == NULL &&
+                         o.operator_apply == NULL && o.multigrid == NULL,
+                     LSP_ERR_ARGUMENT, "multigrid by itself takes no preconditioner and no operator");
     o.type = o.type != LSP_NONE ? o.type : m->type;
     o.precondition = LSP_PRECONDITION_MULTIGRID;
     o.multigrid = m;
-    LSP_TRY(lsp_solve_plan_make(ctx, &m->level[0].A, &o, false, true, &plan));
+    LSP_TRY_DONE(lsp_solve_plan_make(ctx, &m->level[0].A, &o, false, true, &plan));
     plan->stationary = true;
-    LSP_TRY(lsp_solve_execute(plan, b, x, info));
+    LSP_TRY_DONE(lsp_solve_execute(plan, b, x, info));
 done:
     lsp_solve_plan_destroy(plan);
     return status;

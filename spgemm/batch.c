@@ -23,20 +23,17 @@ static bool overlap(const lsp_csr *A, const lsp_csr *C, int64_t count) {
 }
 
 static lsp_status check_arrays(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(count == 0 || (A != NULL && B != NULL && C != NULL), LSP_ERR_ARGUMENT,
                 "the matrices of a batch of %lld, or the place for the products, are NULL", (long long)count);
     LSP_REQUIRE(count == 0 || (!overlap(A, C, count) && !overlap(B, C, count)), LSP_ERR_ARGUMENT,
                 "the place for %lld products, which share their memory, is that of the factors", (long long)count);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Checks everything but arrays, and that every pair can be multiplied. */
 static lsp_status check_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options) {
     static const char *const names[] = {"A[0]", "B[0]"};
-    lsp_status status = LSP_OK;
     const int64_t most = INT64_MAX / (int64_t)sizeof(lsp_csr);
     LSP_REQUIRE(count >= 0 && count <= most, LSP_ERR_ARGUMENT, "a batch of %lld products: 0 to %lld are possible",
                 (long long)count, (long long)most);
@@ -54,16 +51,13 @@ static lsp_status check_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, con
                     (long long)i, (long long)B[i].rows, (long long)B[i].cols,
                     options->transpose_b ? ", transposed" : "");
     }
-    LSP_TRY(count > 0 ? lsp_spgemm_check_headers(ctx, names, A, B, options) : LSP_OK);
-done:
-    return status;
+    return count > 0 ? lsp_spgemm_check_headers(ctx, names, A, B, options) : LSP_OK;
 }
 
 /* ---- the stacks ---- */
 
 static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const lsp_csr *B,
                              const lsp_spgemm_options *options, bool kept) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = b->ctx;
     b->options = *options;
     b->options.transpose_b = false;          /* the stack B.T takes its place */
@@ -75,7 +69,7 @@ static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const l
                               .transposed = options->transpose_b,
                               .pattern = options->types.drop_values};
     if (b->count == 0) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_batch_open(ctx, &b->A, A, b->count, kept));
     LSP_TRY(lsp_batch_open(ctx, &b->B, B, b->count, kept));
@@ -85,8 +79,7 @@ static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const l
         b->C[i] = (lsp_batch_span){.row_at = options->transpose_a ? a->shift : a->row_at,
                                    .cols = options->transpose_b ? next->row_at - at->row_at : at->cols};
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void close_batch(lsp_spgemm_batch_plan *b) {
@@ -124,9 +117,8 @@ static lsp_csr slice(const lsp_spgemm_batch_plan *b, const lsp_csr *W, void *poi
 
 /* Finds where each product ends, and makes the row pointers of each. The types fit the one with the most entries. */
 static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void **pointers) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = b->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_batch_result r = {.spans = b->C, .count = b->count, .W = W};
     lsp_csr_types types = {.rowptr_type = b->rowptr_type, .col_type = W->col_type};
     const lsp_spgemm_device *device = lsp_spgemm_device_at(W->where);
@@ -140,10 +132,7 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
     LSP_TRY(lsp_csr_resolve(ctx, W->cols, most, W->val_type, &types, &types));
     b->rowptr_type = types.rowptr_type;
     LSP_TRY(lsp_alloc(ctx, W->where, W->rows + b->count, lsp_type_bytes(b->rowptr_type), pointers));
-    LSP_TRY(device->batch_rebase(ctx, &r, b->rowptr_type, *pointers));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return device->batch_rebase(ctx, &r, b->rowptr_type, *pointers);
 }
 
 /* C[i] = the slices of *W, whose columns and values they share from now on. The batch keeps W's row pointers, which an
@@ -152,7 +141,7 @@ static lsp_status hand_out(lsp_spgemm_batch_plan *b, lsp_csr *W, lsp_csr *C) {
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = b->ctx;
     void *pointers = NULL;
-    LSP_TRY(make_pointers(b, W, &pointers));
+    LSP_TRY_DONE(make_pointers(b, W, &pointers));
     for (int64_t i = 0; i < b->count; i++) {
         C[i] = slice(b, W, pointers, i);
     }
@@ -180,16 +169,16 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     }
     options = options != NULL ? options : &defaults;
     lsp_spgemm_batch_plan batch = {.ctx = ctx, .count = count};
-    LSP_TRY(check_batch(ctx, count, A, B, options));
-    LSP_TRY(check_arrays(ctx, count, A, B, C));
+    LSP_TRY_DONE(check_batch(ctx, count, A, B, options));
+    LSP_TRY_DONE(check_arrays(ctx, count, A, B, C));
     if (count > 0 && lsp_spgemm_device_at(A->where)->batch_at_once != NULL) {
-        LSP_TRY(lsp_spgemm_device_at(A->where)->batch_at_once(ctx, count, A, B, options, lsp_spgemm_uncut, C, &here,
-                                                              &done));
+        LSP_TRY_DONE(lsp_spgemm_device_at(A->where)->batch_at_once(ctx, count, A, B, options, lsp_spgemm_uncut, C,
+                                                                   &here, &done));
     }
-    LSP_TRY(!done ? open_batch(&batch, A, B, options, false) : LSP_OK);
+    LSP_TRY_DONE(!done ? open_batch(&batch, A, B, options, false) : LSP_OK);
     if (count > 0 && !done) {
-        LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, &here));
-        LSP_TRY(hand_out(&batch, &W, C));
+        LSP_TRY_DONE(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, &here));
+        LSP_TRY_DONE(hand_out(&batch, &W, C));
     }
     if (info != NULL) {
         *info = here;
@@ -200,7 +189,6 @@ done:
 }
 
 lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_joint batch = {0};
     LSP_REQUIRE(ctx != NULL, LSP_ERR_ARGUMENT, "the context is NULL");
     LSP_REQUIRE(count >= 0 && (C != NULL || count == 0), LSP_ERR_ARGUMENT, "a batch of %lld products at %p",
@@ -227,8 +215,7 @@ lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C) {
         C[i] = (lsp_csr){0};
     }
     lsp_free_joint(ctx, batch.group);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- plans ---- */
@@ -241,7 +228,6 @@ void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan) {
 }
 
 lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -253,8 +239,7 @@ lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp
     }
     info->plan_bytes += lsp_bytes_at(ctx, plan) + lsp_batch_bytes(ctx, &plan->A) + lsp_batch_bytes(ctx, &plan->B) +
                         lsp_bytes_at(ctx, plan->C) + lsp_bytes_at(ctx, plan->W.rowptr);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
@@ -267,14 +252,14 @@ lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_c
         return LSP_ERR_ARGUMENT;
     }
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(check_batch(ctx, count, A, B, options));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(check_batch(ctx, count, A, B, options));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     made->count = count;
-    LSP_TRY(open_batch(made, A, B, options, true));
-    LSP_TRY(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
-                                           &made->product)
-                      : LSP_OK);
+    LSP_TRY_DONE(open_batch(made, A, B, options, true));
+    LSP_TRY_DONE(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
+                                                &made->product)
+                           : LSP_OK);
     *plan = made;
 done:
     if (status != LSP_OK) {
@@ -285,7 +270,6 @@ done:
 
 /* *W = the stack whose slices are C[0], C[1], ... of this plan. */
 static lsp_status find_stack(lsp_spgemm_batch_plan *plan, const lsp_csr *C, lsp_csr *W) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     LSP_REQUIRE(plan->W.rowptr != NULL, LSP_ERR_ARGUMENT,
                 "the plan has made no products yet whose %lld values could be new", (long long)plan->count);
@@ -306,12 +290,10 @@ static lsp_status find_stack(lsp_spgemm_batch_plan *plan, const lsp_csr *C, lsp_
                     (long long)i, (long long)C[i].rows, (long long)C[i].cols, (long long)C[i].nnz, (long long)i,
                     (long long)made.rows, (long long)made.cols, (long long)made.nnz);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status run(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_csr W = {0};
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -319,7 +301,7 @@ static lsp_status run(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_c
     lsp_ctx *ctx = plan->ctx;
     LSP_TRY(check_arrays(ctx, plan->count, A, B, C));
     if (plan->count == 0) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(update ? find_stack(plan, C, &W) : LSP_OK);
     LSP_TRY(lsp_batch_take_values(ctx, &plan->A, A));
@@ -331,8 +313,7 @@ static lsp_status run(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_c
         LSP_TRY(lsp_spgemm_execute(plan->product, left, right, &W));
         LSP_TRY(hand_out(plan, &W, C));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_batch_execute(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {

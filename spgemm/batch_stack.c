@@ -18,7 +18,6 @@ static batch_name name_of(const char *name, int64_t i) {
 
 /* Checks the struct of a matrix. Names cost more than the check of a small matrix, so only a refusal makes one. */
 static lsp_status check_header(lsp_ctx *ctx, const lsp_batch_factor *f, int64_t i, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     const lsp_csr *like = &f->like;
     if (lsp_csr_check_header(ctx, f->name, A) != LSP_OK) {
         LSP_TRY(lsp_csr_check_header(ctx, name_of(f->name, i).text, A));
@@ -32,23 +31,19 @@ static lsp_status check_header(lsp_ctx *ctx, const lsp_batch_factor *f, int64_t 
                 f->name, (long long)i, lsp_type_name(A->rowptr_type), lsp_type_name(A->col_type),
                 lsp_type_name(A->val_type), f->name, lsp_type_name(like->rowptr_type), lsp_type_name(like->col_type),
                 lsp_type_name(like->val_type));
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* *sum += size, of the matrices 0 .. i together. */
 static lsp_status add(lsp_ctx *ctx, const lsp_batch_factor *f, int64_t i, const char *sizes, int64_t size,
                       int64_t *sum) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(lsp_add(*sum, size, sum), LSP_ERR_OVERFLOW, "%s[0] to %s[%lld] together have 2^63 %s or more", f->name,
                 f->name, (long long)i, sizes);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The GPU's kernels number rows, entries and inner columns in 32 bits. */
 static lsp_status check_total(lsp_ctx *ctx, const lsp_batch_factor *f) {
-    lsp_status status = LSP_OK;
     const lsp_csr *stack = &f->stack;
     const int64_t most = f->like.where == LSP_CUDA ? INT32_MAX : INT64_MAX / 16;
     LSP_REQUIRE(stack->rows <= most && stack->nnz <= most && (!f->diagonal || stack->cols - 1 <= most),
@@ -57,13 +52,11 @@ static lsp_status check_total(lsp_ctx *ctx, const lsp_batch_factor *f) {
                 "%lld rows, inner columns and entries",
                 (long long)f->count, f->name, (long long)stack->rows, (long long)stack->cols, (long long)stack->nnz,
                 (long long)most);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Checks the structs, and makes the table of spans and the sizes of the stack. */
 static lsp_status measure(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices) {
-    lsp_status status = LSP_OK;
     int64_t widest = 0, columns = 0;
     lsp_csr *stack = &f->stack;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, f->count + 1, sizeof *f->spans, (void **)&f->spans));
@@ -84,9 +77,7 @@ static lsp_status measure(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matr
     }
     stack->cols = f->diagonal ? columns : widest;
     f->spans[f->count] = (lsp_batch_span){.row_at = stack->rows, .entry_at = stack->nnz, .shift = columns};
-    LSP_TRY(check_total(ctx, f));
-done:
-    return status;
+    return check_total(ctx, f);
 }
 
 /* ---- arrays ---- */
@@ -94,7 +85,6 @@ done:
 /* Puts the arrays together. Matrix by matrix, a check of small ones would take longer: so they are checked while they
  * are copied, and the first one at fault is checked again for the sentence. */
 static lsp_status fill(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices) {
-    lsp_status status = LSP_OK;
     const lsp_type type = f->pattern ? LSP_NONE : f->like.val_type;
     const lsp_csr_types types = {.val_type = type, .place = lsp_place_of(f->like.where)};
     lsp_csr made = {0};
@@ -109,13 +99,11 @@ static lsp_status fill(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrice
                     name.text, (long long)matrices[fault].rows, (long long)matrices[fault].cols,
                     (long long)matrices[fault].nnz);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* T = the transpose of a block diagonal stack, with the columns of each block from 0 on. */
 static lsp_status transpose(lsp_ctx *ctx, lsp_batch_factor *f, bool kept) {
-    lsp_status status = LSP_OK;
     int64_t tallest = 0;
     if (kept) {
         LSP_TRY(lsp_csr_transpose_plan_create(ctx, &f->stack, &f->transpose));
@@ -128,12 +116,10 @@ static lsp_status transpose(lsp_ctx *ctx, lsp_batch_factor *f, bool kept) {
         tallest = lsp_max(tallest, f->spans[i + 1].row_at - f->spans[i].row_at);
     }
     f->T.cols = tallest;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_batch_open(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices, int64_t count, bool kept) {
-    lsp_status status = LSP_OK;
     f->count = count;
     f->like = (lsp_csr){.rowptr_type = matrices->rowptr_type,
                         .col_type = matrices->col_type,
@@ -141,15 +127,12 @@ lsp_status lsp_batch_open(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matr
                         .where = matrices->where};
     LSP_TRY(measure(ctx, f, matrices));
     LSP_TRY(fill(ctx, f, matrices));
-    LSP_TRY(f->transposed ? transpose(ctx, f, kept) : LSP_OK);
-done:
-    return status;
+    return f->transposed ? transpose(ctx, f, kept) : LSP_OK;
 }
 
 /* ---- new values ---- */
 
 static lsp_status check_planned(lsp_ctx *ctx, const lsp_batch_factor *f, int64_t i, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     const lsp_batch_span *a = &f->spans[i];
     const int64_t rows = a[1].row_at - a->row_at, nnz = a[1].entry_at - a->entry_at;
     LSP_TRY(check_header(ctx, f, i, A));
@@ -157,12 +140,10 @@ static lsp_status check_planned(lsp_ctx *ctx, const lsp_batch_factor *f, int64_t
                 "%s[%lld] is %lld x %lld with %lld entries; the plan was made for %lld x %lld with %lld", f->name,
                 (long long)i, (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)rows,
                 (long long)a->cols, (long long)nnz);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_batch_take_values(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices) {
-    lsp_status status = LSP_OK;
     lsp_csr T = f->T;
     for (int64_t i = 0; i < f->count; i++) {
         LSP_TRY(check_planned(ctx, f, i, &matrices[i]));
@@ -174,8 +155,7 @@ lsp_status lsp_batch_take_values(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_cs
         T.cols = f->stack.rows; /* as the plan made it */
         LSP_TRY(lsp_csr_transpose_refill(f->transpose, &f->stack, &T));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 void lsp_batch_close(lsp_ctx *ctx, lsp_batch_factor *f) {

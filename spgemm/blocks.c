@@ -39,7 +39,6 @@ static bool is_too_large(const lsp_ctx *ctx, const cut *c) {
 
 /* *end: the block that begins at line `first` ends there. It has at most `target` entries, unless one line has more. */
 static lsp_status find_end(lsp_ctx *ctx, const cut *c, int64_t first, int64_t target, int64_t *end) {
-    lsp_status status = LSP_OK;
     int64_t next;
     LSP_TRY(c->by_rows ? lsp_csr_cut_rows(ctx, c->M, first, target, end, &next)
                        : lsp_csr_cut_columns(ctx, c->M, first, target, end, &next));
@@ -52,13 +51,11 @@ static lsp_status find_end(lsp_ctx *ctx, const cut *c, int64_t first, int64_t ta
         *end = first + 1;
     }
     *end = lsp_min(*end, first + lsp_min(c->most_lines, c->lines - first));
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Cuts into as few blocks as the limit allows, of about equally many entries. There is at least one. */
 static lsp_status find_bounds(lsp_ctx *ctx, cut *c) {
-    lsp_status status = LSP_OK;
     const int64_t nnz = c->M->nnz, most = lsp_spgemm_most(ctx);
     const int64_t target = lsp_max(lsp_ceil_div(nnz, lsp_max(lsp_ceil_div(nnz, most), 1)), 1);
     /* A block that ends for its entries has with the next one more than `target`. */
@@ -73,14 +70,12 @@ static lsp_status find_bounds(lsp_ctx *ctx, cut *c) {
             LSP_TRY(find_end(ctx, c, first, target, &c->bounds[c->count + 1]));
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* *part = block b of a matrix with these lines: a view if they are its rows, else a copy, which *made says. */
 static lsp_status take_part(lsp_ctx *ctx, const lsp_csr *M, bool by_rows, const int64_t bounds[2], lsp_csr *part,
                             bool *made) {
-    lsp_status status = LSP_OK;
     const int64_t first = bounds[0], lines = bounds[1] - first;
     *made = false;
     if (lines == (by_rows ? M->rows : M->cols)) {
@@ -91,8 +86,7 @@ static lsp_status take_part(lsp_ctx *ctx, const lsp_csr *M, bool by_rows, const 
         LSP_TRY(lsp_csr_take_columns(ctx, M, first, lines, part));
         *made = true;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- blocks of C ---- */
@@ -112,10 +106,11 @@ static lsp_status take_mask(const blocks *p, const int64_t rows[2], const int64_
     lsp_status status = LSP_OK;
     lsp_ctx *ctx = p->ctx;
     lsp_csr of_rows;
-    LSP_TRY(take_part(ctx, p->options->filter.mask, true, rows, &of_rows, made));
-    LSP_TRY(take_part(ctx, &of_rows, false, cols, part, made));
+    LSP_TRY_DONE(take_part(ctx, p->options->filter.mask, true, rows, &of_rows, made));
+    LSP_TRY_DONE(take_part(ctx, &of_rows, false, cols, part, made));
     if (*made) {
-        LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){.rowptr_type = part->rowptr_type, .drop_values = true}, part));
+        LSP_TRY_DONE(
+            lsp_csr_retype(ctx, &(lsp_csr_types){.rowptr_type = part->rowptr_type, .drop_values = true}, part));
     }
 done:
     if (status != LSP_OK && *made) {
@@ -136,12 +131,12 @@ static lsp_status make_block(blocks *p, int64_t r, int64_t c, const lsp_csr *rig
     lsp_csr left = {0}, mask = {0}, *C = &p->C[r * p->B.count + c];
     bool made_left = false, made_mask = false;
     options.types.rowptr_type = options.types.col_type = LSP_NONE;
-    LSP_TRY(take_part(ctx, p->A.M, p->A.by_rows, rows, &left, &made_left));
+    LSP_TRY_DONE(take_part(ctx, p->A.M, p->A.by_rows, rows, &left, &made_left));
     if (options.filter.mask != NULL) {
-        LSP_TRY(take_mask(p, rows, cols, &mask, &made_mask));
+        LSP_TRY_DONE(take_mask(p, rows, cols, &mask, &made_mask));
         options.filter.mask = &mask;
     }
-    LSP_TRY(lsp_spgemm_uncut(ctx, &left, right, &options, C, &info));
+    LSP_TRY_DONE(lsp_spgemm_uncut(ctx, &left, right, &options, C, &info));
     p->nnz += C->nnz;
     p->done++;
     lsp_spgemm_add_info(&p->info, &info);
@@ -166,9 +161,9 @@ static lsp_status make_blocks(blocks *p) {
     lsp_csr right = {0};
     bool made = false;
     for (int64_t c = 0; c < p->B.count; c++) {
-        LSP_TRY(take_part(ctx, p->B.M, p->B.by_rows, p->B.bounds + c, &right, &made));
+        LSP_TRY_DONE(take_part(ctx, p->B.M, p->B.by_rows, p->B.bounds + c, &right, &made));
         for (int64_t r = 0; r < p->A.count; r++) {
-            LSP_TRY(make_block(p, r, c, &right));
+            LSP_TRY_DONE(make_block(p, r, c, &right));
         }
         if (made) {
             lsp_csr_free(ctx, &right);
@@ -195,7 +190,6 @@ static void drop_blocks(blocks *p) {
 /* Puts the blocks together. Until then they and C lie side by side. */
 static lsp_status join(blocks *p, lsp_csr *C) {
     enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer, the call does not ask for the free memory, which is slow */
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = p->ctx;
     const int64_t rows = p->A.lines, cols = p->B.lines, count = p->A.count * p->B.count;
     const int64_t bytes = lsp_spgemm_matrix_bytes(rows, cols, p->nnz, &p->options->types, p->C[0].val_type);
@@ -212,14 +206,11 @@ static lsp_status join(blocks *p, lsp_csr *C) {
     for (int64_t b = 0; b < count; b++) {
         list[b] = &p->C[b];
     }
-    LSP_TRY(lsp_csr_stack_as(ctx, list, p->A.count, p->B.count, &p->options->types, C));
-done:
-    return status;
+    return lsp_csr_stack_as(ctx, list, p->A.count, p->B.count, &p->options->types, C);
 }
 
 /* Of blocks of columns, each has kept the largest of its own. */
 static lsp_status keep_largest(blocks *p, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_csr left = {0};
     const lsp_filter filter = {.largest = p->options->filter.largest};
     if (p->B.count > 1 && filter.largest > 0) {
@@ -227,14 +218,12 @@ static lsp_status keep_largest(blocks *p, lsp_csr *C) {
         lsp_csr_free(p->ctx, C);
         *C = left;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Checks all that is known before the first block is made. */
 static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     static const char *const names[] = {"A", "B"};
-    lsp_status status = LSP_OK;
     const int64_t inner = options->transpose_a ? A->rows : A->cols, cols = options->transpose_b ? B->rows : B->cols;
     lsp_csr_types fit;
     LSP_TRY(lsp_spgemm_check_operands(ctx, names, A, B, options));
@@ -243,9 +232,7 @@ static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const 
                 (long long)inner);
     LSP_TRY(lsp_csr_resolve(ctx, cols, 0, LSP_NONE, &options->types, &fit));
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(A == B ? LSP_OK : lsp_csr_check_there(ctx, "B", B));
-done:
-    return status;
+    return A == B ? LSP_OK : lsp_csr_check_there(ctx, "B", B);
 }
 
 static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
@@ -254,18 +241,18 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, con
     size_t mark = lsp_scratch_mark(ctx);
     blocks p = {.ctx = ctx, .options = options};
     lsp_csr made = {0};
-    LSP_TRY(check(ctx, A, B, options));
+    LSP_TRY_DONE(check(ctx, A, B, options));
     p.A = cut_of_a(ctx, A, options);
     p.B = cut_of_b(ctx, B, options);
-    LSP_TRY(find_bounds(ctx, &p.A));
-    LSP_TRY(find_bounds(ctx, &p.B));
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, p.A.count, &p.products));
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, p.A.count * p.B.count, &p.C));
+    LSP_TRY_DONE(find_bounds(ctx, &p.A));
+    LSP_TRY_DONE(find_bounds(ctx, &p.B));
+    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, p.A.count, &p.products));
+    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, p.A.count * p.B.count, &p.C));
     lsp_log(ctx, "spgemm: factors of %lld and %lld entries in %lld x %lld blocks", (long long)A->nnz, (long long)B->nnz,
             (long long)p.A.count, (long long)p.B.count);
-    LSP_TRY(make_blocks(&p));
-    LSP_TRY(join(&p, &made));
-    LSP_TRY(keep_largest(&p, &made));
+    LSP_TRY_DONE(make_blocks(&p));
+    LSP_TRY_DONE(join(&p, &made));
+    LSP_TRY_DONE(keep_largest(&p, &made));
     if (info != NULL) {
         p.info.nnz = made.nnz;
         p.info.bound_bytes =

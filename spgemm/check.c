@@ -6,7 +6,6 @@ static const char *place_name(lsp_where where) { return where == LSP_CUDA ? "GPU
 static bool may_be_index(lsp_type type) { return type == LSP_NONE || type == LSP_I32 || type == LSP_I64; }
 
 static lsp_status check_types(lsp_ctx *ctx, const lsp_csr_types *types, lsp_where where) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(may_be_index(types->rowptr_type), LSP_ERR_ARGUMENT,
                 "row pointers of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(types->rowptr_type));
     LSP_REQUIRE(may_be_index(types->col_type), LSP_ERR_ARGUMENT, "columns of type %s: LSP_I32 or LSP_I64 is needed",
@@ -19,12 +18,10 @@ static lsp_status check_types(lsp_ctx *ctx, const lsp_csr_types *types, lsp_wher
                 "the product of matrices in the memory of the host is made there");
     LSP_REQUIRE(types->place != LSP_PLACE_HOST || where == LSP_HOST, LSP_ERR_UNSUPPORTED,
                 "the product of matrices in the memory of the GPU is made there; copy it to the host");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE((unsigned)options->semiring < LSP_SEMIRINGS, LSP_ERR_ARGUMENT, "there is no semiring %d",
                 (int)options->semiring);
     LSP_REQUIRE((unsigned)options->method <= LSP_SPGEMM_MASK, LSP_ERR_ARGUMENT, "there is no method %d",
@@ -36,15 +33,13 @@ lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *opti
     LSP_TRY(lsp_check_reserved(ctx, "lsp_spgemm_options", options->reserved));
     LSP_REQUIRE(where == LSP_HOST || options->method != LSP_SPGEMM_REFERENCE, LSP_ERR_UNSUPPORTED,
                 "the reference multiplies in the memory of the host only");
-done:
-    return status;
+    return LSP_OK;
 }
 
 static bool is_real(lsp_type type) { return type == LSP_F32 || type == LSP_F64; }
 
 lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                    const lsp_spgemm_options *options) {
-    lsp_status status = LSP_OK;
     const bool complex_factor = A->val_type == LSP_C64 || B->val_type == LSP_C64;
     const lsp_type type = lsp_spgemm_result_type(A, B, options);
     LSP_REQUIRE(!lsp_is_integer(type) || (!is_real(A->val_type) && !is_real(B->val_type)), LSP_ERR_UNSUPPORTED,
@@ -58,13 +53,11 @@ lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     LSP_REQUIRE(options->semiring == LSP_PLUS_TIMES, LSP_ERR_UNSUPPORTED,
                 "complex values are multiplied in the semiring plus-times only, not in %s",
                 lsp_semiring_name(options->semiring));
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                                     const lsp_spgemm_options *options) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, names[0], A));
     LSP_TRY(A == B ? LSP_OK : lsp_csr_check_header(ctx, names[1], B));
@@ -80,20 +73,17 @@ lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], co
                 "a matrix of %lld x %lld%s cannot be multiplied by one of %lld x %lld%s", (long long)A->rows,
                 (long long)A->cols, options->transpose_a ? ", transposed," : "", (long long)B->rows, (long long)B->cols,
                 options->transpose_b ? ", transposed" : "");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                                      const lsp_spgemm_options *options) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_spgemm_check_headers(ctx, names, A, B, options));
     if (A->where == LSP_HOST) { /* kernels check the arrays of matrices on the GPU, later */
         LSP_TRY(lsp_csr_check_as(ctx, names[0], A, 0));
         LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B, 0));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- matrices of a plan ---- */
@@ -110,7 +100,6 @@ lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure) {
 
 lsp_status lsp_spgemm_check_outline(lsp_spgemm_plan *plan, const char *name, const lsp_spgemm_outline *planned,
                                     const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     LSP_REQUIRE(A->where == plan->where, LSP_ERR_ARGUMENT, "%s has left the memory of the %s since the plan was made",
                 name, place_name(plan->where));
@@ -123,12 +112,10 @@ lsp_status lsp_spgemm_check_outline(lsp_spgemm_plan *plan, const char *name, con
                 LSP_ERR_ARGUMENT, "the types of %s have changed since the plan was made", name);
     LSP_REQUIRE(A->rowptr != NULL && (A->nnz == 0 || (A->col != NULL && (A->val_type == LSP_NONE || A->val != NULL))),
                 LSP_ERR_ARGUMENT, "an array of %s is NULL", name);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_csr shape;
     LSP_REQUIRE(plan->uses > 0, LSP_ERR_ARGUMENT, "the plan has made no product yet whose values could be new");
@@ -138,6 +125,5 @@ lsp_status lsp_spgemm_check_result(lsp_spgemm_plan *plan, const lsp_csr *A, cons
     LSP_TRY(lsp_spgemm_check_outline(plan, "C", &made, C));
     LSP_REQUIRE(C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,
                 "the values of C are those of a factor: they cannot be read and written at once");
-done:
-    return status;
+    return LSP_OK;
 }

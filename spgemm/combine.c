@@ -10,14 +10,12 @@ lsp_status lsp_spgemm_truth(lsp_ctx *ctx, const lsp_csr *M, void *val) {
 }
 
 lsp_status lsp_spgemm_check_addend(lsp_ctx *ctx, const lsp_csr *D, const lsp_spgemm_options *options) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(D != NULL, LSP_ERR_ARGUMENT, "the matrix to be added is NULL");
     if (lsp_spgemm_is_or(options)) {
         LSP_TRY(lsp_csr_check_header(ctx, "D", D));
         LSP_REQUIRE(D->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "D has complex values, which or-and does not take");
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta, const lsp_csr *D,
@@ -29,17 +27,17 @@ lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const ls
         return LSP_ERR_ARGUMENT;
     }
     const size_t mark = lsp_scratch_mark(ctx);
-    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
-    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, &here));
+    LSP_REQUIRE_DONE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
+    LSP_TRY_DONE(lsp_spgemm_check_addend(ctx, D, options));
+    LSP_TRY_DONE(lsp_spgemm(ctx, A, B, options, &product, &here));
     addend = *D;
     if (lsp_spgemm_is_or(options)) {
-        LSP_TRY(lsp_scratch_at(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &addend.val));
-        LSP_TRY(lsp_spgemm_truth(ctx, D, addend.val));
+        LSP_TRY_DONE(lsp_scratch_at(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &addend.val));
+        LSP_TRY_DONE(lsp_spgemm_truth(ctx, D, addend.val));
         alpha = alpha != 0, beta = beta != 0;
     }
-    LSP_TRY(lsp_csr_add_as(ctx, "D", alpha, &product, beta, &addend, &sum));
-    LSP_TRY(lsp_spgemm_is_or(options) ? lsp_spgemm_truth(ctx, &sum, sum.val) : LSP_OK);
+    LSP_TRY_DONE(lsp_csr_add_as(ctx, "D", alpha, &product, beta, &addend, &sum));
+    LSP_TRY_DONE(lsp_spgemm_is_or(options) ? lsp_spgemm_truth(ctx, &sum, sum.val) : LSP_OK);
     if (info != NULL) {
         *info = here;
     }
@@ -73,7 +71,6 @@ static bool associates(lsp_semiring semiring) {
 
 lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                             const lsp_spgemm_options *options, lsp_triple_order *order) {
-    lsp_status status = LSP_OK;
     int64_t left, right;
     lsp_type type = lsp_common_type(lsp_common_type(R->val_type, A->val_type), P->val_type);
     type = lsp_spgemm_result_type(&(lsp_csr){.val_type = type}, P, options);
@@ -89,21 +86,17 @@ lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, co
     LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, R, A, &left));
     LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, A, P, &right));
     order->left_first = left < right;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                    const lsp_spgemm_options *options) {
-    lsp_status status = LSP_OK;
     static const char *const left[] = {"R", "A"}, *const right[] = {"A", "P"};
     LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
                 "a product of three matrices has no transposed factors: transpose_a and transpose_b must be false");
     LSP_TRY(R != NULL ? lsp_spgemm_check_headers(ctx, left, R, A, options) : LSP_OK);
-    LSP_TRY(lsp_spgemm_check_headers(ctx, right, A, P, options));
-done:
-    return status;
+    return lsp_spgemm_check_headers(ctx, right, A, P, options);
 }
 
 /* A product called its factors A and B. Checks the arrays again, under their names. */
@@ -132,18 +125,18 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
         return LSP_ERR_ARGUMENT;
     }
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
+    LSP_REQUIRE_DONE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    LSP_TRY_DONE(lsp_spgemm_check_triple(ctx, R, A, P, options));
     if (R == NULL) {
-        LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
+        LSP_TRY_DONE(lsp_csr_transpose_as(ctx, "P", P, &restriction));
         R = &restriction;
     }
-    LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
+    LSP_TRY_DONE(lsp_spgemm_order(ctx, R, A, P, options, &order));
     status = lsp_spgemm(ctx, order.left_first ? R : A, order.left_first ? A : P, &order.inner, &inner, &first);
-    LSP_TRY(name_fault(ctx, status, R, A, P));
+    LSP_TRY_DONE(name_fault(ctx, status, R, A, P));
     const lsp_csr *left = order.left_first ? &inner : R, *right = order.left_first ? P : &inner;
     status = lsp_spgemm(ctx, left, right, &order.outer, &made, &last);
-    LSP_TRY(name_fault(ctx, status, R, A, P));
+    LSP_TRY_DONE(name_fault(ctx, status, R, A, P));
     if (info != NULL) {
         *info = last;
         info->products += first.products;

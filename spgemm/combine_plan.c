@@ -30,7 +30,6 @@ lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, l
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    lsp_status status = LSP_OK;
     lsp_csr_plan_info transpose = {0};
     LSP_TRY(plan->transpose ? lsp_csr_transpose_plan_get_info(plan->transpose, &transpose) : LSP_OK);
     if (inner != NULL) {
@@ -39,15 +38,12 @@ lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, l
                              lsp_spgemm_bytes_of(plan->ctx, &plan->restriction) +
                              lsp_spgemm_bytes_of(plan->ctx, &plan->inner);
     }
-    LSP_TRY(outer != NULL ? lsp_spgemm_plan_get_info(plan->last, outer) : LSP_OK);
-done:
-    return status;
+    return outer != NULL ? lsp_spgemm_plan_get_info(plan->last, outer) : LSP_OK;
 }
 
 /* Plans and makes the inner product, whose structure the last one needs. */
 static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                 const lsp_spgemm_options *options) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_triple_order order;
     LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
@@ -56,9 +52,7 @@ static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, 
     const char *const last[] = {left ? "R*A" : "R", left ? "P" : "A*P"};
     LSP_TRY(lsp_spgemm_plan_as(ctx, first, left ? R : A, left ? A : P, &order.inner, &plan->first));
     LSP_TRY(lsp_spgemm_execute(plan->first, left ? R : A, left ? A : P, &plan->inner));
-    LSP_TRY(lsp_spgemm_plan_as(ctx, last, left ? &plan->inner : R, left ? P : &plan->inner, &order.outer, &plan->last));
-done:
-    return status;
+    return lsp_spgemm_plan_as(ctx, last, left ? &plan->inner : R, left ? P : &plan->inner, &order.outer, &plan->last);
 }
 
 lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
@@ -70,14 +64,14 @@ lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const l
         return LSP_ERR_ARGUMENT;
     }
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(lsp_spgemm_check_triple(ctx, R, A, P, options));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     if (R == NULL) {
-        LSP_TRY(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));
-        LSP_TRY(lsp_csr_transpose_execute(made->transpose, P, &made->restriction));
+        LSP_TRY_DONE(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));
+        LSP_TRY_DONE(lsp_csr_transpose_execute(made->transpose, P, &made->restriction));
     }
-    LSP_TRY(plan_products(made, R != NULL ? R : &made->restriction, A, P, options));
+    LSP_TRY_DONE(plan_products(made, R != NULL ? R : &made->restriction, A, P, options));
     *plan = made;
 done:
     if (status != LSP_OK) {
@@ -88,7 +82,6 @@ done:
 
 static lsp_status run_triple(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                              bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -110,8 +103,7 @@ static lsp_status run_triple(lsp_spgemm_triple_plan *plan, const lsp_csr *R, con
         LSP_TRY(lsp_spgemm_execute(plan->last, left, right, &made));
         lsp_csr_put(ctx, C, &made, C == R || C == A || C == P);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
@@ -147,7 +139,6 @@ void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan) {
 }
 
 lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
     lsp_csr_plan_info sum;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -156,8 +147,7 @@ lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spg
     LSP_TRY(lsp_csr_add_plan_get_info(plan->sum, &sum));
     info->plan_bytes += lsp_bytes_at(plan->ctx, plan) + sum.plan_bytes + lsp_spgemm_bytes_of(plan->ctx, &plan->inner) +
                         lsp_bytes_at(plan->ctx, plan->addend.val);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,
@@ -167,15 +157,16 @@ lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(lsp_spgemm_check_addend(ctx, D, options));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     made->is_or = lsp_spgemm_is_or(options);
-    LSP_TRY(lsp_spgemm_plan_create(ctx, A, B, options, &made->product));
-    LSP_TRY(lsp_spgemm_execute(made->product, A, B, &made->inner));
-    LSP_TRY(lsp_csr_add_plan_create(ctx, &made->inner, D, &made->sum));
+    LSP_TRY_DONE(lsp_spgemm_plan_create(ctx, A, B, options, &made->product));
+    LSP_TRY_DONE(lsp_spgemm_execute(made->product, A, B, &made->inner));
+    LSP_TRY_DONE(lsp_csr_add_plan_create(ctx, &made->inner, D, &made->sum));
     made->addend = (lsp_csr){.nnz = D->nnz, .val_type = D->val_type, .where = D->where};
-    LSP_TRY(made->is_or ? lsp_alloc(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &made->addend.val) : LSP_OK);
+    LSP_TRY_DONE(made->is_or ? lsp_alloc(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &made->addend.val)
+                             : LSP_OK);
     *plan = made;
 done:
     if (status != LSP_OK) {
@@ -186,15 +177,13 @@ done:
 
 /* *D's values become 0 and 1. A D that differs from the planned one keeps its own, and the sum refuses it. */
 static lsp_status take_truth(lsp_spgemm_add_plan *plan, lsp_csr *D) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     LSP_TRY(lsp_csr_check_header(ctx, "D", D));
     if (D->nnz == plan->addend.nnz && D->val_type == plan->addend.val_type && D->where == plan->addend.where) {
         LSP_TRY(lsp_spgemm_truth(ctx, D, plan->addend.val));
         D->val = plan->addend.val;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status run_add(lsp_spgemm_add_plan *plan, const double factors[2], const lsp_csr *const operands[3],
@@ -206,19 +195,19 @@ static lsp_status run_add(lsp_spgemm_add_plan *plan, const double factors[2], co
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = operands[0], *B = operands[1], *D = operands[2];
     lsp_csr made = {0};
-    LSP_REQUIRE(A != NULL && B != NULL && D != NULL && C != NULL, LSP_ERR_ARGUMENT,
-                "an operand, or the place for the sum, is NULL");
+    LSP_REQUIRE_DONE(A != NULL && B != NULL && D != NULL && C != NULL, LSP_ERR_ARGUMENT,
+                     "an operand, or the place for the sum, is NULL");
     lsp_csr addend = *D;
     double alpha = factors[0], beta = factors[1];
     if (plan->is_or) {
-        LSP_TRY(take_truth(plan, &addend));
+        LSP_TRY_DONE(take_truth(plan, &addend));
         alpha = alpha != 0, beta = beta != 0;
     }
-    LSP_TRY(lsp_spgemm_refill(plan->product, A, B, &plan->inner));
-    LSP_TRY(update ? lsp_csr_add_refill(plan->sum, alpha, &plan->inner, beta, &addend, C)
-                   : lsp_csr_add_execute(plan->sum, alpha, &plan->inner, beta, &addend, &made));
+    LSP_TRY_DONE(lsp_spgemm_refill(plan->product, A, B, &plan->inner));
+    LSP_TRY_DONE(update ? lsp_csr_add_refill(plan->sum, alpha, &plan->inner, beta, &addend, C)
+                        : lsp_csr_add_execute(plan->sum, alpha, &plan->inner, beta, &addend, &made));
     const lsp_csr *sum = update ? C : &made;
-    LSP_TRY(plan->is_or ? lsp_spgemm_truth(ctx, sum, sum->val) : LSP_OK);
+    LSP_TRY_DONE(plan->is_or ? lsp_spgemm_truth(ctx, sum, sum->val) : LSP_OK);
     if (!update) {
         lsp_csr_put(ctx, C, &made, C == A || C == B || C == D);
     }

@@ -12,7 +12,6 @@ typedef struct collection {
 } collection;
 
 static lsp_status collect(void *user, int64_t first_row, const lsp_csr *block) {
-    lsp_status status = LSP_OK;
     collection *all = user;
     lsp_ctx *ctx = all->ctx;
     const lsp_csr_types types = lsp_types_of(block);
@@ -30,9 +29,7 @@ static lsp_status collect(void *user, int64_t first_row, const lsp_csr *block) {
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *place, (void **)&place));
     *place = (lsp_csr){0};
     all->blocks[all->count++] = place;
-    LSP_TRY(lsp_csr_copy(ctx, block, &types, place));
-done:
-    return status;
+    return lsp_csr_copy(ctx, block, &types, place);
 }
 
 /* Is C before the filter small enough to be made at once? A C that is made by its mask is no larger than the mask. If
@@ -54,10 +51,10 @@ static lsp_status filtered_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     lsp_status status = LSP_OK;
     lsp_spgemm_options prepared = *options;
     lsp_csr mask = {0};
-    LSP_TRY(lsp_filter_check(ctx, A->where, options->transpose_a ? A->cols : A->rows,
-                             options->transpose_b ? B->rows : B->cols, &options->filter));
-    LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared.filter, &mask));
-    LSP_TRY(lsp_spgemm_at_once(ctx, A, B, &prepared, C, info));
+    LSP_TRY_DONE(lsp_filter_check(ctx, A->where, options->transpose_a ? A->cols : A->rows,
+                                  options->transpose_b ? B->rows : B->cols, &options->filter));
+    LSP_TRY_DONE(lsp_filter_prepare_mask(ctx, A->where, &prepared.filter, &mask));
+    LSP_TRY_DONE(lsp_spgemm_at_once(ctx, A, B, &prepared, C, info));
 done:
     lsp_csr_free(ctx, &mask);
     return status;
@@ -70,8 +67,8 @@ lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     if (fits_at_once(ctx, A, B, options)) {
         return filtered_at_once(ctx, A, B, options, C, info);
     }
-    LSP_TRY(lsp_spgemm_stream(ctx, A, B, options, 0, collect, &all, info));
-    LSP_TRY(lsp_csr_stack_as(ctx, (const lsp_csr *const *)all.blocks, all.count, 1, &options->types, C));
+    LSP_TRY_DONE(lsp_spgemm_stream(ctx, A, B, options, 0, collect, &all, info));
+    LSP_TRY_DONE(lsp_csr_stack_as(ctx, (const lsp_csr *const *)all.blocks, all.count, 1, &options->types, C));
 done:
     for (int64_t b = 0; b < all.count; b++) {
         lsp_csr_free(ctx, all.blocks[b]);

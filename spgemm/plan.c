@@ -59,7 +59,7 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     lsp_status status = LSP_OK;
     const lsp_spgemm_device *device = lsp_spgemm_device_at(A->where);
     lsp_spgemm_plan *made = NULL;
-    LSP_TRY(lsp_plan_new(ctx, device->plan_bytes, (void **)&made));
+    LSP_TRY_DONE(lsp_plan_new(ctx, device->plan_bytes, (void **)&made));
     made->device = device;
     made->names[0] = names[0];
     made->names[1] = names[1];
@@ -71,8 +71,8 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     made->options.types.place = lsp_place_of(A->where);
     made->val_type = made->type;
     made->type = lsp_wide_type(made->type);
-    LSP_TRY(made->device->inspect(made, A, B, ops));
-    LSP_TRY(choose_arithmetic(made, A, B, ops));
+    LSP_TRY_DONE(made->device->inspect(made, A, B, ops));
+    LSP_TRY_DONE(choose_arithmetic(made, A, B, ops));
     describe(made, &ops->B);
     *plan = made;
 done:
@@ -94,14 +94,14 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
     }
     size_t mark = lsp_scratch_mark(ctx);
     uint64_t structure[2];
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
-                "a plan keeps the structure of its product, which a filter would change with the values");
-    LSP_TRY(lsp_spgemm_check_operands(ctx, names, A, B, options));
-    LSP_TRY(create_plan(ctx, names, A, B, options, &made, &ops));
-    LSP_TRY(made->device->start_structures ? made->device->start_structures(ctx, A, B) : LSP_OK);
-    LSP_TRY(made->device->read_structures(ctx, A, B, structure));
+    LSP_REQUIRE_DONE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
+                     "a plan keeps the structure of its product, which a filter would change with the values");
+    LSP_TRY_DONE(lsp_spgemm_check_operands(ctx, names, A, B, options));
+    LSP_TRY_DONE(create_plan(ctx, names, A, B, options, &made, &ops));
+    LSP_TRY_DONE(made->device->start_structures ? made->device->start_structures(ctx, A, B) : LSP_OK);
+    LSP_TRY_DONE(made->device->read_structures(ctx, A, B, structure));
     made->kept = true;
     made->A = lsp_spgemm_outline_of(A, structure[0]);
     made->B = lsp_spgemm_outline_of(B, structure[1]);
@@ -142,10 +142,10 @@ static lsp_status multiply_exactly(lsp_spgemm_plan *plan, const lsp_spgemm_opera
     lsp_status status = LSP_OK;
     size_t mark = lsp_scratch_mark(plan->ctx);
     if (plan->masked) {
-        LSP_TRY(plan->device->multiply_masked(plan, ops, C));
+        LSP_TRY_DONE(plan->device->multiply_masked(plan, ops, C));
         plan->info.nnz = C->nnz;
     } else {
-        LSP_TRY(plan->device->multiply(plan, ops, update, C));
+        LSP_TRY_DONE(plan->device->multiply(plan, ops, update, C));
     }
     plan->uses++;
 done:
@@ -163,14 +163,14 @@ static lsp_status multiply_and_round(lsp_spgemm_plan *plan, const lsp_spgemm_ope
     if (update) {
         wide = *C;
         wide.val_type = plan->type;
-        LSP_TRY(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &wide.val));
+        LSP_TRY_DONE(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &wide.val));
     }
-    LSP_TRY(multiply_exactly(plan, ops, update, &wide));
-    LSP_TRY(lsp_is_integer(plan->type) ? lsp_csr_check_fits(ctx, "the product", &wide, plan->val_type) : LSP_OK);
+    LSP_TRY_DONE(multiply_exactly(plan, ops, update, &wide));
+    LSP_TRY_DONE(lsp_is_integer(plan->type) ? lsp_csr_check_fits(ctx, "the product", &wide, plan->val_type) : LSP_OK);
     if (!update) {
-        LSP_TRY(lsp_alloc(ctx, wide.where, wide.nnz, lsp_type_bytes(plan->val_type), &val));
+        LSP_TRY_DONE(lsp_alloc(ctx, wide.where, wide.nnz, lsp_type_bytes(plan->val_type), &val));
     }
-    LSP_TRY(lsp_convert_values(ctx, wide.where, plan->val_type, val, wide.val_type, wide.val, wide.nnz));
+    LSP_TRY_DONE(lsp_convert_values(ctx, wide.where, plan->val_type, val, wide.val_type, wide.val, wide.nnz));
     if (!update) {
         lsp_free(ctx, wide.val);
     }
@@ -195,15 +195,13 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
 
 /* Refuses matrices whose row pointers or columns have changed since the plan was made. */
 static lsp_status check_structures(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     uint64_t structure[2];
     LSP_TRY(plan->device->read_structures(ctx, A, B, structure));
     LSP_REQUIRE(structure[0] == plan->A.structure && structure[1] == plan->B.structure, LSP_ERR_ARGUMENT,
                 "the row pointers or the columns of %s have changed since the plan was made",
                 structure[0] != plan->A.structure ? "A" : "B");
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
@@ -215,20 +213,20 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     }
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
-    LSP_REQUIRE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
-                "a matrix to be multiplied, or the place for the product, is NULL");
-    LSP_TRY(lsp_spgemm_check_outline(plan, "A", &plan->A, A));
-    LSP_TRY(lsp_spgemm_check_outline(plan, "B", &plan->B, B));
-    LSP_TRY(update ? lsp_spgemm_check_result(plan, A, B, C) : LSP_OK);
+    LSP_REQUIRE_DONE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
+                     "a matrix to be multiplied, or the place for the product, is NULL");
+    LSP_TRY_DONE(lsp_spgemm_check_outline(plan, "A", &plan->A, A));
+    LSP_TRY_DONE(lsp_spgemm_check_outline(plan, "B", &plan->B, B));
+    LSP_TRY_DONE(update ? lsp_spgemm_check_result(plan, A, B, C) : LSP_OK);
     const bool blind = update && plan->device->is_blind && plan->device->is_blind(plan);
-    LSP_TRY(plan->device->start_structures ? plan->device->start_structures(ctx, A, B) : LSP_OK);
-    LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
-    LSP_TRY(plan->device->take_operands(plan, A, B, &ops));
-    LSP_TRY(multiply(plan, &ops, update, update ? C : &made));
+    LSP_TRY_DONE(plan->device->start_structures ? plan->device->start_structures(ctx, A, B) : LSP_OK);
+    LSP_TRY_DONE(blind ? LSP_OK : check_structures(plan, A, B));
+    LSP_TRY_DONE(plan->device->take_operands(plan, A, B, &ops));
+    LSP_TRY_DONE(multiply(plan, &ops, update, update ? C : &made));
     if (!update) {
         lsp_csr_put(ctx, C, &made, C == A || C == B);
     }
-    LSP_TRY(blind ? check_structures(plan, A, B) : LSP_OK);
+    LSP_TRY_DONE(blind ? check_structures(plan, A, B) : LSP_OK);
 done:
     lsp_spgemm_release_operands(ctx, &ops);
     lsp_scratch_release(ctx, mark);
@@ -249,7 +247,6 @@ static const char *const usual_names[] = {"A", "B"};
 
 /* Drops entries of a product, in place. */
 static lsp_status filter(lsp_ctx *ctx, const lsp_filter *filter, lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
     lsp_csr left;
     if (lsp_filter_drops_any(filter)) {
         LSP_TRY(lsp_filter_rows(ctx, C, filter, &left));
@@ -257,8 +254,7 @@ static lsp_status filter(lsp_ctx *ctx, const lsp_filter *filter, lsp_csr *C, lsp
         *C = left;
         info->nnz = C->nnz;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Puts a begin before a reason, which may lose its end. */
@@ -280,11 +276,11 @@ static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     lsp_filter left = options->filter;
     lsp_spgemm_info once = {0};
     bool done = false;
-    LSP_TRY(lsp_spgemm_device_at(A->where)->at_once(ctx, A, B, options, C != NULL ? &made : NULL, &once, &done));
+    LSP_TRY_DONE(lsp_spgemm_device_at(A->where)->at_once(ctx, A, B, options, C != NULL ? &made : NULL, &once, &done));
     *info = once;
     if (!done || C == NULL) {
-        LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
-        LSP_TRY(C != NULL ? multiply(plan, &ops, false, &made) : LSP_OK);
+        LSP_TRY_DONE(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
+        LSP_TRY_DONE(C != NULL ? multiply(plan, &ops, false, &made) : LSP_OK);
         left.mask = plan->masked ? NULL : left.mask;
         *info = plan->info;
         if (done) {
@@ -300,7 +296,7 @@ static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
         info->plan_bytes = held_bytes(plan);
         goto done;
     }
-    LSP_TRY(filter(ctx, &left, &made, info));
+    LSP_TRY_DONE(filter(ctx, &left, &made, info));
     *C = made;
 done:
     lsp_spgemm_release_operands(ctx, &ops);
@@ -331,14 +327,14 @@ static lsp_status widen_and_multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
     inner.filter = (lsp_filter){.mask = options->filter.mask, .complement = options->filter.complement};
     rest.mask = NULL;
     rest.complement = false;
-    LSP_TRY(lsp_csr_widen(ctx, A, wide, &a));
-    LSP_TRY(A == B ? LSP_OK : lsp_csr_widen(ctx, B, wide, &b));
-    LSP_TRY(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, C != NULL ? &made : NULL, info));
+    LSP_TRY_DONE(lsp_csr_widen(ctx, A, wide, &a));
+    LSP_TRY_DONE(A == B ? LSP_OK : lsp_csr_widen(ctx, B, wide, &b));
+    LSP_TRY_DONE(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, C != NULL ? &made : NULL, info));
     if (C == NULL) {
         goto done;
     }
-    LSP_TRY(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, &made));
-    LSP_TRY(filter(ctx, &rest, &made, info));
+    LSP_TRY_DONE(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, &made));
+    LSP_TRY_DONE(filter(ctx, &rest, &made, info));
     *C = made;
 done:
     if (status != LSP_OK) {
@@ -349,23 +345,19 @@ done:
 
 lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                             lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
     lsp_spgemm_info here;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_TRY(lsp_spgemm_check_operands(ctx, usual_names, A, B, options));
     LSP_TRY(must_widen(A, B, lsp_spgemm_result_type(A, B, options)) ? widen_and_multiply(ctx, A, B, options, C, &here)
                                                                     : multiply_at_once(ctx, A, B, options, C, &here));
     if (info != NULL) {
         *info = here;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_explain(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -374,7 +366,5 @@ lsp_status lsp_spgemm_explain(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
     LSP_REQUIRE(info != NULL, LSP_ERR_ARGUMENT, "the place for the product's facts is NULL");
     LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a product with a filter is not explained: leave the filter away");
-    LSP_TRY(lsp_spgemm_uncut(ctx, A, B, options, NULL, info));
-done:
-    return status;
+    return lsp_spgemm_uncut(ctx, A, B, options, NULL, info);
 }

@@ -97,8 +97,7 @@ static void settle_nan(const lsp_spgemm_job *job) {
 }
 
 lsp_status lsp_spgemm_ref(lsp_ctx *ctx, const lsp_spgemm_job *job) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t *place, end = 0;
     LSP_TRY(LSP_SCRATCH(ctx, job->B.cols, &place));
     for (int64_t j = 0; j < job->B.cols; j++) {
@@ -127,7 +126,5 @@ lsp_status lsp_spgemm_ref(lsp_ctx *ctx, const lsp_spgemm_job *job) {
                                  .values_out = C->val};
         LSP_TRY(lsp_segsort_ref(ctx, &args));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -22,7 +22,6 @@ int64_t lsp_spgemm_result_bytes(const lsp_spgemm_plan *plan) {
 }
 
 lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_csr_types types = plan->options.types, fit;
     types.val_type = plan->type;
     LSP_TRY(lsp_csr_resolve(plan->ctx, plan->facts.cols, plan->info.nnz, LSP_NONE, &types, &fit));
@@ -33,8 +32,7 @@ lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C) {
                    .col_type = fit.col_type,
                    .val_type = fit.val_type,
                    .where = plan->where};
-done:
-    return status;
+    return LSP_OK;
 }
 
 void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block) {
@@ -56,7 +54,6 @@ int64_t lsp_spgemm_most(const lsp_ctx *ctx) {
 }
 
 lsp_status lsp_spgemm_set_most(lsp_ctx *ctx, int64_t most) {
-    lsp_status status = LSP_OK;
     void **own = &ctx->tables[LSP_TABLE_SPGEMM];
     LSP_REQUIRE(most >= 2 && most <= INT32_MAX, LSP_ERR_ARGUMENT, "factors of %lld entries: 2 to %d are offered",
                 (long long)most, INT32_MAX);
@@ -64,6 +61,5 @@ lsp_status lsp_spgemm_set_most(lsp_ctx *ctx, int64_t most) {
         LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof most, own));
     }
     *(int64_t *)*own = most;
-done:
-    return status;
+    return LSP_OK;
 }

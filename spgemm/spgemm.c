@@ -4,7 +4,6 @@
 
 lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options, lsp_csr *C,
                       lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
     const lsp_spgemm_options defaults = {0};
     lsp_csr made = {0};
     if (ctx == NULL) {
@@ -15,6 +14,5 @@ lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const ls
     LSP_TRY(lsp_filter_drops_any(&options->filter) ? lsp_spgemm_filtered(ctx, A, B, options, &made, info)
                                                    : lsp_spgemm_at_once(ctx, A, B, options, &made, info));
     lsp_csr_put(ctx, C, &made, C == A || C == B || C == options->filter.mask);
-done:
-    return status;
+    return LSP_OK;
 }

@@ -80,16 +80,16 @@ static lsp_status make_block(streaming *s, int64_t first, int64_t end, lsp_csr *
     lsp_csr rows, copy = {0}, mask = {0}, made;
     lsp_spgemm_options options = s->product;
     const bool copied = s->on_gpu && !s->given_cuda;
-    LSP_TRY(lsp_csr_view_rows(ctx, s->given_cuda ? &s->A_cuda : &s->A, first, end - first, &rows));
+    LSP_TRY_DONE(lsp_csr_view_rows(ctx, s->given_cuda ? &s->A_cuda : &s->A, first, end - first, &rows));
     if (options.filter.mask != NULL) {
-        LSP_TRY(lsp_csr_view_rows(ctx, options.filter.mask, first, end - first, &mask));
+        LSP_TRY_DONE(lsp_csr_view_rows(ctx, options.filter.mask, first, end - first, &mask));
         options.filter.mask = &mask;
     }
-    LSP_TRY(copied ? lsp_csr_copy(ctx, &rows, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &copy) : LSP_OK);
-    LSP_TRY(lsp_spgemm_at_once(ctx, copied ? &copy : &rows, s->on_gpu ? &s->B_cuda : &s->B, &options, C, info));
+    LSP_TRY_DONE(copied ? lsp_csr_copy(ctx, &rows, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &copy) : LSP_OK);
+    LSP_TRY_DONE(lsp_spgemm_at_once(ctx, copied ? &copy : &rows, s->on_gpu ? &s->B_cuda : &s->B, &options, C, info));
     if (s->on_gpu && !s->stays_cuda) {
         const lsp_csr_types types = {C->rowptr_type, C->col_type, .place = LSP_PLACE_HOST};
-        LSP_TRY(lsp_csr_copy(ctx, C, &types, &made));
+        LSP_TRY_DONE(lsp_csr_copy(ctx, C, &types, &made));
         lsp_csr_free(ctx, C);
         *C = made;
     }
@@ -104,7 +104,7 @@ static lsp_status do_block(streaming *s, int64_t first, int64_t end) {
     size_t mark = lsp_scratch_mark(ctx);
     lsp_csr C = {0};
     lsp_spgemm_info info;
-    LSP_TRY(make_block(s, first, end, &C, &info));
+    LSP_TRY_DONE(make_block(s, first, end, &C, &info));
     lsp_spgemm_add_info(&s->info, &info);
     s->info.nnz += C.nnz;
     s->info.max_row_products = lsp_max(s->info.max_row_products, info.max_row_products);
@@ -126,7 +126,6 @@ done:
 /* *op = op(A), checked. *pattern = its pattern on the host if A lies on the GPU, else op(A) itself. */
 static lsp_status take_operand(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool transposed, lsp_csr *pattern,
                                bool *made_pattern, lsp_csr *op, bool *made) {
-    lsp_status status = LSP_OK;
     *op = *A;
     if (transposed) {
         LSP_TRY(lsp_csr_transpose_as(ctx, name, A, op));
@@ -137,15 +136,12 @@ static lsp_status take_operand(lsp_ctx *ctx, const char *name, const lsp_csr *A,
         LSP_TRY(lsp_csr_copy(ctx, op, &types, pattern));
         *made_pattern = true;
     }
-    LSP_TRY(A->where == LSP_CUDA || !transposed ? lsp_csr_check_as(ctx, name, A->where == LSP_CUDA ? pattern : op, 0)
-                                                : LSP_OK);
-done:
-    return status;
+    return A->where == LSP_CUDA || !transposed ? lsp_csr_check_as(ctx, name, A->where == LSP_CUDA ? pattern : op, 0)
+                                               : LSP_OK;
 }
 
 lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    int64_t block_bytes) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_TRY(lsp_csr_check_header(ctx, "B", B));
@@ -157,12 +153,10 @@ lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     LSP_TRY(lsp_spgemm_check_values(ctx, A, B, options));
     LSP_REQUIRE(block_bytes >= 0, LSP_ERR_ARGUMENT, "blocks of %lld bytes: 0 or more is needed",
                 (long long)block_bytes);
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status take_operands(streaming *s, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
     lsp_csr *a = s->given_cuda ? &s->A_cuda : &s->A, *b = s->given_cuda ? &s->B_cuda : &s->B;
     LSP_TRY(take_operand(ctx, "A", A, options->transpose_a, &s->A, &s->made_a, a,
@@ -176,13 +170,11 @@ static lsp_status take_operands(streaming *s, const lsp_csr *A, const lsp_csr *B
         LSP_TRY(lsp_csr_copy(ctx, &s->B, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &s->B_cuda));
         s->made_b_cuda = true;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Prepares the mask, and brings its row pointers to the host. */
 static lsp_status take_mask(streaming *s, lsp_where where) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_filter_prepare_mask(s->ctx, where, &s->product.filter, &s->mask));
     if (s->product.filter.mask != NULL) {
         const lsp_csr *mask = s->product.filter.mask;
@@ -194,8 +186,7 @@ static lsp_status take_mask(streaming *s, lsp_where where) {
             LSP_TRY(lsp_cuda_copy(s->ctx, s->mask_rows.rowptr, LSP_HOST, mask->rowptr, LSP_CUDA, bytes));
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void drop_operands(streaming *s) {
@@ -214,23 +205,23 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     size_t mark = lsp_scratch_mark(ctx);
     const char *only_phase = ctx->only_phase;
     s.product.transpose_a = s.product.transpose_b = false;
-    LSP_REQUIRE(to->sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
-    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes));
+    LSP_REQUIRE_DONE(to->sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
+    LSP_TRY_DONE(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes));
     s.value_bytes = lsp_spgemm_result_type(A, B, options) == LSP_C64 ? 16 : 8;
     s.given_cuda = A->where == LSP_CUDA;
     s.on_gpu = s.given_cuda || options->types.place == LSP_PLACE_CUDA;
     s.stays_cuda = s.on_gpu && (s.given_cuda || to->stays_cuda);
     const lsp_where where = s.on_gpu ? LSP_CUDA : LSP_HOST;
-    LSP_TRY(take_operands(&s, A, B, options));
-    LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
-    LSP_TRY(take_mask(&s, where));
+    LSP_TRY_DONE(take_operands(&s, A, B, options));
+    LSP_TRY_DONE(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
+    LSP_TRY_DONE(take_mask(&s, where));
     if (to->block_bytes == 0) {
         s.to.block_bytes = lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_cuda ? 4 * usual_block : usual_block);
     }
     ctx->only_phase = "stream";
     for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
         end = block_end(&s, first);
-        LSP_TRY(do_block(&s, first, end));
+        LSP_TRY_DONE(do_block(&s, first, end));
         lsp_progress(ctx, "stream", s.A.rows > 0 ? (double)end / (double)s.A.rows : 1);
         if (end == s.A.rows) {
             break;
@@ -281,13 +272,14 @@ lsp_status lsp_spgemm_cut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, cons
     streaming s = {.ctx = ctx};
     cutting c = {.s = &s};
     size_t mark = lsp_scratch_mark(ctx);
-    LSP_REQUIRE(parts > 0 && first_row != NULL, LSP_ERR_ARGUMENT, "the rows of a product cannot be cut into %d parts%s",
-                parts, first_row == NULL ? ": the place for their first rows is NULL" : ", but into 1 or more");
-    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, 0));
+    LSP_REQUIRE_DONE(parts > 0 && first_row != NULL, LSP_ERR_ARGUMENT,
+                     "the rows of a product cannot be cut into %d parts%s", parts,
+                     first_row == NULL ? ": the place for their first rows is NULL" : ", but into 1 or more");
+    LSP_TRY_DONE(lsp_spgemm_check_stream(ctx, A, B, options, 0));
     const lsp_csr a = lsp_spgemm_view(A, LSP_NONE), b = lsp_spgemm_view(B, LSP_NONE);
     s.given_cuda = s.on_gpu = A->where == LSP_CUDA;
-    LSP_TRY(take_operands(&s, &a, &b, options));
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, s.A.rows + 1, &c.work));
+    LSP_TRY_DONE(take_operands(&s, &a, &b, options));
+    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, s.A.rows + 1, &c.work));
     lsp_for_shares(ctx, s.A.rows, LEAST_ROWS, weigh_rows, &c);
     lsp_prefix_sum(ctx, c.work, s.A.rows);
     first_row[0] = 0;

@@ -43,17 +43,18 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
         pattern.types.val_type = LSP_NONE;
         pattern.types.drop_values = true;
     }
-    LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes)); /* all options, because the count omits some */
-    LSP_TRY(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, options), file_options));
-    LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, &pattern, &counter, NULL));
+    LSP_REQUIRE_DONE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
+    LSP_TRY_DONE(
+        lsp_spgemm_check_stream(ctx, A, B, options, block_bytes)); /* all options, because the count omits some */
+    LSP_TRY_DONE(lsp_mtx_rows_check(ctx, lsp_spgemm_result_type(A, B, options), file_options));
+    LSP_TRY_DONE(lsp_spgemm_stream_to(ctx, A, B, &pattern, &counter, NULL));
     const lsp_csr sizes = {.rows = count.rows,
                            .cols = options->transpose_b ? B->rows : B->cols,
                            .nnz = count.nnz,
                            .val_type = lsp_spgemm_result_type(A, B, options)};
-    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
-    LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, options, &writer, info));
-    LSP_TRY(lsp_mtx_sink_finish(&file.sink));
+    LSP_TRY_DONE(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
+    LSP_TRY_DONE(lsp_spgemm_stream_to(ctx, A, B, options, &writer, info));
+    LSP_TRY_DONE(lsp_mtx_sink_finish(&file.sink));
 done:
     lsp_mtx_sink_drop(&file.sink);
     lsp_scratch_release(ctx, mark);

@@ -15,7 +15,6 @@ const char *lsp_spmv_method_name(lsp_spmv_method method) {
 }
 
 static lsp_status check_type(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *options) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex matrices cannot be multiplied");
     LSP_REQUIRE(!lsp_is_integer(A->val_type), LSP_ERR_UNSUPPORTED,
                 "a matrix of integers of type %s cannot be multiplied by a vector: copy it to LSP_F64 first",
@@ -27,12 +26,10 @@ static lsp_status check_type(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *o
                 "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(options->type));
     LSP_REQUIRE(options->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
                 "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status check_options(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *options) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_spmv_options", options->reserved));
     LSP_REQUIRE((unsigned)options->semiring < LSP_SEMIRINGS, LSP_ERR_ARGUMENT, "there is no semiring %d",
                 (int)options->semiring);
@@ -48,13 +45,10 @@ static lsp_status check_options(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options
     LSP_REQUIRE(options->expected_calls >= 0, LSP_ERR_ARGUMENT, "%lld calls are expected: a negative number",
                 (long long)options->expected_calls);
     options->vectors = lsp_max(options->vectors, 1);
-    LSP_TRY(check_type(ctx, A, options));
-done:
-    return status;
+    return check_type(ctx, A, options);
 }
 
 lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_job *job) {
-    lsp_status status = LSP_OK;
     *job = (lsp_spmv_job){0};
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     if (A->where == LSP_CUDA) {
@@ -71,8 +65,7 @@ lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options
         job->A.cols = A->rows;
         job->options.transpose = false;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- vectors ---- */
@@ -86,7 +79,6 @@ typedef struct block {
 
 static lsp_status check_block(lsp_ctx *ctx, const lsp_spmv_job *job, const void *memory, int64_t rows, int64_t *stride,
                               block *b) {
-    lsp_status status = LSP_OK;
     const lsp_spmv_options *o = &job->options;
     const int64_t item = (int64_t)lsp_type_bytes(o->type);
     int64_t items, bytes;
@@ -109,8 +101,7 @@ static lsp_status check_block(lsp_ctx *ctx, const lsp_spmv_job *job, const void 
     b->begin = (uintptr_t)memory;
     b->end = b->begin + (uintptr_t)bytes;
     LSP_REQUIRE(b->end >= b->begin, LSP_ERR_ARGUMENT, "%s wraps around the address space", b->name);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Two blocks of one stride may lie within each other: the runs of one in the gaps of the other. */
@@ -130,7 +121,6 @@ static bool meet(const block *y, const void *array, int64_t items, lsp_type type
 }
 
 static lsp_status check_overlap(lsp_ctx *ctx, const lsp_spmv_job *job, const block *x, const block *y) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = &job->A;
     LSP_REQUIRE(x->end <= y->begin || y->end <= x->begin || interleave(x, y, lsp_type_bytes(job->options.type)),
                 LSP_ERR_ARGUMENT,
@@ -139,8 +129,7 @@ static lsp_status check_overlap(lsp_ctx *ctx, const lsp_spmv_job *job, const blo
     LSP_REQUIRE(!meet(y, A->val, A->nnz, A->val_type) && !meet(y, A->col, A->nnz, A->col_type) &&
                     (job->planned || !meet(y, A->rowptr, A->rows + 1, A->rowptr_type)),
                 LSP_ERR_ARGUMENT, "y overlaps an array of A");
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- factors ---- */
@@ -150,7 +139,6 @@ static double number_at(const void *at, lsp_type type) {
 }
 
 static lsp_status check_factors(lsp_ctx *ctx, lsp_spmv_job *job) {
-    lsp_status status = LSP_OK;
     lsp_spmv_vectors *v = &job->vectors;
     const lsp_type type = job->options.type;
     const lsp_semiring semiring = job->options.semiring;
@@ -169,12 +157,10 @@ static lsp_status check_factors(lsp_ctx *ctx, lsp_spmv_job *job) {
                     "the semiring %s takes alpha = 1 and beta = 0 or 1, not %g and %g", lsp_semiring_name(semiring),
                     v->alpha, v->beta);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors, lsp_spmv_job *job) {
-    lsp_status status = LSP_OK;
     block x = {.name = "x"}, y = {.name = "y"};
     LSP_REQUIRE(vectors != NULL, LSP_ERR_ARGUMENT, "the vectors are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_spmv_vectors", vectors->reserved));
@@ -182,7 +168,5 @@ lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors,
     LSP_TRY(check_block(ctx, job, vectors->x, job->A.cols, &job->vectors.x_stride, &x));
     LSP_TRY(check_block(ctx, job, vectors->y, job->A.rows, &job->vectors.y_stride, &y));
     LSP_TRY(check_overlap(ctx, job, &x, &y));
-    LSP_TRY(check_factors(ctx, job));
-done:
-    return status;
+    return check_factors(ctx, job);
 }

@@ -117,7 +117,6 @@ static void explain(const lsp_cache_figures *figures, lsp_spmv_job *job) {
 }
 
 lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts) {
-    lsp_status status = LSP_OK;
     const lsp_spmv_method asked = job->options.method;
     lsp_spmv_choice *choice = &job->choice;
     const lsp_cache_figures *figures;
@@ -144,8 +143,7 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
         choice->passes = 1;
     }
     job->engine = lsp_spmv_engine_of(job->device, choice->method);
-done:
-    return status;
+    return LSP_OK;
 }
 
 void lsp_spmv_tell(const lsp_spmv_job *job, lsp_spmv_info *info) {

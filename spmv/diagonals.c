@@ -6,7 +6,6 @@
 /* ---- the count before the choice ---- */
 
 lsp_status lsp_spmv_count_slots(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = &job->A;
     lsp_diagonals_found found[LSP_DIAGONALS_SIZES] = {{0}};
     lsp_spmv_why why;
@@ -23,15 +22,13 @@ lsp_status lsp_spmv_count_slots(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_
         *(b == 1 ? &facts->diagonal_slots : &facts->block_slots[b]) = slots;
         facts->filled_block = b > 1 && is_such && !offered ? b : facts->filled_block;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- plans ---- */
 
 /* The arrays of all diagonals, whose number is known now. */
 static lsp_status allocate(lsp_spmv_plan *plan, lsp_diagonals *D) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const size_t bytes = lsp_type_bytes(plan->job.A.val_type);
     const lsp_cache_figures *figures;
@@ -45,12 +42,10 @@ static lsp_status allocate(lsp_spmv_plan *plan, lsp_diagonals *D) {
     LSP_TRY(lsp_cache_figures_of(ctx, &figures));
     D->streams = (double)plan->info.plan_bytes > 4 * figures->cache_bytes;
     plan->info.stored_entries = stored;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status prepare(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &plan->job.A;
     const lsp_diagonals_device *device = plan->job.device->diagonals;
@@ -67,9 +62,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     LSP_REQUIRE(!found[b].no_blocks, LSP_ERR_UNSUPPORTED, "the matrix does not consist of dense %d x %d blocks", b, b);
     D->count = found[b].total;
     LSP_TRY(allocate(plan, D));
-    LSP_TRY(device->fill(ctx, A, D, true));
-done:
-    return status;
+    return device->fill(ctx, A, D, true);
 }
 
 static lsp_status update(lsp_spmv_plan *plan) {

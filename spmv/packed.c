@@ -14,7 +14,6 @@ lsp_csr lsp_packed_matrix(const lsp_spmv_plan *plan) {
 void *lsp_packed_sums(const lsp_spmv_plan *plan) { return ((const lsp_packed *)plan->parts)->sums; }
 
 static lsp_status prepare(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = &plan->job.A;
     const lsp_spmv_options *options = &plan->job.options;
     lsp_packed *p;
@@ -24,9 +23,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     LSP_TRY(lsp_spmv_hold(plan, p->count, sizeof *p->rows, (void **)&p->rows));
     LSP_TRY(lsp_spmv_hold(plan, p->count + 1, lsp_type_bytes(A->rowptr_type), &p->rowptr));
     LSP_TRY(lsp_spmv_hold(plan, p->count, (size_t)options->vectors * lsp_type_bytes(options->type), &p->sums));
-    LSP_TRY(plan->job.device->packed->list(plan->ctx, A, p));
-done:
-    return status;
+    return plan->job.device->packed->list(plan->ctx, A, p);
 }
 
 /* May Y change where a row has no entries? Not if it becomes alpha*0 + 1*Y. */

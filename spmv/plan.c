@@ -10,7 +10,6 @@
 
 /* The plan's own op(A), whose structure is that of the transposing plan. */
 static lsp_status transpose(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_csr *T = &plan->transposed;
     LSP_TRY(lsp_csr_transpose_plan_create(plan->ctx, &plan->given, &plan->turn));
     *T = plan->turn->B;
@@ -19,8 +18,7 @@ static lsp_status transpose(lsp_spmv_plan *plan) {
     LSP_TRY(lsp_alloc(plan->ctx, T->where, T->nnz, lsp_type_bytes(T->val_type), &T->val));
     LSP_TRY(lsp_csr_transpose_refill(plan->turn, &plan->given, T));
     plan->job.A = *T;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* What the plan holds for that. */
@@ -33,15 +31,13 @@ static int64_t transposed_bytes(const lsp_spmv_plan *plan) {
 
 /* Reads A once. The slots of diagonals take longest: on a CPU only where they may decide. */
 static lsp_status inspect(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_spmv_job *job = &plan->job;
     const lsp_spmv_method asked = job->options.method;
     LSP_TRY(job->device->inspect(plan->ctx, job, &plan->facts));
     if (job->A.where == LSP_CUDA || asked == LSP_SPMV_AUTO || asked >= LSP_SPMV_DIAGONALS) {
         LSP_TRY(lsp_spmv_count_slots(plan->ctx, job, &plan->facts));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void release(lsp_spmv_plan *plan) {
@@ -58,15 +54,13 @@ static void release(lsp_spmv_plan *plan) {
 
 /* LSP_SPMV_PACKED: a plan of the rows that have entries makes their sums. */
 static lsp_status prepare_packed(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_csr P = lsp_packed_matrix(plan);
     lsp_spmv_options options = plan->job.options;
     options.method = LSP_SPMV_AUTO;
     LSP_TRY(lsp_spmv_plan_create(plan->ctx, &P, &options, &plan->packed));
     plan->info.plan_bytes += plan->packed->info.plan_bytes;
     plan->info.stored_entries = plan->packed->info.stored_entries;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status execute_packed(const lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors) {
@@ -108,7 +102,6 @@ static lsp_status prepare_method(lsp_spmv_plan *plan) {
 
 /* Everything between the check of the arguments and the first call. */
 static lsp_status prepare(lsp_spmv_plan *plan, bool transposes) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     LSP_TRY(transposes ? transpose(plan) : lsp_csr_check_there(ctx, "A", &plan->job.A));
     plan->job.planned = true;
@@ -120,8 +113,7 @@ static lsp_status prepare(lsp_spmv_plan *plan, bool transposes) {
         int32_t word;
         LSP_TRY(lsp_cuda_read(ctx, &word, plan->job.A.rowptr, sizeof word));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_plan **plan) {
@@ -132,14 +124,15 @@ lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_o
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_spmv_check(ctx, A, options, &job));
-    LSP_REQUIRE(A->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-                "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(lsp_spmv_check(ctx, A, options, &job));
+    LSP_REQUIRE_DONE(
+        A->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+        "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     made->job = job;
     made->given = *A;
-    LSP_TRY(prepare(made, options != NULL && options->transpose));
+    LSP_TRY_DONE(prepare(made, options != NULL && options->transpose));
     made->info.plan_seconds = lsp_now() - start;
     lsp_log(ctx, "spmv: a plan for %lld x %lld, %lld entries, method %s: %s", (long long)made->job.A.rows,
             (long long)made->job.A.cols, (long long)made->job.A.nnz, lsp_spmv_method_name(made->info.method),
@@ -167,7 +160,6 @@ void lsp_spmv_plan_destroy(lsp_spmv_plan *plan) {
 lsp_status lsp_spmv_plan_get_info(const lsp_spmv_plan *plan, lsp_spmv_info *info) { return LSP_PLAN_TELL(plan, info); }
 
 lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -177,12 +169,10 @@ lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors
     if (job.A.rows > 0) {
         LSP_TRY(job.engine->run(plan->ctx, &job, plan->parts));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -196,6 +186,5 @@ lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A) {
     if (plan->job.engine->update != NULL) {
         LSP_TRY(plan->job.engine->update(plan));
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -3,7 +3,6 @@
 #include "suffix_array.h"
 
 lsp_status lsp_text_check(lsp_ctx *ctx, const lsp_text *text, const char *name) {
-    lsp_status status = LSP_OK;
     int64_t bytes;
     LSP_REQUIRE(text != NULL, LSP_ERR_ARGUMENT, "the %s is NULL", name);
     LSP_REQUIRE(text->symbol_bytes == 1 || text->symbol_bytes == 2 || text->symbol_bytes == 4, LSP_ERR_ARGUMENT,
@@ -28,8 +27,7 @@ lsp_status lsp_text_check(lsp_ctx *ctx, const lsp_text *text, const char *name) 
     LSP_REQUIRE(text->strings == 0 || text->starts[text->strings] == text->n, LSP_ERR_ARGUMENT,
                 "the last string of the %s ends at symbol %lld, but there are %lld", name,
                 (long long)text->starts[text->strings], (long long)text->n);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_suffix_check_apart(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
@@ -42,14 +40,12 @@ lsp_status lsp_suffix_check_apart(lsp_ctx *ctx, const lsp_text *text, lsp_type t
 }
 
 lsp_status lsp_suffix_check_array(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(type == LSP_I32 || type == LSP_I64, LSP_ERR_ARGUMENT,
                 "the suffix array has type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(type));
     LSP_REQUIRE(type == LSP_I64 || n <= INT32_MAX, LSP_ERR_OVERFLOW,
                 "%lld suffixes do not fit type LSP_I32: LSP_I64 is needed", (long long)n);
     LSP_REQUIRE(n == 0 || suffixes != NULL, LSP_ERR_ARGUMENT, "the suffix array is NULL");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_suffix_refuse(lsp_ctx *ctx, int64_t n, int64_t r, int64_t suffix) {
@@ -58,18 +54,14 @@ lsp_status lsp_suffix_refuse(lsp_ctx *ctx, int64_t n, int64_t r, int64_t suffix)
 }
 
 lsp_status lsp_suffix_check_range(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes) {
-    lsp_status status = LSP_OK;
     for (int64_t r = 0; r < n && !lsp_stopped(ctx); r++) {
         const int64_t suffix = lsp_index_at(suffixes, type, r);
         LSP_TRY(suffix >= 0 && suffix < n ? LSP_OK : lsp_suffix_refuse(ctx, n, r, suffix));
     }
-    LSP_TRY(lsp_go_on(ctx));
-done:
-    return status;
+    return lsp_go_on(ctx);
 }
 
 lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **bits) {
-    lsp_status status = LSP_OK;
     uint64_t *made = NULL;
     if (text->strings > 0) {
         LSP_TRY(LSP_SCRATCH_ZERO(ctx, text->n / 64 + 1, &made));
@@ -78,6 +70,5 @@ lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **
         }
     }
     *bits = made;
-done:
-    return status;
+    return LSP_OK;
 }

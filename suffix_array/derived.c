@@ -21,14 +21,11 @@ static inline int64_t suffix_at(const deriving *d, int64_t r) { return lsp_index
 /* What the calls check alike. `out` has items of `bytes` bytes. */
 static lsp_status check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, const void *out,
                         size_t bytes, bool in_place, const char *name) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
     LSP_REQUIRE(text->n == 0 || out != NULL, LSP_ERR_ARGUMENT, "the place for the %s is NULL", name);
     LSP_TRY(lsp_suffix_check_apart(ctx, text, type, suffixes, name, out, bytes, in_place));
-    LSP_TRY(text->where == LSP_CUDA ? LSP_OK : lsp_suffix_check_range(ctx, text->n, type, suffixes));
-done:
-    return status;
+    return text->where == LSP_CUDA ? LSP_OK : lsp_suffix_check_range(ctx, text->n, type, suffixes);
 }
 
 /* ---- ranks ---- */
@@ -53,12 +50,11 @@ static void invert(void *data, int64_t begin, int64_t end) {
 
 lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes, lsp_where where,
                               void *ranks) {
-    lsp_status status = LSP_OK;
     deriving d = {.ctx = ctx, .type = type, .suffixes = suffixes, .out = ranks, .n = n, .twice = n};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_text text = {.n = n, .symbol_bytes = 1, .symbols = suffixes, .where = where};
     LSP_TRY(check(ctx, &text, type, suffixes, ranks, lsp_type_bytes(type), false, "ranks"));
     if (where == LSP_CUDA) {
@@ -69,9 +65,7 @@ lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void
     LSP_TRY(lsp_go_on(ctx));
     LSP_REQUIRE(d.twice == n, LSP_ERR_ARGUMENT, "suffix %lld stands twice in the suffix array", (long long)d.twice);
     lsp_for_shares(ctx, n, LEAST, invert, &d);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- common prefixes: of each suffix with the one before it in the order; in the order of the text a prefix is at
@@ -115,12 +109,11 @@ static void order_common(void *data, int64_t begin, int64_t end) {
 }
 
 lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp) {
-    lsp_status status = LSP_OK;
     deriving d = {.ctx = ctx, .text = text, .type = type, .suffixes = suffixes, .out = lcp};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_TRY(check(ctx, text, type, suffixes, lcp, lsp_type_bytes(type), true, "common prefixes"));
     if (text->where == LSP_CUDA) {
         return text->n == 0 ? LSP_OK : lsp_suffix_cuda.lcp(ctx, text, type, suffixes, lcp);
@@ -136,9 +129,7 @@ lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
     lsp_for_shares(ctx, d.n, LEAST, find_common, &d);
     LSP_TRY(lsp_go_on(ctx));
     lsp_for_shares(ctx, d.n, LEAST, order_common, &d);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the Burrows-Wheeler transform ---- */
@@ -166,13 +157,12 @@ static void transform(void *data, int64_t begin, int64_t end) {
 
 lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
                           int64_t *primary) {
-    lsp_status status = LSP_OK;
     int64_t found = INT64_MAX;
     deriving d = {.ctx = ctx, .text = text, .type = type, .suffixes = suffixes, .primary = &found};
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_REQUIRE(primary != NULL, LSP_ERR_ARGUMENT, "the place for the primary index is NULL");
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(check(ctx, text, type, suffixes, bwt, (size_t)text->symbol_bytes, false, "transforms"));
@@ -180,7 +170,7 @@ lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
                 (long long)text->strings);
     if (text->n == 0) {
         *primary = 0;
-        goto done;
+        return LSP_OK;
     }
     if (text->where == LSP_CUDA) {
         return lsp_suffix_cuda.bwt(ctx, text, type, suffixes, bwt, primary);
@@ -195,22 +185,19 @@ lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
     LSP_TRY(lsp_go_on(ctx));
     memcpy(bwt, d.out, (size_t)text->n * bytes);
     *primary = found;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* Row 0 is the end of the text alone; row k of the sorted rows begins with the k-th smallest symbol of the transform,
  * and what follows it is the row where this symbol stands at the end. */
 lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
                             lsp_where where, void *symbols) {
-    lsp_status status = LSP_OK;
     uint32_t *keys, *out;
     void *places;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_text text = {.n = n, .symbol_bytes = symbol_bytes, .symbols = bwt, .where = where};
     const lsp_type type = n <= UINT32_MAX ? LSP_U32 : LSP_U64;
     LSP_TRY(lsp_text_check(ctx, &text, "transform"));
@@ -254,7 +241,5 @@ lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const voi
             ((uint32_t *)symbols)[i] = out[i];
         }
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -59,7 +59,6 @@ static void search_share(void *data, int64_t begin, int64_t end) {
 
 lsp_status lsp_suffix_search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                              const lsp_text *patterns, int64_t *first, int64_t *count) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -94,6 +93,5 @@ lsp_status lsp_suffix_search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, 
     LSP_TRY(lsp_suffix_check_range(ctx, text->n, type, suffixes));
     searching s = {text, patterns, type, suffixes, first, count};
     lsp_for_shares(ctx, patterns->strings, 64, search_share, &s);
-done:
-    return status;
+    return LSP_OK;
 }

@@ -9,13 +9,12 @@ static int64_t rest(const lsp_text *text, const int64_t *ranks, const uint64_t *
 }
 
 lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes) {
-    lsp_status status = LSP_OK;
     int64_t *ranks;
     const uint64_t *first;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
     if (text->where == LSP_CUDA) {
@@ -44,8 +43,5 @@ lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, c
                     "suffix %lld stands at place %lld, before suffix %lld, which comes before it", (long long)i,
                     (long long)r - 1, (long long)j);
     }
-    LSP_TRY(lsp_go_on(ctx));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_go_on(ctx);
 }

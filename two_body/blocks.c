@@ -119,7 +119,6 @@ static lsp_status tally(lsp_ctx *ctx, lsp_pair_job *job, const lsp_pair_tally *t
 }
 
 static lsp_status open_places(lsp_ctx *ctx, procession *p) {
-    lsp_status status = LSP_OK;
     for (int i = 0; i < PLACES; i++) {
         p->place[i] = p->job->sets[0];
         p->place[i].stride = 1, p->place[i].where = LSP_CUDA;
@@ -130,19 +129,18 @@ static lsp_status open_places(lsp_ctx *ctx, procession *p) {
         }
     }
     LSP_TRY(lsp_cuda_wait(ctx)); /* memory belongs to the stream, and copies go beside it */
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* All pairs of blocks; counts are added to `sums`. */
 static lsp_status do_blocks(lsp_ctx *ctx, procession *p, double radius, const lsp_pair_tally *t, uint64_t *one,
                             uint64_t *sums, lsp_pair_info *info) {
     lsp_status status = LSP_OK;
-    LSP_TRY(open_places(ctx, p));
-    LSP_TRY(bring(ctx, p, 0, 0, 0));
+    LSP_TRY_DONE(open_places(ctx, p));
+    LSP_TRY_DONE(bring(ctx, p, 0, 0, 0));
     if (!p->job->self) {
         p->at[1] = 1;
-        LSP_TRY(bring(ctx, p, 1, 0, 1));
+        LSP_TRY_DONE(bring(ctx, p, 1, 0, 1));
     }
     for (bool first = true; p->pair[0] < p->count[0]; first = false) {
         lsp_pair_job part = *p->job;
@@ -153,11 +151,11 @@ static lsp_status do_blocks(lsp_ctx *ctx, procession *p, double radius, const ls
         status = lsp_pair_prepare(ctx, &part, radius);
         if (status == LSP_ERR_ARGUMENT) { /* a coordinate, whose number is that of its block: look at all points */
             lsp_pair_job all = *p->job;
-            LSP_TRY(lsp_pair_cpu.inspect(ctx, &all));
+            LSP_TRY_DONE(lsp_pair_cpu.inspect(ctx, &all));
         }
-        LSP_TRY(status);
-        LSP_TRY(tally(ctx, &part, t, p->side, one));
-        LSP_TRY(bring_next(ctx, p));
+        LSP_TRY_DONE(status);
+        LSP_TRY_DONE(tally(ctx, &part, t, p->side, one));
+        LSP_TRY_DONE(bring_next(ctx, p));
         for (int64_t i = 0; i < t->n; i++) {
             sums[i] += one[i];
         }
@@ -180,11 +178,11 @@ lsp_status lsp_pair_tally_all(lsp_ctx *ctx, lsp_pair_job *job, double radius, co
     uint64_t *one, *sums;
     int64_t side = lsp_pair_block_points(ctx, job, t->n);
     if (side == INT32_MAX) {
-        LSP_TRY(lsp_pair_prepare(ctx, job, radius));
+        LSP_TRY_DONE(lsp_pair_prepare(ctx, job, radius));
         return tally(ctx, job, t, side, counts);
     }
-    LSP_TRY(LSP_SCRATCH(ctx, t->n, &one));
-    LSP_TRY(LSP_SCRATCH(ctx, t->n, &sums));
+    LSP_TRY_DONE(LSP_SCRATCH(ctx, t->n, &one));
+    LSP_TRY_DONE(LSP_SCRATCH(ctx, t->n, &sums));
     const int64_t most = lsp_max(job->sets[0].n, job->sets[1].n);
     side = job->parts > 1 ? even_side(side) : side;
     do { /* less memory may be there than it seems */
@@ -198,7 +196,7 @@ lsp_status lsp_pair_tally_all(lsp_ctx *ctx, lsp_pair_job *job, double radius, co
         lsp_scratch_release(ctx, mark);
         side /= 2;
     } while (status == LSP_ERR_MEMORY && side >= LEAST_BLOCK);
-    LSP_TRY(status);
+    LSP_TRY_DONE(status);
     memcpy(counts, sums, (size_t)t->n * sizeof *sums);
 done:
     return status;

@@ -4,7 +4,6 @@
 
 /* Refuses a set of points that makes no sense. */
 static lsp_status check_points(lsp_ctx *ctx, const lsp_points *p, const char *name) {
-    lsp_status status = LSP_OK;
     const size_t bytes = lsp_type_bytes(p->type);
     int64_t total;
     LSP_REQUIRE(p->n >= 0, LSP_ERR_ARGUMENT, "the set %s has %lld points", name, (long long)p->n);
@@ -27,8 +26,7 @@ static lsp_status check_points(lsp_ctx *ctx, const lsp_points *p, const char *na
         LSP_REQUIRE((uintptr_t)p->at[k] % bytes == 0, LSP_ERR_ARGUMENT,
                     "coordinate %d of the set %s lies at %p, which is no multiple of %zu", k, name, p->at[k], bytes);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static bool is_any(const double *x, int n) {
@@ -53,7 +51,6 @@ static void set_widths(lsp_metric *m) {
 }
 
 static lsp_status set_metric(lsp_ctx *ctx, const lsp_pair_options *options, int dimensions, lsp_metric *m) {
-    lsp_status status = LSP_OK;
     const bool periodic = is_any(options->box, LSP_MOST_DIMENSIONS), tilted = is_any(options->tilt, 3);
     *m = (lsp_metric){.dimensions = dimensions, .unit = 1};
     LSP_REQUIRE(periodic || !tilted, LSP_ERR_ARGUMENT, "the box is tilted, but has no sides");
@@ -91,13 +88,11 @@ static lsp_status set_metric(lsp_ctx *ctx, const lsp_pair_options *options, int 
                     "the periodic box is tilted too far: by %g, more than 16 times its least width, %g",
                     options->tilt[k], least);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                           lsp_pair_job *job) {
-    lsp_status status = LSP_OK;
     const lsp_pair_options none = {0};
     int64_t reserved[LSP_RESERVED] = {0};
     options = options != NULL ? options : &none;
@@ -128,12 +123,10 @@ lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
     if (job->metric.kind != LSP_SPACE_OPEN) {
         job->metric.unit = a->type == LSP_F32 ? options->box[0] / 4294967296.0 : options->box[0];
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_pair_check_radius(lsp_ctx *ctx, const lsp_pair_job *job, const char *name, double radius) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(radius >= 0 && radius <= 1e300, LSP_ERR_ARGUMENT, "the %s is %g: it must be from 0 to 1e300", name,
                 radius);
     for (int k = 0; job->metric.kind != LSP_SPACE_OPEN && k < job->metric.dimensions; k++) {
@@ -142,19 +135,16 @@ lsp_status lsp_pair_check_radius(lsp_ctx *ctx, const lsp_pair_job *job, const ch
                     "only nearest images count",
                     name, radius, job->metric.width[k], k);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_radius_join_check(lsp_ctx *ctx, const lsp_join_options *join, bool self) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_join_options", join->reserved));
     LSP_REQUIRE((unsigned)join->values <= LSP_JOIN_PATTERN, LSP_ERR_ARGUMENT, "%d are no values of a join",
                 (int)join->values);
     LSP_REQUIRE(self || (!join->self_pairs && !join->half), LSP_ERR_ARGUMENT,
                 "%s is of pairs of one set, but two sets are given", join->half ? "half" : "self_pairs");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_points lsp_points_between(const lsp_points *p, int64_t first, int64_t end) {

@@ -156,7 +156,6 @@ static bool has_no_ties(const lsp_pair_job *job) {
 }
 
 lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius) {
-    lsp_status status = LSP_OK;
     job->radius = radius;
     if (job->metric.kind == LSP_SPACE_TIED && has_no_ties(job)) { /* the same distances in less time */
         job->metric.kind = LSP_SPACE_TILTED;
@@ -165,8 +164,7 @@ lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius) {
     choose(job, &lsp_pair_device_of(ctx)->costs);
     lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
             lsp_pair_method_name(job->info.method), job->info.reason);
-done:
-    return status;
+    return LSP_OK;
 }
 
 const char *lsp_pair_method_name(lsp_pair_method method) {

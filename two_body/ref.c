@@ -124,8 +124,7 @@ static int by_number(const void *x, const void *y) {
 
 lsp_status lsp_nearest_ref(lsp_ctx *ctx, const lsp_pair_job *job, int64_t k, const lsp_join_options *join,
                            void (*take)(void *data, int64_t i, int64_t j, double value), void *data) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     candidate *all;
     LSP_TRY(LSP_SCRATCH(ctx, job->sets[1].n, &all));
     for (int64_t i = 0; i < job->sets[0].n; i++) {
@@ -140,7 +139,5 @@ lsp_status lsp_nearest_ref(lsp_ctx *ctx, const lsp_pair_job *job, int64_t k, con
             take(data, i, all[c].j, value_of(job, all[c].d2, join->values));
         }
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -27,18 +27,18 @@ static lsp_status make_block(lsp_ctx *ctx, streaming *s, int64_t first, int64_t 
     lsp_csr *pieces = NULL;
     const lsp_csr **side;
     int count = 0;
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, most, &pieces));
-    LSP_TRY(LSP_SCRATCH(ctx, most, &side));
+    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, most, &pieces));
+    LSP_TRY_DONE(LSP_SCRATCH(ctx, most, &side));
     s->info.tested = 0;
     if (s->join->half && first > 0) { /* the columns before the block are empty */
         const lsp_csr_types types = types_of(s);
-        LSP_TRY(lsp_csr_create(ctx, end - first, first, 0, &types, &pieces[0]));
+        LSP_TRY_DONE(lsp_csr_create(ctx, end - first, first, 0, &types, &pieces[0]));
         side[count++] = &pieces[0];
     }
     for (int64_t from = count > 0 ? first : 0; from < columns || count == 0; from += s->block_points) {
         const int64_t rows[] = {first, end}, cols[] = {from, lsp_min(from + s->block_points, columns)};
         const int64_t before = s->info.tested;
-        LSP_TRY(lsp_join_between(ctx, &s->job, s->radius, s->join, rows, cols, &pieces[count], &s->info));
+        LSP_TRY_DONE(lsp_join_between(ctx, &s->job, s->radius, s->join, rows, cols, &pieces[count], &s->info));
         s->info.tested += before;
         side[count] = &pieces[count];
         count++;
@@ -48,7 +48,7 @@ static lsp_status make_block(lsp_ctx *ctx, streaming *s, int64_t first, int64_t 
         *C = pieces[0];
         pieces[0] = (lsp_csr){0};
     } else {
-        LSP_TRY(lsp_csr_stack(ctx, side, 1, count, C));
+        LSP_TRY_DONE(lsp_csr_stack(ctx, side, 1, count, C));
     }
 done:
     for (int k = 0; k < count; k++) {
@@ -76,7 +76,7 @@ static lsp_status next_block(lsp_ctx *ctx, streaming *s, int64_t first, int64_t 
         const int64_t end = first + lsp_min(*rows, last - first);
         double bytes = 0;
         if (end - first > 1) {
-            LSP_TRY(measure(ctx, s, first, end, &bytes));
+            LSP_TRY_DONE(measure(ctx, s, first, end, &bytes));
         }
         if (bytes > (double)s->block_bytes) {
             continue;
@@ -92,7 +92,6 @@ done:
 }
 
 static lsp_status check(lsp_ctx *ctx, streaming *s, int64_t first_row, lsp_join_sink sink) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_radius_join_check(ctx, s->join, s->job.self));
     LSP_TRY(lsp_pair_check_radius(ctx, &s->job, "radius", s->radius));
     LSP_REQUIRE(sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the join: the function is NULL");
@@ -102,8 +101,7 @@ static lsp_status check(lsp_ctx *ctx, streaming *s, int64_t first_row, lsp_join_
     LSP_REQUIRE(s->job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
     const int64_t words = ctx->options.device == LSP_CUDA ? lsp_available_bytes(ctx, LSP_CUDA) / 16 : 0;
     s->block_points = lsp_pair_block_points(ctx, &s->job, words); /* for points half of the room */
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* An eighth of the memory that is free, or of the budget. */
@@ -128,10 +126,10 @@ lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_p
         return LSP_ERR_ARGUMENT;
     }
     s.block_bytes = block_bytes;
-    LSP_TRY(lsp_pair_check(ctx, a, b, options, &s.job));
-    LSP_TRY(check(ctx, &s, first_row, sink));
+    LSP_TRY_DONE(lsp_pair_check(ctx, a, b, options, &s.job));
+    LSP_TRY_DONE(check(ctx, &s, first_row, sink));
     if (block_bytes == 0) {
-        LSP_TRY(choose_bytes(ctx, &s.block_bytes));
+        LSP_TRY_DONE(choose_bytes(ctx, &s.block_bytes));
     }
     s.options = options != NULL ? *options : s.options;
     s.options.part = s.options.parts = 0;
@@ -141,11 +139,11 @@ lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_p
     const int64_t end = lsp_max(begin, lsp_pair_share_row(&s.job, s.job.part + 1, s.join->half));
     for (int64_t first = begin; first < end || first == begin;) {
         lsp_csr C = {0};
-        LSP_TRY(next_block(ctx, &s, first, end, &rows, &C));
+        LSP_TRY_DONE(next_block(ctx, &s, first, end, &rows, &C));
         const int64_t made = C.rows;
         status = sink(user, first, &C);
         (void)lsp_csr_free(ctx, &C);
-        LSP_TRY(status);
+        LSP_TRY_DONE(status);
         first += made;
         if (made == 0) {
             break;

@@ -10,13 +10,12 @@ static void tell(const lsp_pair_job *job, lsp_pair_info *info) {
 
 lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                           const double *radii, int64_t radius_count, uint64_t *counts, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
     lsp_pair_job job;
     double *limits = NULL, largest = 0;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_REQUIRE(radius_count > 0 && radius_count <= INT32_MAX, LSP_ERR_ARGUMENT,
                 "%lld radii: 1 or more are needed, at most %d", (long long)radius_count, INT32_MAX);
     LSP_REQUIRE(radii != NULL && counts != NULL, LSP_ERR_ARGUMENT, "the %s are NULL", radii ? "counts" : "radii");
@@ -30,19 +29,16 @@ lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
     job.shells = radius_count;
     LSP_TRY(lsp_pair_tally_all(ctx, &job, largest, &(lsp_pair_tally){.limits = limits, .n = radius_count}, counts));
     tell(&job, info);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                               double range, int64_t bins, uint64_t *counts, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
     lsp_pair_job job;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_REQUIRE(bins > 0 && bins <= 1 << 22, LSP_ERR_ARGUMENT, "%lld bins: 1 to %d are offered", (long long)bins,
                 1 << 22);
     LSP_REQUIRE(counts != NULL, LSP_ERR_ARGUMENT, "the counts are NULL");
@@ -56,27 +52,22 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     job.shells = bins;
     LSP_TRY(lsp_pair_tally_all(ctx, &job, range, &(lsp_pair_tally){.scale = scale, .n = bins}, counts));
     tell(&job, info);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* What a join and the nearest points check alike. */
 static lsp_status check_matrix(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                                const lsp_join_options *join, const lsp_csr *C, lsp_pair_job *job) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_TRY(lsp_pair_check(ctx, a, b, options, job));
-    LSP_TRY(lsp_radius_join_check(ctx, join, job->self));
-done:
-    return status;
+    return lsp_radius_join_check(ctx, join, job->self);
 }
 
 static lsp_status prepare_piece(lsp_ctx *ctx, const lsp_pair_job *whole, lsp_pair_job *job, double radius) {
     lsp_status status = lsp_pair_prepare(ctx, job, radius);
     if (status == LSP_ERR_ARGUMENT) { /* a coordinate, whose number is that of the piece: look at all points */
         lsp_pair_job all = *whole;
-        LSP_TRY((job->where == LSP_HOST ? &lsp_pair_cpu : &lsp_pair_cuda)->inspect(ctx, &all));
+        LSP_TRY_DONE((job->where == LSP_HOST ? &lsp_pair_cpu : &lsp_pair_cuda)->inspect(ctx, &all));
         status = LSP_ERR_ARGUMENT;
     }
 done:
@@ -90,9 +81,9 @@ lsp_status lsp_join_between(lsp_ctx *ctx, const lsp_pair_job *whole, double radi
     lsp_pair_job job = *whole;
     lsp_csr made = {0};
     lsp_pair_narrow(&job, rows, cols);
-    LSP_TRY(prepare_piece(ctx, whole, &job, radius));
+    LSP_TRY_DONE(prepare_piece(ctx, whole, &job, radius));
     const double limit = lsp_distance_limit(&job.metric, job.type, radius);
-    LSP_TRY(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
+    LSP_TRY_DONE(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
     *C = made;
     job.info.first_row = rows[0];
     *info = job.info;
@@ -106,7 +97,6 @@ done:
 
 lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                            double radius, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
     const lsp_join_options none = {0};
     lsp_pair_info about;
     lsp_pair_job job;
@@ -123,8 +113,7 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     if (info != NULL) {
         *info = about;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
@@ -138,16 +127,17 @@ lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     }
     const size_t mark = lsp_scratch_mark(ctx);
     join = join != NULL ? join : &none;
-    LSP_REQUIRE(k >= 0, LSP_ERR_ARGUMENT, "%lld nearest points: 0 or more can be asked for", (long long)k);
-    LSP_TRY(check_matrix(ctx, a, b, options, join, C, &job));
-    LSP_REQUIRE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
-    LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "the nearest points have no method grid: all or boxes");
+    LSP_REQUIRE_DONE(k >= 0, LSP_ERR_ARGUMENT, "%lld nearest points: 0 or more can be asked for", (long long)k);
+    LSP_TRY_DONE(check_matrix(ctx, a, b, options, join, C, &job));
+    LSP_REQUIRE_DONE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
+    LSP_REQUIRE_DONE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT,
+                     "the nearest points have no method grid: all or boxes");
     const int64_t partners = lsp_max(job.sets[1].n - (job.self && !join->self_pairs), 0);
     const int64_t rows[] = {lsp_pair_share_row(&job, job.part, false), lsp_pair_share_row(&job, job.part + 1, false)};
     const lsp_pair_job whole = job;
     lsp_pair_narrow(&job, rows, (int64_t[]){0, job.sets[1].n});
-    LSP_TRY(prepare_piece(ctx, &whole, &job, INFINITY));
-    LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
+    LSP_TRY_DONE(prepare_piece(ctx, &whole, &job, INFINITY));
+    LSP_TRY_DONE(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
     *C = made;
     job.info.first_row = rows[0];
     tell(&job, info);
@@ -161,7 +151,6 @@ done:
 
 /* The points of a density's grid, in scratch, where the samples are. */
 static lsp_status make_grid(lsp_ctx *ctx, const lsp_density_options *o, const lsp_points *samples, lsp_points *grid) {
-    lsp_status status = LSP_OK;
     const int dimensions = samples->dimensions;
     *grid = (lsp_points){.n = 1, .dimensions = dimensions, .type = samples->type, .stride = 1, .where = samples->where};
     LSP_REQUIRE(samples->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
@@ -197,8 +186,7 @@ static lsp_status make_grid(lsp_ctx *ctx, const lsp_density_options *o, const ls
             grid->at[k] = there;
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The factor that gives a kernel the volume 1, over the samples. */
@@ -212,14 +200,13 @@ static double density_factor(const lsp_pair_job *job, lsp_density_kernel kernel,
 
 lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                               double bandwidth, const lsp_density_options *o, void *density, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
     const lsp_density_options none = {0};
     lsp_pair_job job;
     lsp_points grid;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     o = o != NULL ? o : &none;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_density_options", o->reserved));
     LSP_REQUIRE(density != NULL, LSP_ERR_ARGUMENT, "the place for the densities is NULL");
@@ -251,14 +238,11 @@ lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     LSP_TRY(lsp_pair_prepare(ctx, &job, reach));
     LSP_TRY(lsp_pair_device_of(ctx)->density(ctx, &job, &work, density));
     tell(&job, info);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t bins, double range, int dimensions,
                                    double pairs, double volume, double *g) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -274,6 +258,5 @@ lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t
         const double outer = lsp_ball(dimensions, range * (double)(i + 1) / (double)bins);
         g[i] = (double)counts[i] / (pairs * ((outer - inner) / volume));
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -81,8 +81,7 @@ static double rate_of(lsp_ctx *ctx, race *r, double bytes, bool write) {
 }
 
 lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     race r = {.threads = ctx->options.threads};
     const double most = fmin(most_bytes, (double)lsp_available_bytes(ctx, LSP_HOST) / 4);
     lsp_cache_set_footprints(figures, most);
@@ -104,7 +103,5 @@ lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures) {
         figures->reads[i] = rate_of(ctx, &r, figures->footprint[i], false);
         figures->writes[i] = figures->writes32[i] = rate_of(ctx, &r, figures->footprint[i], true);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -72,7 +72,6 @@ static lsp_status start(lsp_ctx *ctx, const race *r) {
 
 /* The fastest of RUNS, after one that fills the cache. */
 static lsp_status fastest_of(lsp_ctx *ctx, const race *r, double *seconds) {
-    lsp_status status = LSP_OK;
     *seconds = HUGE_VAL;
     for (int i = 0; i <= RUNS; i++) {
         LSP_TRY(lsp_ctx_sync(ctx));
@@ -81,12 +80,10 @@ static lsp_status fastest_of(lsp_ctx *ctx, const race *r, double *seconds) {
         LSP_TRY(lsp_ctx_sync(ctx));
         *seconds = i > 0 ? fmin(*seconds, fmax(lsp_now() - begin, 1e-9)) : *seconds;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status rate_of(lsp_ctx *ctx, race *r, int kind, double bytes, double *rate) {
-    lsp_status status = LSP_OK;
     double seconds;
     r->kind = kind;
     r->bytes = (int64_t)bytes / 32 * 32;
@@ -94,12 +91,10 @@ static lsp_status rate_of(lsp_ctx *ctx, race *r, int kind, double bytes, double 
     r->each = (int)(accesses / (r->blocks * NT) / IN_FLIGHT * IN_FLIGHT);
     LSP_TRY(fastest_of(ctx, r, &seconds));
     *rate = (double)r->blocks * NT * r->each / (kind == WRITES32 ? 2 : 1) / seconds;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status start_seconds_of(lsp_ctx *ctx, double *seconds) {
-    lsp_status status = LSP_OK;
     *seconds = HUGE_VAL;
     for (int run = 0; run < RUNS; run++) {
         LSP_TRY(lsp_ctx_sync(ctx));
@@ -110,13 +105,11 @@ static lsp_status start_seconds_of(lsp_ctx *ctx, double *seconds) {
         LSP_TRY(lsp_ctx_sync(ctx));
         *seconds = fmin(*seconds, (lsp_now() - begin) / STARTS);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *f) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     race r = {};
     double seconds;
     const double most = fmin(most_bytes, (double)lsp_available_bytes(ctx, LSP_CUDA) / 8);
@@ -136,7 +129,5 @@ lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *f) {
         LSP_TRY(rate_of(ctx, &r, WRITES, f->footprint[i], &f->writes[i]));
         LSP_TRY(rate_of(ctx, &r, WRITES32, f->footprint[i], &f->writes32[i]));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -82,7 +82,6 @@ static void set_bins(lsp_ctx *ctx, bins *b) {
 /* Takes memory for the shares: for each share the chunks that most_items fill, and one more per bin that stays partly
  * empty. */
 static lsp_status allocate(lsp_ctx *ctx, bins *b) {
-    lsp_status status = LSP_OK;
     int64_t fewest = INT64_MAX, chunks;
     for (int64_t c = 0; c < b->job->args.column_count; c++) {
         fewest = lsp_min(fewest, lsp_gather_mover(b->job, &b->job->args.columns[c])->packet_items[b->wide]);
@@ -97,13 +96,11 @@ static lsp_status allocate(lsp_ctx *ctx, bins *b) {
         LSP_TRY(LSP_SCRATCH(ctx, b->bins * LSP_GATHER_PACKET_BYTES, &job->open));
         LSP_TRY(LSP_SCRATCH(ctx, chunks * LSP_GATHER_CHUNK * LSP_GATHER_PACKET_BYTES, &job->packets));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_gather_cpu_bins(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_gather_args *args = &job->args;
     bins b = {.job = job};
     set_bins(ctx, &b);
@@ -118,7 +115,5 @@ lsp_status lsp_gather_cpu_bins(lsp_ctx *ctx, const lsp_gather_job *job, int64_t 
     for (int share = 0; share < b.shares; share++) {
         *bad = lsp_min(*bad, b.share[share].bad);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -37,27 +37,28 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pa
     const int64_t whole[] = {0, args->n};
     const void *keys = args->index;
     *pairs = (lsp_pairs){.place = type == LSP_I32 ? LSP_PLACE_I32 : LSP_PLACE_I64, .count = args->n};
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->dst));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->src));
+    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->dst));
+    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->src));
     if (type != args->index_type) { /* more than 2^31 positions of 32-bit indices */
         for (int64_t i = 0; i < args->n; i++) {
             ((int64_t *)pairs->dst)[i] = ((const int32_t *)args->index)[i];
         }
         keys = pairs->dst;
     }
-    LSP_TRY(lsp_segsort_cpu.run(ctx,
-                                &(lsp_segsort_args){.n = args->n,
-                                                    .segments = 1,
-                                                    .offsets = whole,
-                                                    .offset_type = LSP_I64,
-                                                    .key_type = type,
-                                                    .value_bytes = bytes,
-                                                    .flags = LSP_SORT_POSITIONS,
-                                                    .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
-                                                    .keys = keys,
-                                                    .keys_out = pairs->dst,
-                                                    .values_out = pairs->src},
-                                args->n, NULL, 0));
+    LSP_TRY_DONE(
+        lsp_segsort_cpu.run(ctx,
+                            &(lsp_segsort_args){.n = args->n,
+                                                .segments = 1,
+                                                .offsets = whole,
+                                                .offset_type = LSP_I64,
+                                                .key_type = type,
+                                                .value_bytes = bytes,
+                                                .flags = LSP_SORT_POSITIONS,
+                                                .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
+                                                .keys = keys,
+                                                .keys_out = pairs->dst,
+                                                .values_out = pairs->src},
+                            args->n, NULL, 0));
     if (args->rule != LSP_SCATTER_ADD) {
         pairs->count = keep_last(pairs->dst, pairs->src, type, args->n);
     }

@@ -24,7 +24,6 @@ static void narrow_share(void *data, int64_t begin, int64_t end) {
 
 /* The map with 32-bit indices if they fit, in scratch: less to read. */
 static lsp_status narrow_index(lsp_ctx *ctx, lsp_gather_args *args) {
-    lsp_status status = LSP_OK;
     narrowing n = {.args = args};
     if (args->index_type == LSP_I32 || args->extent > INT32_MAX) {
         return LSP_OK;
@@ -33,25 +32,21 @@ static lsp_status narrow_index(lsp_ctx *ctx, lsp_gather_args *args) {
     lsp_for_shares(ctx, args->n, LSP_GATHER_WORTH_A_THREAD, narrow_share, &n);
     args->index = n.narrow;
     args->index_type = LSP_I32;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status keep_index(lsp_gather_plan *plan, const lsp_gather_args *args) {
-    lsp_status status = LSP_OK;
     parts *made = plan->parts;
     const size_t bytes = lsp_type_bytes(args->index_type);
     made->index_type = args->index_type;
     LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, args->n, bytes, &made->index));
     memcpy(made->index, args->index, (size_t)args->n * bytes);
     plan->info.plan_bytes += args->n * (int64_t)bytes;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Prepares a map of one index or more. */
 static lsp_status prepare(lsp_gather_plan *plan, const lsp_gather_job *job) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     parts *made = plan->parts;
     lsp_gather_info *info = &plan->info;
@@ -72,14 +67,12 @@ static lsp_status prepare(lsp_gather_plan *plan, const lsp_gather_job *job) {
     default:
         LSP_TRY(keep_index(plan, &job->args));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status make_plan(lsp_gather_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_gather_job job = plan->job;
     parts *made;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
@@ -90,9 +83,7 @@ static lsp_status make_plan(lsp_gather_plan *plan) {
         LSP_TRY(narrow_index(ctx, &job.args));
         LSP_TRY(prepare(plan, &job));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {

@@ -128,7 +128,6 @@ static void inspect_bin(void *data, int64_t bin, int thread) {
 
 /* Memory of the stage. */
 static lsp_status allocate(lsp_ctx *ctx, making *m) {
-    lsp_status status = LSP_OK;
     lsp_stage *stage = m->stage;
     const lsp_gather_job *job = m->job;
     const int64_t n = job->args.n, threads = lsp_gather_threads(ctx, job);
@@ -142,9 +141,7 @@ static lsp_status allocate(lsp_ctx *ctx, making *m) {
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, (stage->bins + 1) * stage->tiles, sizeof *stage->runs, (void **)&stage->runs));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, stage->bins, sizeof *stage->whole, (void **)&stage->whole));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, n, job->most_bytes, &stage->tmp));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, threads * m->items, job->most_bytes, &stage->buffers));
-done:
-    return status;
+    return lsp_alloc(ctx, LSP_HOST, threads * m->items, job->most_bytes, &stage->buffers);
 }
 
 int64_t lsp_gather_stage_bytes(const lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage) {
@@ -161,14 +158,14 @@ lsp_status lsp_gather_stage_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_st
     const bool scatter = job->scatter;
     making m = {.stage = stage};
     set_sizes(job, stage->bin_items, &m);
-    LSP_TRY(allocate(ctx, &m));
+    LSP_TRY_DONE(allocate(ctx, &m));
     m.start = stage->runs;
     if (scatter) {
-        LSP_TRY(LSP_SCRATCH(ctx, (m.blocks + 1) * m.ranges, &m.start));
+        LSP_TRY_DONE(LSP_SCRATCH(ctx, (m.blocks + 1) * m.ranges, &m.start));
     }
-    LSP_TRY(LSP_SCRATCH(ctx, threads * m.ranges, &m.offset));
-    LSP_TRY(LSP_SCRATCH(ctx, threads * m.items, &m.sorted));
-    LSP_TRY(LSP_SCRATCH(ctx, threads * lsp_ceil_div(m.items, 64), &m.seen));
+    LSP_TRY_DONE(LSP_SCRATCH(ctx, threads * m.ranges, &m.offset));
+    LSP_TRY_DONE(LSP_SCRATCH(ctx, threads * m.items, &m.sorted));
+    LSP_TRY_DONE(LSP_SCRATCH(ctx, threads * lsp_ceil_div(m.items, 64), &m.seen));
     m.range_at = scatter ? stage->bin_at : stage->tile_at;
     m.block_place = scatter ? stage->from_place : stage->to_place;
     m.range_place = scatter ? stage->to_place : stage->from_place;

@@ -64,7 +64,6 @@ static lsp_status scratch(lsp_ctx *ctx, int64_t count, size_t item_bytes, void *
 
 /* Scratch for all columns. elements: [1] holds what the last level writes, [0] what the first of two does. */
 static lsp_status take(lsp_ctx *ctx, const gather_bins *bins, part_job *p, void *elements[2]) {
-    lsp_status status = LSP_OK;
     LSP_TRY(scratch(ctx, (int64_t)p->bins + 1, sizeof *p->begin, (void **)&p->begin));
     LSP_TRY(scratch(ctx, p->bins, sizeof *p->bin_next, (void **)&p->bin_next));
     LSP_TRY(scratch(ctx, p->n, sizeof *p->place_in_bin, (void **)&p->place_in_bin));
@@ -75,12 +74,10 @@ static lsp_status take(lsp_ctx *ctx, const gather_bins *bins, part_job *p, void 
         LSP_TRY(scratch(ctx, p->n, sizeof *p->location, (void **)&p->location));
         LSP_TRY(scratch(ctx, p->n, bins->most_bytes, &elements[0]));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename I> static lsp_status count_bins(lsp_ctx *ctx, const part_job *p) {
-    lsp_status status = LSP_OK;
     const size_t shared = (size_t)p->bins * 4;
     void (*kernel)(part_job) = kernel_part_count<I>;
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(p->begin, 0, ((size_t)p->bins + 1) * sizeof *p->begin,
@@ -88,34 +85,26 @@ template <typename I> static lsp_status count_bins(lsp_ctx *ctx, const part_job 
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
     LSP_TRY(
         LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->n, PART_CHUNK, shared > 96 << 10 ? 1 : 2), PART_NT, shared, *p));
-    LSP_TRY(lsp_cuda_scan_there(ctx, p->begin + 1, p->bins, NULL));
-done:
-    return status;
+    return lsp_cuda_scan_there(ctx, p->begin + 1, p->bins, NULL);
 }
 
 template <typename V, typename I, int LEVEL>
 static lsp_status start_level(lsp_ctx *ctx, const part_job *p, const void *from, void *to) {
-    lsp_status status = LSP_OK;
     const size_t shared = part_shared(p, sizeof(V));
     const int64_t chunks = lsp_ceil_div(p->n, part_chunk(LEVEL, sizeof(V))) + (LEVEL == PART_SECOND ? p->groups : 0);
     void (*kernel)(part_job, const V *, V *) = kernel_partition<V, I, LEVEL>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, chunks, part_nt(LEVEL), shared, *p, (const V *)from, (V *)to));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel, chunks, part_nt(LEVEL), shared, *p, (const V *)from, (V *)to);
 }
 
 template <typename V, typename I>
 static lsp_status start(lsp_ctx *ctx, const part_job *p, const void *from, void *const elements[2]) {
-    lsp_status status = LSP_OK;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_part_begin, 1, PART_NT, 0, *p));
     if (p->groups == 0) {
         return start_level<V, I, PART_ONLY>(ctx, p, from, elements[1]);
     }
     LSP_TRY((start_level<V, I, PART_FIRST>(ctx, p, from, elements[0])));
-    LSP_TRY((start_level<V, int32_t, PART_SECOND>(ctx, p, elements[0], elements[1])));
-done:
-    return status;
+    return start_level<V, int32_t, PART_SECOND>(ctx, p, elements[0], elements[1]);
 }
 
 template <typename I>
@@ -135,14 +124,12 @@ static lsp_status partition(lsp_ctx *ctx, const part_job *p, lsp_type index_type
 
 /* Takes scratch for all columns, and counts the elements of each bin. */
 static lsp_status begin(lsp_ctx *ctx, const gather_bins *bins, part_job *p, void *elements[2]) {
-    lsp_status status = LSP_OK;
     (void)cut_bins(ctx, bins, p);
     LSP_TRY(take(ctx, bins, p, elements));
 #define COUNT(I) count_bins<I>(ctx, p)
     LSP_TRY(GATHER_BY_INDEX(bins->index.type, COUNT));
 #undef COUNT
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The bins that the last level has made, for the kernels that fill them. */
@@ -163,7 +150,6 @@ static gather_stage stage_of(const gather_bins *bins, const part_job *p, void *e
 /* Elements whose addresses are not multiples of their size go one by one. */
 static lsp_status scatter_column(lsp_ctx *ctx, const gather_bins *bins, const part_job *p, void *const elements[2],
                                  const lsp_column *column) {
-    lsp_status status = LSP_OK;
     gather_move move = {};
     const gather_stage stage = stage_of(bins, p, elements[1]);
     if (gather_unit(column) != column->bytes) {
@@ -175,36 +161,27 @@ static lsp_status scatter_column(lsp_ctx *ctx, const gather_bins *bins, const pa
         return lsp_gather_move(ctx, &move, column);
     }
     LSP_TRY(partition(ctx, p, bins->index.type, column->bytes, column->from, elements));
-    LSP_TRY(lsp_gather_stage_fill(ctx, &stage, column->bytes, column));
-done:
-    return status;
+    return lsp_gather_stage_fill(ctx, &stage, column->bytes, column);
 }
 
 lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_column *columns, int64_t count) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     void *elements[2] = {NULL, NULL};
     part_job p;
     LSP_TRY(begin(ctx, bins, &p, elements));
     for (int64_t c = 0; c < count; c++) {
         LSP_TRY(scatter_column(ctx, bins, &p, elements, &columns[c]));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *owner) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     void *elements[2] = {NULL, NULL};
     gather_stage stage;
     part_job p;
     LSP_TRY(begin(ctx, bins, &p, elements));
     stage = stage_of(bins, &p, elements[1]);
     LSP_TRY(partition(ctx, &p, bins->index.type, sizeof *owner, NULL, elements));
-    LSP_TRY(lsp_gather_stage_own(ctx, &stage, owner));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_gather_stage_own(ctx, &stage, owner);
 }

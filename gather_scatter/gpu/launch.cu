@@ -13,13 +13,11 @@ static lsp_status refuse_recording(lsp_ctx *ctx) {
 }
 
 static lsp_status move_columns(lsp_ctx *ctx, const lsp_gather_job *job, const gather_move *move) {
-    lsp_status status = LSP_OK;
     const int passes = job->choice.strategy == LSP_STRATEGY_RESCAN ? job->choice.passes : 1;
     for (int64_t c = 0; c < job->args.column_count; c++) {
         LSP_TRY(lsp_gather_rescan(ctx, move, passes, &job->args.columns[c]));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the sample ---- */
@@ -30,7 +28,6 @@ static bool must_sample(const lsp_gather_job *job) {
 }
 
 static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, gather_gate *gate) {
-    lsp_status status = LSP_OK;
     unsigned *count = NULL;
     const double accesses = (double)(SAMPLE_WINDOWS * lsp_min(job->args.n, SAMPLE_WINDOW));
     const unsigned bytes = (unsigned)job->most_bytes;
@@ -43,14 +40,12 @@ static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list in
     gate->count = count;
     gate->limit = (unsigned)(job->choice.switch_lines * accesses);
     gate->above = true;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Moves by the chosen number of passes; if the model chose them without seeing the indices, the sample decides between
  * them and one. */
 static lsp_status run_moves(lsp_ctx *ctx, const lsp_gather_job *job, const gather_move *move) {
-    lsp_status status = LSP_OK;
     gather_move part = *move;
     lsp_gather_job once = *job;
     if (job->choice.strategy != LSP_STRATEGY_RESCAN || !must_sample(job) || lsp_cuda_recording(ctx)) {
@@ -60,9 +55,7 @@ static lsp_status run_moves(lsp_ctx *ctx, const lsp_gather_job *job, const gathe
     LSP_TRY(move_columns(ctx, job, &part));
     once.choice.strategy = LSP_STRATEGY_DIRECT;
     part.gate.above = false;
-    LSP_TRY(move_columns(ctx, &once, &part));
-done:
-    return status;
+    return move_columns(ctx, &once, &part);
 }
 
 /* ---- stage ---- */
@@ -76,19 +69,19 @@ static lsp_status run_stage(lsp_ctx *ctx, const lsp_gather_job *job, gather_list
     if (!lsp_gather_bins_fit(ctx, &bins) || (chosen && lsp_cuda_recording(ctx))) {
         return move_columns(ctx, job, &move);
     }
-    LSP_TRY(refuse_recording(ctx));
+    LSP_TRY_DONE(refuse_recording(ctx));
     if (must_sample(job)) {
-        LSP_TRY(sample(ctx, job, index, &bins.gate));
+        LSP_TRY_DONE(sample(ctx, job, index, &bins.gate));
     }
     status = lsp_gather_bins_run(ctx, &bins, job->args.columns, job->args.column_count);
     if (status == LSP_ERR_MEMORY && chosen) { /* nothing was started: direct needs no memory */
         return move_columns(ctx, job, &move);
     }
-    LSP_TRY(status);
+    LSP_TRY_DONE(status);
     if (bins.gate.count) {
         move.gate = bins.gate;
         move.gate.above = false;
-        LSP_TRY(move_columns(ctx, job, &move));
+        LSP_TRY_DONE(move_columns(ctx, job, &move));
     }
 done:
     return status;
@@ -108,7 +101,6 @@ static lsp_status run_by_strategy(lsp_ctx *ctx, const lsp_gather_job *job, gathe
 
 /* The owners of all destinations: through shared memory where that is wanted and possible, else by atomics. */
 static lsp_status find_owners(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, void *owner) {
-    lsp_status status = LSP_OK;
     gather_bins bins = {job->args.n, job->args.extent, index, lsp_cuda_fault(ctx), {}, 4};
     gather_gate below = {};
     if (job->choice.strategy != LSP_STRATEGY_STAGE || !lsp_gather_bins_fit(ctx, &bins)) {
@@ -120,15 +112,12 @@ static lsp_status find_owners(lsp_ctx *ctx, const lsp_gather_job *job, gather_li
         below.above = false;
         LSP_TRY(lsp_gather_owners(ctx, job, bins.fault, below, owner));
     }
-    LSP_TRY(lsp_gather_bins_owners(ctx, &bins, (int *)owner));
-done:
-    return status;
+    return lsp_gather_bins_owners(ctx, &bins, (int *)owner);
 }
 
 /* The highest position owns its destination. Then destinations fetch from their owners: random reads are twice as fast
  * as random writes. With far more destinations than positions the owners write instead. */
 static lsp_status run_last(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index) {
-    lsp_status status = LSP_OK;
     const lsp_gather_args *args = &job->args;
     const gather_list owners = {NULL, gather_list_type(args->n)};
     gather_move move = {};
@@ -145,17 +134,14 @@ static lsp_status run_last(lsp_ctx *ctx, const lsp_gather_job *job, gather_list 
         LSP_TRY(lsp_gather_winners(ctx, job, owner, winners));
         move = gather_whole_move(ctx, job, gather_list{winners, index.type}, false);
     }
-    LSP_TRY(move_columns(ctx, job, &move));
-done:
-    return status;
+    return move_columns(ctx, job, &move);
 }
 
 static bool is_integer(lsp_type type) { return type == LSP_I32 || type == LSP_I64; }
 
 /* Integers are added by atomics, in any order; floats in the order of their positions, which a sort finds. */
 static lsp_status run_add(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_gather_args *args = &job->args;
     const int passes = job->choice.strategy == LSP_STRATEGY_RESCAN ? job->choice.passes : 1;
     gather_order order = gather_order_for(job);
@@ -175,14 +161,11 @@ static lsp_status run_add(lsp_ctx *ctx, const lsp_gather_job *job, gather_list i
         }
         LSP_TRY(lsp_gather_sum(ctx, &order, args->n, args->extent, false, column));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_gather_run(lsp_ctx *ctx, const lsp_gather_job *job) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const gather_list index = {job->args.index, job->args.index_type};
     if (job->args.n == 0) {
         return LSP_OK;
@@ -194,7 +177,5 @@ lsp_status lsp_gather_run(lsp_ctx *ctx, const lsp_gather_job *job) {
     } else {
         LSP_TRY(run_by_strategy(ctx, job, index, lsp_cuda_fault(ctx)));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -65,7 +65,6 @@ lsp_status lsp_gather_move(lsp_ctx *ctx, const gather_move *move, const lsp_colu
 }
 
 lsp_status lsp_gather_rescan(lsp_ctx *ctx, const gather_move *move, int passes, const lsp_column *column) {
-    lsp_status status = LSP_OK;
     const int parts = passes > 1 ? passes : 1;
     gather_move part = *move;
     for (int p = 0; p < parts; p++) {
@@ -74,6 +73,5 @@ lsp_status lsp_gather_rescan(lsp_ctx *ctx, const gather_move *move, int passes, 
             LSP_TRY(lsp_gather_move(ctx, &part, column));
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }

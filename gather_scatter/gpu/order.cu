@@ -21,7 +21,6 @@ static lsp_status start_owner(lsp_ctx *ctx, const lsp_gather_job *job, long long
 }
 
 lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, gather_gate gate, void *owner) {
-    lsp_status status = LSP_OK;
     const bool narrow = job->args.index_type == LSP_I32, few = gather_list_type(job->args.n) == LSP_I32;
     if (job->args.extent > 0) {
         LSP_TRY(fill(ctx, owner, 0xFF, job->args.extent, lsp_type_bytes(gather_list_type(job->args.n))));
@@ -32,8 +31,7 @@ lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long 
                       : narrow ? start_owner<int32_t, long long>(ctx, job, fault, gate, owner)
                           : start_owner<long long, long long>(ctx, job, fault, gate, owner)));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename I, typename O>
@@ -55,8 +53,7 @@ lsp_status lsp_gather_winners(lsp_ctx *ctx, const lsp_gather_job *job, const voi
 }
 
 lsp_status lsp_gather_count_owned(lsp_ctx *ctx, gather_list owner, int64_t n, int64_t *owned) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     unsigned long long *count = NULL;
     *owned = 0;
     if (n == 0) {
@@ -68,10 +65,7 @@ lsp_status lsp_gather_count_owned(lsp_ctx *ctx, gather_list owner, int64_t n, in
                                                (const int32_t *)owner.at, n, count)
                                   : LSP_LAUNCH(ctx, kernel_count_owned<long long>, blocks_for(ctx, n), ORDER_NT, 0,
                                                (const long long *)owner.at, n, count));
-    LSP_TRY(lsp_cuda_read(ctx, owned, count, sizeof *owned));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_read(ctx, owned, count, sizeof *owned);
 }
 
 /* ---- order ---- */
@@ -93,7 +87,6 @@ static lsp_status start_keys(lsp_ctx *ctx, const lsp_gather_job *job, const void
 
 lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
                            const gather_order *order) {
-    lsp_status status = LSP_OK;
     const bool narrow = index.type == LSP_I32, few = order->key_bytes == 4;
     lsp_segsort_args sort = {};
     if (job->args.n == 0) {
@@ -112,16 +105,13 @@ lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list 
     sort.end_bit = lsp_max(lsp_bits((uint64_t)job->args.extent), 1);
     sort.flags = LSP_SORT_GLOBAL_POSITIONS;
     sort.where = LSP_CUDA;
-    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
-done:
-    return status;
+    return lsp_segsort(ctx, &sort, NULL);
 }
 
 /* ---- the first index outside ---- */
 
 lsp_status lsp_gather_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_gather_args *args = &job->args;
     unsigned long long *first = NULL;
     int32_t narrow = 0;
@@ -143,7 +133,5 @@ lsp_status lsp_gather_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t 
     } else if (*bad >= 0) {
         LSP_TRY(lsp_cuda_read(ctx, index, (const int64_t *)args->index + *bad, sizeof *index));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

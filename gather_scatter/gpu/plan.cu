@@ -38,7 +38,6 @@ static void fall_back(lsp_gather_plan *plan, const char *why) {
 
 /* A copy of the indices, without those that lose. */
 static lsp_status copy_indices(lsp_gather_plan *plan, const void *owner) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     plan_parts *parts = parts_of(plan);
     const lsp_gather_job *job = &plan->job;
@@ -53,8 +52,7 @@ static lsp_status copy_indices(lsp_gather_plan *plan, const void *owner) {
     if (plan->info.strategy == LSP_STRATEGY_RESCAN) {
         parts->passes = job->choice.passes;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- plans that go by destination ---- */
@@ -69,20 +67,17 @@ static lsp_status stage_map(lsp_gather_plan *plan, gather_list map, int64_t sour
 }
 
 static lsp_status prepare_gather(lsp_gather_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_gather_args *args = &plan->job.args;
     bool fits = false;
     if (plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
         LSP_TRY(stage_map(plan, gather_list{args->index, args->index_type}, args->extent, args->n, args->n, &fits));
         if (fits) {
             parts_of(plan)->way = WAY_STAGE;
-            goto done;
+            return LSP_OK;
         }
         fall_back(plan, "there are too many elements, or too few for tiles and bins");
     }
-    LSP_TRY(copy_indices(plan, NULL));
-done:
-    return status;
+    return copy_indices(plan, NULL);
 }
 
 /* The inverted map, by the faster way. */
@@ -97,7 +92,6 @@ static lsp_status find_owners(lsp_gather_plan *plan, void *owner) {
 
 /* owner: the inverted map, on the GPU. Takes it over by setting *owner to NULL. */
 static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *done_so) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     plan_parts *parts = parts_of(plan);
     const lsp_gather_args *args = &plan->job.args;
@@ -120,8 +114,7 @@ static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *do
     if (!*done_so && plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
         fall_back(plan, "there are too many elements, or too few for tiles and bins");
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status prepare_scatter(lsp_gather_plan *plan) {
@@ -133,12 +126,12 @@ static lsp_status prepare_scatter(lsp_gather_plan *plan) {
     bool prepared = false;
     void *owner = NULL;
     if (last || strategy == LSP_STRATEGY_STAGE || strategy == LSP_STRATEGY_INVERT) {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, args->extent, lsp_type_bytes(gather_list_type(args->n)), &owner));
-        LSP_TRY(find_owners(plan, owner));
-        LSP_TRY(prepare_inverted(plan, &owner, &prepared));
+        LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, args->extent, lsp_type_bytes(gather_list_type(args->n)), &owner));
+        LSP_TRY_DONE(find_owners(plan, owner));
+        LSP_TRY_DONE(prepare_inverted(plan, &owner, &prepared));
     }
     if (!prepared) {
-        LSP_TRY(copy_indices(plan, last ? owner : NULL));
+        LSP_TRY_DONE(copy_indices(plan, last ? owner : NULL));
     }
 done:
     lsp_free(ctx, owner);
@@ -146,7 +139,6 @@ done:
 }
 
 static lsp_status prepare_add(lsp_gather_plan *plan) {
-    lsp_status status = LSP_OK;
     plan_parts *parts = parts_of(plan);
     const lsp_gather_args *args = &plan->job.args;
     gather_order *order = &parts->order;
@@ -161,17 +153,15 @@ static lsp_status prepare_add(lsp_gather_plan *plan) {
             stage_map(plan, gather_list{order->position, gather_list_type(args->n)}, args->n, args->n, args->n, &fits));
         if (!fits) {
             fall_back(plan, "there are too many elements, or too few for tiles and bins");
-            goto done;
+            return LSP_OK;
         }
         LSP_TRY(allocate(plan, args->n, plan->job.most_bytes, &parts->moved));
         parts->way = WAY_STAGED_SUM;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status make_plan(lsp_gather_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_gather_args *args = &plan->job.args;
     if (args->n == 0) {
         return LSP_OK;
@@ -180,17 +170,14 @@ static lsp_status make_plan(lsp_gather_plan *plan) {
     *parts_of(plan) = plan_parts{};
     parts_of(plan)->passes = 1;
     plan->info.plan_bytes += (int64_t)sizeof(plan_parts);
-    LSP_TRY(!plan->job.scatter              ? prepare_gather(plan)
-            : args->rule == LSP_SCATTER_ADD ? prepare_add(plan)
-                                            : prepare_scatter(plan));
-done:
-    return status;
+    return !plan->job.scatter              ? prepare_gather(plan)
+           : args->rule == LSP_SCATTER_ADD ? prepare_add(plan)
+                                           : prepare_scatter(plan);
 }
 
 /* ---- calls ---- */
 
 static lsp_status execute_column(lsp_gather_plan *plan, const lsp_column *column) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const plan_parts *parts = parts_of(plan);
     lsp_column half = *column;
@@ -208,17 +195,14 @@ static lsp_status execute_column(lsp_gather_plan *plan, const lsp_column *column
         half.from = parts->moved;
         LSP_TRY(lsp_gather_sum(ctx, &parts->order, plan->job.args.n, plan->job.args.extent, true, &half));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {
-    lsp_status status = LSP_OK;
     for (int64_t c = 0; plan->parts && c < count; c++) {
         LSP_TRY(execute_column(plan, &columns[c]));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void free_plan(lsp_gather_plan *plan) {

@@ -84,7 +84,6 @@ bool lsp_gather_stage_fits(lsp_ctx *ctx, int64_t sources, int64_t dests, int64_t
 
 template <typename I>
 static lsp_status make_runs(lsp_ctx *ctx, const gather_stage *stage, const void *map, int64_t *lengths) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_allow_shared(ctx, kernel_count_runs<I>, (size_t)runs_bytes(stage)));
     LSP_TRY(lsp_allow_shared(ctx, kernel_write_runs<I>, (size_t)runs_bytes(stage)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_runs<I>, stage->bins, RUNS_NT, (size_t)stage->tiles * 4, *stage,
@@ -93,10 +92,8 @@ static lsp_status make_runs(lsp_ctx *ctx, const gather_stage *stage, const void 
     LSP_TRY(lsp_cuda_scan_there(ctx, stage->bin_begin + 1, stage->bins, NULL));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_begins, lsp_blocks_for(ctx, stage->tiles + 1, RUNS_NT, 1), RUNS_NT, 0, *stage,
                        lengths));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_runs<I>, stage->bins, RUNS_NT, (size_t)runs_bytes(stage), *stage,
-                       (const I *)map, lengths));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_write_runs<I>, stage->bins, RUNS_NT, (size_t)runs_bytes(stage), *stage,
+                      (const I *)map, lengths);
 }
 
 static lsp_status allocate(lsp_ctx *ctx, int64_t count, size_t item_bytes, void **memory, int64_t *bytes) {
@@ -106,8 +103,7 @@ static lsp_status allocate(lsp_ctx *ctx, int64_t count, size_t item_bytes, void 
 
 lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_bytes, gather_stage *stage,
                                  int64_t *bytes) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t count = stage->tiles * stage->bins, moved = stage->moved;
     cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
     int64_t *lengths = NULL;
@@ -124,9 +120,7 @@ lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_byte
 #define MAKE(I) make_runs<I>(ctx, stage, map.at, lengths)
     LSP_TRY(GATHER_BY_INDEX(map.type, MAKE));
 #undef MAKE
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 void lsp_gather_stage_free(lsp_ctx *ctx, gather_stage *stage) {
@@ -143,14 +137,11 @@ void lsp_gather_stage_free(lsp_ctx *ctx, gather_stage *stage) {
 
 template <typename U, bool ONE, bool MARKS>
 static lsp_status start_bins(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column) {
-    lsp_status status = LSP_OK;
     const size_t shared = (size_t)stage->sizes.bin * (column->bytes + MARKS);
     void (*kernel)(gather_stage, const U *, U *, unsigned) = kernel_bins<U, ONE, MARKS>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, stage->bins, stage->sizes.threads, shared, *stage, (const U *)stage->staged,
-                       (U *)column->to, (unsigned)(column->bytes / sizeof(U))));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel, stage->bins, stage->sizes.threads, shared, *stage, (const U *)stage->staged,
+                      (U *)column->to, (unsigned)(column->bytes / sizeof(U)));
 }
 
 template <typename U, bool ONE>
@@ -160,14 +151,11 @@ static lsp_status start_fill(lsp_ctx *ctx, const gather_stage *stage, const lsp_
 
 template <typename U, bool ONE>
 static lsp_status start_tiles(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column) {
-    lsp_status status = LSP_OK;
     const size_t shared = (size_t)stage->sizes.tile * column->bytes;
     void (*kernel)(gather_stage, const U *, U *, unsigned) = kernel_tiles<U, ONE>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, stage->tiles, stage->sizes.threads, shared, *stage, (const U *)column->from,
-                       (U *)stage->staged, (unsigned)(column->bytes / sizeof(U))));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel, stage->tiles, stage->sizes.threads, shared, *stage, (const U *)column->from,
+                      (U *)stage->staged, (unsigned)(column->bytes / sizeof(U)));
 }
 
 lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column) {
@@ -185,20 +173,14 @@ static lsp_status gather_tiles(lsp_ctx *ctx, const gather_stage *stage, size_t u
 }
 
 lsp_status lsp_gather_stage_own(lsp_ctx *ctx, const gather_stage *stage, int *owner) {
-    lsp_status status = LSP_OK;
     const size_t shared = (size_t)stage->sizes.bin * sizeof *owner;
     LSP_TRY(lsp_allow_shared(ctx, kernel_own, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_own, stage->bins, stage->sizes.threads, shared, *stage,
-                       (const unsigned *)stage->staged, owner));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_own, stage->bins, stage->sizes.threads, shared, *stage,
+                      (const unsigned *)stage->staged, owner);
 }
 
 lsp_status lsp_gather_stage_run(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column) {
-    lsp_status status = LSP_OK;
     const size_t unit = gather_unit(column);
     LSP_TRY(gather_tiles(ctx, stage, unit, column));
-    LSP_TRY(lsp_gather_stage_fill(ctx, stage, unit, column));
-done:
-    return status;
+    return lsp_gather_stage_fill(ctx, stage, unit, column);
 }

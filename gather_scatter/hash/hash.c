@@ -7,7 +7,6 @@
 static const double default_load = 0.5, least_load = 0.05;
 
 static lsp_status check_args(lsp_ctx *ctx, const lsp_hash_args *args) {
-    lsp_status status = LSP_OK;
     const int64_t most = (INT64_C(1) << LSP_HASH_BEGIN_BITS) - 1;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the table are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_hash_args", args->reserved));
@@ -32,8 +31,7 @@ static lsp_status check_args(lsp_ctx *ctx, const lsp_hash_args *args) {
     LSP_REQUIRE((uintptr_t)args->keys % lsp_type_bytes(args->key_type) == 0, LSP_ERR_ARGUMENT,
                 "the keys of %zu bytes lie at %p, which is no multiple of that", lsp_type_bytes(args->key_type),
                 args->keys);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Sorts mixed keys with their values, or positions. Missing or misaligned values are refused here. */
@@ -59,9 +57,10 @@ static lsp_status list_distinct(lsp_hash *table, const int64_t *counts) {
     void *sorted = table->keys;
     table->keys = NULL;
     lsp_hash_view *view = &table->view;
-    LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct, view->wide_keys ? 8 : 4, &table->keys));
-    LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct + 1, 8, &table->heads));
-    LSP_TRY(lsp_hash_backend_of(table->where)->compact(table->ctx, sorted, view, counts, table->keys, table->heads));
+    LSP_TRY_DONE(lsp_alloc(table->ctx, table->where, view->distinct, view->wide_keys ? 8 : 4, &table->keys));
+    LSP_TRY_DONE(lsp_alloc(table->ctx, table->where, view->distinct + 1, 8, &table->heads));
+    LSP_TRY_DONE(
+        lsp_hash_backend_of(table->where)->compact(table->ctx, sorted, view, counts, table->keys, table->heads));
     view->heads = table->heads;
     view->keys = table->keys;
 done:
@@ -71,7 +70,6 @@ done:
 
 /* Makes the buckets of the sorted keys. */
 static lsp_status make_lines(lsp_hash *table, double load) {
-    lsp_status status = LSP_OK;
     lsp_hash_view *view = &table->view;
     const int slots = lsp_hash_slots(view->kind);
     const double wanted = (double)view->distinct / (slots * (load > 0 ? load : default_load));
@@ -79,16 +77,15 @@ static lsp_status make_lines(lsp_hash *table, double load) {
     LSP_TRY(lsp_alloc(table->ctx, table->where, view->buckets, LSP_HASH_LINE, &table->lines));
     LSP_TRY(lsp_hash_backend_of(table->where)->fill_lines(table->ctx, view, table->lines));
     view->lines = table->lines;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status build(lsp_hash *table, const lsp_hash_args *args) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = table->ctx;
     lsp_hash_view *view = &table->view;
     const lsp_hash_backend *backend = lsp_hash_backend_of(args->where);
-    const size_t key_bytes = lsp_type_bytes(args->key_type), mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
+    const size_t key_bytes = lsp_type_bytes(args->key_type);
     void *mixed = NULL, *counts = NULL;
     LSP_TRY(lsp_scratch_at(ctx, args->where, lsp_hash_tiles(args->n), sizeof(int64_t), &counts));
     LSP_TRY(lsp_scratch_at(ctx, args->where, args->n, key_bytes, &mixed));
@@ -108,10 +105,7 @@ static lsp_status build(lsp_hash *table, const lsp_hash_args *args) {
     if (repeated) {
         LSP_TRY(list_distinct(table, counts));
     }
-    LSP_TRY(make_lines(table, args->load));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return make_lines(table, args->load);
 }
 
 static void note_facts(lsp_hash *table) {
@@ -136,9 +130,9 @@ lsp_status lsp_hash_build(lsp_ctx *ctx, const lsp_hash_args *args, lsp_hash **ta
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(table != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
-    LSP_TRY(check_args(ctx, args));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(table != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
+    LSP_TRY_DONE(check_args(ctx, args));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     made->where = args->where;
     lsp_hash_view *view = &made->view;
     view->wide_keys = lsp_type_bytes(args->key_type) == 8;
@@ -146,7 +140,7 @@ lsp_status lsp_hash_build(lsp_ctx *ctx, const lsp_hash_args *args, lsp_hash **ta
     view->value_bytes = (int)args->value_bytes;
     view->seed = args->seed;
     view->n = args->n;
-    LSP_TRY(build(made, args));
+    LSP_TRY_DONE(build(made, args));
     note_facts(made);
     *table = made;
 done:

@@ -8,7 +8,6 @@
 typedef enum search_kind { FIND, COUNT, ALL, SOME } search_kind;
 
 static lsp_status check_probes(lsp_hash *table, const lsp_hash_probes *probes, search_kind kind, const int64_t *total) {
-    lsp_status status = LSP_OK;
     if (table == NULL || table->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -39,24 +38,17 @@ static lsp_status check_probes(lsp_hash *table, const lsp_hash_probes *probes, s
     LSP_TRY(lsp_check_arrays(ctx, arrays, (int)(sizeof arrays / sizeof *arrays)));
     LSP_REQUIRE(!lists || table->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: matches cannot be counted there");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_hash_find(lsp_hash *table, const lsp_hash_probes *probes) {
-    lsp_status status = LSP_OK;
     LSP_TRY(check_probes(table, probes, FIND, NULL));
-    LSP_TRY(probes->n > 0 ? lsp_hash_backend_of(table->where)->find(table->ctx, &table->view, probes) : LSP_OK);
-done:
-    return status;
+    return probes->n > 0 ? lsp_hash_backend_of(table->where)->find(table->ctx, &table->view, probes) : LSP_OK;
 }
 
 lsp_status lsp_hash_count(lsp_hash *table, const lsp_hash_probes *probes) {
-    lsp_status status = LSP_OK;
     LSP_TRY(check_probes(table, probes, COUNT, NULL));
-    LSP_TRY(lsp_hash_backend_of(table->where)->count(table->ctx, &table->view, probes, probes->offsets, NULL));
-done:
-    return status;
+    return lsp_hash_backend_of(table->where)->count(table->ctx, &table->view, probes, probes->offsets, NULL);
 }
 
 /* The number of all matches, on the host. */
@@ -79,7 +71,6 @@ static lsp_status copy_offsets(const lsp_hash *table, int64_t *to, const int64_t
 /* Steps three and four: the number of all matches, and their values. Offsets and `at` are scratch for the probes. */
 static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, int64_t *offsets, uint64_t *at,
                                int64_t *total) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = table->ctx;
     const lsp_hash_backend *backend = lsp_hash_backend_of(table->where);
     int64_t all = 0;
@@ -93,9 +84,7 @@ static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, i
     if (all > 0 && table->info.value_bytes > 0) {
         LSP_TRY(backend->fetch(ctx, &table->view, probes, offsets, at, all));
     }
-    LSP_TRY(copy_offsets(table, probes->offsets, offsets, probes->n + 1));
-done:
-    return status;
+    return copy_offsets(table, probes->offsets, offsets, probes->n + 1);
 }
 
 lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *probes, int64_t *total) {
@@ -106,18 +95,15 @@ lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *probes, int
     lsp_ctx *ctx = table->ctx;
     const size_t mark = lsp_scratch_mark(ctx);
     void *offsets, *at;
-    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n + 1, sizeof(int64_t), &offsets));
-    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n, sizeof(uint64_t), &at));
-    LSP_TRY(list_matches(table, probes, offsets, at, total));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, table->where, probes->n + 1, sizeof(int64_t), &offsets));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, table->where, probes->n, sizeof(uint64_t), &at));
+    LSP_TRY_DONE(list_matches(table, probes, offsets, at, total));
 done:
     lsp_scratch_release(ctx, mark);
     return status;
 }
 
 lsp_status lsp_hash_find_some(lsp_hash *table, const lsp_hash_probes *probes) {
-    lsp_status status = LSP_OK;
     LSP_TRY(check_probes(table, probes, SOME, NULL));
-    LSP_TRY(lsp_hash_backend_of(table->where)->some(table->ctx, &table->view, probes));
-done:
-    return status;
+    return lsp_hash_backend_of(table->where)->some(table->ctx, &table->view, probes);
 }

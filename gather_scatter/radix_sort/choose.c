@@ -16,7 +16,6 @@ typedef struct radix_device {
 } radix_device;
 
 static lsp_status look_at_device(lsp_ctx *ctx, const lsp_segsort_args *segment, radix_device *device) {
-    lsp_status status = LSP_OK;
     const bool wide = lsp_type_bytes(segment->key_type) > 4;
     lsp_cache_figures figures;
     LSP_TRY(lsp_cache_model_figures(ctx, &figures));
@@ -28,12 +27,10 @@ static lsp_status look_at_device(lsp_ctx *ctx, const lsp_segsort_args *segment, 
         device->tile_items = wide ? 3072 : segment->value_bytes > 4 ? 4608 : 6144;
         device->finished_items = 1 << 14;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *segment, lsp_radix_choice *choice) {
-    lsp_status status = LSP_OK;
     radix_device device;
     const int64_t key = (int64_t)lsp_type_bytes(segment->key_type), item = key + (int64_t)segment->value_bytes;
     const int width = segment->end_bit > 0 ? segment->end_bit - segment->begin_bit : 8 * (int)key;
@@ -63,6 +60,5 @@ lsp_status lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *segment, lsp_r
     snprintf(choice->reason, sizeof choice->reason,
              "%d bits make partitions of at most %d items: %d phases of at most %d bits take least, %.3g ms", bits,
              (int)LSP_SPLIT_WANTED, choice->phases, choice->bits, 1e3 * choice->seconds);
-done:
-    return status;
+    return LSP_OK;
 }

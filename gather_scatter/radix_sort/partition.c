@@ -16,18 +16,15 @@ static bool has_keys(const lsp_partition_args *args) {
 }
 
 static lsp_status check_offsets(lsp_ctx *ctx, const lsp_partition_args *args) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(args->offsets == NULL || args->offset_type == LSP_I32 || args->offset_type == LSP_I64, LSP_ERR_ARGUMENT,
                 "offsets of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(args->offset_type));
     LSP_REQUIRE(args->offsets == NULL || args->offset_type == LSP_I64 || args->n <= INT32_MAX, LSP_ERR_OVERFLOW,
                 "offsets of %lld items do not fit LSP_I32", (long long)args->n);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Refuses sizes of values that are not offered, and arrays that are missing, misaligned or overlap. */
 static lsp_status check_items(lsp_ctx *ctx, const lsp_partition_args *args, int64_t buckets) {
-    lsp_status status = LSP_OK;
     const size_t value = args->value_bytes, key = lsp_type_bytes(args->key_type);
     const bool positions = (args->flags & LSP_SORT_POSITIONS) != 0;
     const int64_t n = args->n, keys = has_keys(args) ? n : 0, values = value > 0 ? n : 0;
@@ -45,13 +42,10 @@ static lsp_status check_items(lsp_ctx *ctx, const lsp_partition_args *args, int6
                 "values are given, but value_bytes is 0");
     LSP_REQUIRE(!positions || value == 4 || value == 8, LSP_ERR_ARGUMENT, "positions of %zu bytes: 4 or 8 are offered",
                 value);
-    LSP_TRY(lsp_check_arrays(ctx, arrays, (int)(sizeof arrays / sizeof *arrays)));
-done:
-    return status;
+    return lsp_check_arrays(ctx, arrays, (int)(sizeof arrays / sizeof *arrays));
 }
 
 static lsp_status check_partition(lsp_ctx *ctx, const lsp_partition_args *args, int64_t *buckets) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the partition are NULL");
     const bool numbered = by_numbers(args);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_partition_args", args->reserved));
@@ -80,9 +74,7 @@ static lsp_status check_partition(lsp_ctx *ctx, const lsp_partition_args *args, 
                 "work on the stream is being recorded into a graph: a partition cannot be recorded");
     *buckets = numbered ? args->buckets : INT64_C(1) << (args->end_bit - args->begin_bit);
     LSP_TRY(check_offsets(ctx, args));
-    LSP_TRY(check_items(ctx, args, *buckets));
-done:
-    return status;
+    return check_items(ctx, args, *buckets);
 }
 
 /* ---- moving ---- */
@@ -106,16 +98,13 @@ static lsp_segsort_args sort_of(const lsp_partition_args *args) {
 
 /* Moves keys by their bits; offsets follow from the moved keys. */
 static lsp_status partition_by_bits(lsp_ctx *ctx, const lsp_partition_args *args, lsp_bucket_search search) {
-    lsp_status status = LSP_OK;
     const lsp_segsort_args sort = sort_of(args);
     LSP_TRY(lsp_segsort(ctx, &sort, NULL));
     search.sorted = args->keys_out;
     search.wide = sort.key_type == LSP_U64;
     search.shift = args->begin_bit;
     search.mask = (uint64_t)search.buckets - 1;
-    LSP_TRY(lsp_bucket_offsets(ctx, &search, args->where));
-done:
-    return status;
+    return lsp_bucket_offsets(ctx, &search, args->where);
 }
 
 /* Moves keys and values by their positions in the order of the buckets. */
@@ -139,7 +128,6 @@ static lsp_status move_both(lsp_ctx *ctx, const lsp_partition_args *args, const 
 /* Sorts the bucket numbers, with the keys, the values or positions as their values. Keys and values together move by
  * positions. */
 static lsp_status partition_by_numbers(lsp_ctx *ctx, const lsp_partition_args *args, lsp_bucket_search search) {
-    lsp_status status = LSP_OK;
     const bool both = has_keys(args) && args->value_bytes > 0;
     const bool wanted = (args->flags & LSP_SORT_POSITIONS) != 0;
     const size_t width = wanted ? args->value_bytes : args->n <= INT32_MAX ? 4 : 8;
@@ -172,25 +160,19 @@ static lsp_status partition_by_numbers(lsp_ctx *ctx, const lsp_partition_args *a
     }
     search.sorted = numbers;
     search.mask = UINT64_MAX;
-    LSP_TRY(lsp_bucket_offsets(ctx, &search, args->where));
-done:
-    return status;
+    return lsp_bucket_offsets(ctx, &search, args->where);
 }
 
 lsp_status lsp_partition(lsp_ctx *ctx, const lsp_partition_args *args) {
-    lsp_status status = LSP_OK;
     int64_t buckets = 0;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_TRY(check_partition(ctx, args, &buckets));
     const lsp_bucket_search search = {
         .n = args->n, .buckets = buckets, .offsets = args->offsets, .offset_type = args->offset_type};
-    LSP_TRY(by_numbers(args) ? partition_by_numbers(ctx, args, search) : partition_by_bits(ctx, args, search));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return by_numbers(args) ? partition_by_numbers(ctx, args, search) : partition_by_bits(ctx, args, search);
 }
 
 /* ---- offsets of buckets ---- */

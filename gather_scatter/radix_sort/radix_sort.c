@@ -37,7 +37,6 @@ static lsp_segsort_args as_segment(const lsp_radix_sort_args *args) {
  * of phases. */
 static lsp_status prepare(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_segsort_args *segment, int64_t *bytes,
                           lsp_radix_choice *choice) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the radix sort are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_radix_sort_args", args->reserved));
     LSP_REQUIRE(args->value_bytes > 0 || (args->values == NULL && args->values_out == NULL), LSP_ERR_ARGUMENT,
@@ -49,8 +48,7 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_seg
     LSP_REQUIRE(args->where == LSP_HOST || lsp_segsort_cuda.bytes(ctx, segment, lsp_max(args->n, 1), bytes),
                 LSP_ERR_MEMORY, "%lld items need more scratch than can be addressed", (long long)args->n);
     *bytes = lsp_ceil_div(*bytes, 64) * 64; /* aligns the spare keys behind it */
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Bytes for sorted keys that the caller does not want: the sort needs an array for them. */
@@ -77,17 +75,16 @@ static lsp_status sort_with_scratch(lsp_ctx *ctx, const lsp_segsort_args *segmen
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
     void *scratch;
-    LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-                "work on the stream is being recorded into a graph: only a plan made before can sort there");
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes + spare_bytes(segment), 1, &scratch));
-    LSP_TRY(sort_on_gpu(ctx, *segment, bits, scratch, bytes));
+    LSP_REQUIRE_DONE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                     "work on the stream is being recorded into a graph: only a plan made before can sort there");
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, bytes + spare_bytes(segment), 1, &scratch));
+    LSP_TRY_DONE(sort_on_gpu(ctx, *segment, bits, scratch, bytes));
 done:
     lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
     return status;
 }
 
 lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_radix_sort_info *info) {
-    lsp_status status = LSP_OK;
     lsp_segsort_args segment;
     lsp_radix_choice choice;
     int64_t bytes;
@@ -100,8 +97,7 @@ lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_rad
     if (info != NULL) {
         *info = info_of(&choice);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- plans ---- */
@@ -115,16 +111,16 @@ lsp_status lsp_radix_sort_plan_create(lsp_ctx *ctx, const lsp_radix_sort_args *a
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(prepare(ctx, args, &segment, &bytes, &choice));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     made->shape = *args;
     made->choice = choice;
     made->sort_bytes = bytes;
     made->info = info_of(&choice);
     if (args->where == LSP_CUDA) {
         made->info.scratch_bytes = bytes + spare_bytes(&segment);
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, made->info.scratch_bytes, 1, &made->scratch));
+        LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, made->info.scratch_bytes, 1, &made->scratch));
     }
     lsp_log(ctx, "radix sort: %lld items, %d phases: %s", (long long)args->n, choice.phases, choice.reason);
     *plan = made;
@@ -163,7 +159,6 @@ static lsp_status check_shape(lsp_ctx *ctx, const lsp_radix_sort_args *shape, co
 }
 
 lsp_status lsp_radix_sort_execute(lsp_radix_sort_plan *plan, const lsp_radix_sort_args *args) {
-    lsp_status status = LSP_OK;
     lsp_segsort_args segment;
     lsp_radix_choice choice;
     int64_t bytes;
@@ -181,7 +176,5 @@ lsp_status lsp_radix_sort_execute(lsp_radix_sort_plan *plan, const lsp_radix_sor
                 "the table of the sort has changed since the plan was made: %lld bytes of scratch are needed, the plan "
                 "has %lld",
                 (long long)bytes, (long long)plan->sort_bytes);
-    LSP_TRY(sort_on_gpu(ctx, segment, plan->choice.bits, plan->scratch, plan->sort_bytes));
-done:
-    return status;
+    return sort_on_gpu(ctx, segment, plan->choice.bits, plan->scratch, plan->sort_bytes);
 }

@@ -48,7 +48,6 @@ static void stack_rows(void *data, int64_t begin, int64_t end) {
 
 /* P = row i of A, then row i of B, for each i; values are places. */
 static lsp_status stack(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr *P) {
-    lsp_status status = LSP_OK;
     const lsp_csr_types types = {.val_type = lsp_place_type(wide), .place = lsp_place_of(A->where)};
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz + B->nnz, &types, P));
     if (A->where == LSP_CUDA) {
@@ -56,8 +55,7 @@ static lsp_status stack(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool w
     }
     lsp_for_shares(ctx, A->rows, least_share, stack_starts, &(stacking){.A = A, .B = B, .P = P});
     lsp_csr_for_rows(ctx, P, stack_rows, &(stacking){.A = A, .B = B, .P = P});
-done:
-    return status;
+    return LSP_OK;
 }
 
 typedef struct taking {
@@ -91,7 +89,6 @@ static void take_rows(void *data, int64_t begin, int64_t end) {
 
 /* lsp_csr_take_heads_cuda, on either device. */
 static lsp_status take_heads(lsp_ctx *ctx, taking *t, void **starts, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     const lsp_csr *P = t->P;
     if (P->where == LSP_CUDA) {
         return lsp_csr_on_gpu.csr_take_heads(ctx, P, t->heads, t->counts, t->wide, starts, C);
@@ -107,8 +104,7 @@ static lsp_status take_heads(lsp_ctx *ctx, taking *t, void **starts, lsp_csr *C)
     }
     t->C = C;
     lsp_csr_for_rows(ctx, P, take_rows, t);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Makes the plan's structure and sources. */
@@ -121,13 +117,13 @@ static lsp_status merge(lsp_csr_add_plan *plan, const lsp_csr *A, const lsp_csr 
     lsp_csr P = {0};
     void *heads, *counts;
     plan->C.nnz = 0;
-    LSP_TRY(stack(ctx, A, B, plan->from.wide, &P));
+    LSP_TRY_DONE(stack(ctx, A, B, plan->from.wide, &P));
     const size_t bytes = lsp_type_bytes(P.rowptr_type);
-    LSP_TRY(lsp_scratch_at(ctx, A->where, P.nnz, bytes, &heads));
-    LSP_TRY(lsp_scratch_at(ctx, A->where, P.rows, bytes, &counts));
-    LSP_TRY(lsp_csr_sort_runs(ctx, &P, heads, counts));
-    LSP_TRY(take_heads(ctx, &(taking){.P = &P, .heads = heads, .counts = counts, .wide = plan->from.wide},
-                       valued ? &plan->from.starts : NULL, &plan->C));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, A->where, P.nnz, bytes, &heads));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, A->where, P.rows, bytes, &counts));
+    LSP_TRY_DONE(lsp_csr_sort_runs(ctx, &P, heads, counts));
+    LSP_TRY_DONE(take_heads(ctx, &(taking){.P = &P, .heads = heads, .counts = counts, .wide = plan->from.wide},
+                            valued ? &plan->from.starts : NULL, &plan->C));
     plan->C.val_type = val_type;
     if (valued) {
         plan->from.sources = P.val;
@@ -146,9 +142,9 @@ lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s) {
     C->val_type = lsp_common_type(s->A->val_type, s->B->val_type);
     once.from.nnz_a = s->A->nnz;
     once.from.wide = lsp_place_is_wide(s->A->nnz + s->B->nnz);
-    LSP_TRY(merge(&once, s->A, s->B));
-    LSP_TRY(lsp_alloc(ctx, C->where, C->nnz, lsp_type_bytes(C->val_type), &C->val));
-    LSP_TRY(lsp_csr_sum_values(ctx, &(lsp_csr_sum){s->A, s->B, C, s->alpha, s->beta, &once.from}));
+    LSP_TRY_DONE(merge(&once, s->A, s->B));
+    LSP_TRY_DONE(lsp_alloc(ctx, C->where, C->nnz, lsp_type_bytes(C->val_type), &C->val));
+    LSP_TRY_DONE(lsp_csr_sum_values(ctx, &(lsp_csr_sum){s->A, s->B, C, s->alpha, s->beta, &once.from}));
     *s->C = *C;
     *C = (lsp_csr){0};
 done:
@@ -162,7 +158,6 @@ done:
 
 /* Have A and B one pattern, whose rows ascend strictly? */
 static lsp_status find_equal(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool *equal) {
-    lsp_status status = LSP_OK;
     const lsp_csr a = pattern_of(A), b = pattern_of(B);
     lsp_csr_difference d;
     int64_t row = 0;
@@ -174,19 +169,15 @@ static lsp_status find_equal(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, b
         LSP_TRY(lsp_csr_compare(ctx, &a, &b, &d));
         *equal = d.same_pattern;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_TRY(lsp_csr_check_header(ctx, "B", B));
     LSP_TRY(lsp_csr_check_addends(ctx, A, B));
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_there(ctx, "B", B));
-done:
-    return status;
+    return lsp_csr_check_there(ctx, "B", B);
 }
 
 lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr_add_plan **plan) {
@@ -196,21 +187,21 @@ lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
         return LSP_ERR_ARGUMENT;
     }
     lsp_csr_types fit;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(check_operands(ctx, A, B));
-    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, NULL, &fit));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(check_operands(ctx, A, B));
+    LSP_TRY_DONE(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, NULL, &fit));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     made->A = lsp_csr_outline(A);
     made->B = lsp_csr_outline(B);
     made->C = lsp_csr_outline(A);
     made->C.rowptr_type = fit.rowptr_type;
     made->C.col_type = fit.col_type;
     made->C.val_type = lsp_common_type(A->val_type, B->val_type);
-    LSP_TRY(find_equal(ctx, A, B, &made->equal));
+    LSP_TRY_DONE(find_equal(ctx, A, B, &made->equal));
     if (!made->equal) {
         made->from.nnz_a = A->nnz;
         made->from.wide = wide || lsp_place_is_wide(A->nnz + B->nnz);
-        LSP_TRY(merge(made, A, B));
+        LSP_TRY_DONE(merge(made, A, B));
     }
     *plan = made;
     made = NULL;

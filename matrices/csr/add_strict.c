@@ -21,7 +21,6 @@ static void add_rows(void *data, int64_t begin, int64_t end) {
 }
 
 static lsp_status add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = s->A;
     lsp_csr_types fit;
     *done = false;
@@ -29,7 +28,7 @@ static lsp_status add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *type
     if (!s->equal_rowptr || A->nnz == 0 || A->cols == 0 || A->val_type != s->B->val_type || A->val_type == LSP_C64 ||
         A->rowptr_type != A->col_type || A->rowptr_type != fit.rowptr_type || A->col_type != fit.col_type ||
         s->B->col_type != fit.col_type) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, types, s->C));
     s->bypass = A->nnz * (int64_t)(lsp_type_bytes(A->col_type) + lsp_type_bytes(A->val_type)) >= bypass_from;
@@ -39,8 +38,7 @@ static lsp_status add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *type
         lsp_csr_free(ctx, s->C);
         s->bad = 0;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- others ---- */
@@ -59,7 +57,6 @@ static bool fits_twice(lsp_ctx *ctx, const addition *s, int64_t most) {
 
 /* Moves C to arrays of its true size. */
 static lsp_status trim(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_csr exact;
     LSP_TRY(lsp_csr_create(ctx, C->rows, C->cols, C->nnz, types, &exact));
     memcpy(exact.rowptr, C->rowptr, (size_t)(C->rows + 1) * sizeof(int32_t));
@@ -69,25 +66,22 @@ static lsp_status trim(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *C) {
     }
     lsp_csr_free(ctx, C);
     *C = exact;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status add_once(lsp_ctx *ctx, addition *s, int64_t most, const lsp_csr_types *types, bool *done) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_create(ctx, s->A->rows, s->A->cols, most, types, s->C));
     const int64_t nnz = LSP_ISA_PICK(s->isa, lsp_add_merge)(s, 0, s->A->rows);
     *done = nnz >= 0;
     if (!*done) {
         lsp_csr_free(ctx, s->C);
-        goto done;
+        return LSP_OK;
     }
     s->C->nnz = nnz;
     if (most - nnz > most / slack) {
         LSP_TRY(trim(ctx, types, s->C));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void count_rows(void *data, int64_t begin, int64_t end) {
@@ -105,13 +99,13 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
 static lsp_status add_twice(lsp_ctx *ctx, addition *s, const lsp_csr *shared, const lsp_csr_types *types, bool *done) {
     lsp_status status = LSP_OK;
     const size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY(LSP_SCRATCH(ctx, s->A->rows + 1, &s->starts));
+    LSP_TRY_DONE(LSP_SCRATCH(ctx, s->A->rows + 1, &s->starts));
     lsp_csr_for_rows(ctx, shared, count_rows, s);
     *done = s->bad == 0;
     s->bad = 0;
     if (*done) {
         lsp_prefix_sum(ctx, s->starts, s->A->rows);
-        LSP_TRY(lsp_csr_create_rows(ctx, s->A->rows, s->A->cols, s->starts, types, s->C));
+        LSP_TRY_DONE(lsp_csr_create_rows(ctx, s->A->rows, s->A->cols, s->starts, types, s->C));
         lsp_csr_for_rows(ctx, shared, fill_rows, s);
     }
 done:
@@ -121,7 +115,6 @@ done:
 }
 
 lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = s->A, *B = s->B, *shared = A->nnz > B->nnz ? A : B;
     const int64_t most = A->nnz + B->nnz;
     LSP_TRY(add_equal(ctx, s, types, done));
@@ -129,6 +122,5 @@ lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *ty
         LSP_TRY(lsp_csr_threads(ctx, shared) == 1 && fits_twice(ctx, s, most) ? add_once(ctx, s, most, types, done)
                                                                               : add_twice(ctx, s, shared, types, done));
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -110,8 +110,7 @@ lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const lsp_csr_sum *u) {
 
 /* Integers are widened first, and their sum is narrowed, if it fits, to C's type. */
 static lsp_status fill(lsp_ctx *ctx, const lsp_csr_sum *u) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_type type = u->C->val_type;
     lsp_csr a, b, c = *u->C;
     LSP_TRY(lsp_csr_check_factors(ctx, type, u->alpha, u->beta));
@@ -125,17 +124,12 @@ static lsp_status fill(lsp_ctx *ctx, const lsp_csr_sum *u) {
         LSP_TRY(lsp_csr_check_fits(ctx, "the sum", &c, type));
         LSP_TRY(lsp_convert_values(ctx, c.where, type, u->C->val, LSP_I64, c.val, c.nnz));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status check_operands(lsp_csr_add_plan *plan, const lsp_csr *A, const lsp_csr *B) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_planned(plan->ctx, "A", &plan->A, A));
-    LSP_TRY(lsp_csr_check_planned(plan->ctx, "B", &plan->B, B));
-done:
-    return status;
+    return lsp_csr_check_planned(plan->ctx, "B", &plan->B, B);
 }
 
 lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
@@ -146,17 +140,16 @@ lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_c
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
-    LSP_TRY(check_operands(plan, A, B));
-    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY(lsp_csr_copy_structure(ctx, plan->equal ? A : &plan->C, &plan->C, &made));
-    LSP_TRY(fill(ctx, &(lsp_csr_sum){A, B, &made, alpha, beta, plan->equal ? NULL : &plan->from}));
+    LSP_TRY_DONE(check_operands(plan, A, B));
+    LSP_REQUIRE_DONE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
+    LSP_TRY_DONE(lsp_csr_copy_structure(ctx, plan->equal ? A : &plan->C, &plan->C, &made));
+    LSP_TRY_DONE(fill(ctx, &(lsp_csr_sum){A, B, &made, alpha, beta, plan->equal ? NULL : &plan->from}));
 done:
     return lsp_csr_give(ctx, status, C, &made, C == A || C == B);
 }
 
 lsp_status lsp_csr_add_refill(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
                               lsp_csr *C) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -165,7 +158,5 @@ lsp_status lsp_csr_add_refill(lsp_csr_add_plan *plan, double alpha, const lsp_cs
     LSP_TRY(lsp_csr_check_planned(ctx, "C", &plan->C, C));
     LSP_REQUIRE(plan->equal || C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,
                 "the values of C are those of an addend: they cannot be read and written at once");
-    LSP_TRY(fill(ctx, &(lsp_csr_sum){A, B, C, alpha, beta, plan->equal ? NULL : &plan->from}));
-done:
-    return status;
+    return fill(ctx, &(lsp_csr_sum){A, B, C, alpha, beta, plan->equal ? NULL : &plan->from});
 }

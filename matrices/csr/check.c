@@ -12,7 +12,6 @@
 /* ---- the struct ---- */
 
 lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     lsp_csr_types fit;
     LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "%s is NULL", name);
     LSP_REQUIRE(A->where == LSP_HOST || A->where == LSP_CUDA, LSP_ERR_ARGUMENT,
@@ -43,8 +42,7 @@ lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A
                 "%s has %lld entries with values, but val is NULL", name, (long long)A->nnz);
     LSP_REQUIRE(!A->val || A->nnz == 0 || A->val_type != LSP_NONE, LSP_ERR_ARGUMENT,
                 "%s is a pattern (val_type LSP_NONE), but val is not NULL", name);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- rows ---- */
@@ -67,7 +65,6 @@ static int64_t find_fall(const void *data, int64_t begin, int64_t end) {
 }
 
 lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     int64_t start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
     LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)start);
     LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
@@ -75,8 +72,7 @@ lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) 
     const int64_t first = lsp_first(ctx, A->rows, find_fall, A);
     LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
                 (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- entries ---- */
@@ -104,7 +100,6 @@ static lsp_status check_flag_bits(lsp_ctx *ctx, unsigned flags) {
 }
 
 lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags) {
-    lsp_status status = LSP_OK;
     int64_t k;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     LSP_TRY(check_flag_bits(ctx, flags));
@@ -113,19 +108,14 @@ lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, un
     k = lsp_first(ctx, A->nnz, find_outside, A);
     LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
                 (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)(A->cols - 1));
-    LSP_TRY(lsp_csr_check_flags(ctx, name, A, flags));
-done:
-    return status;
+    return lsp_csr_check_flags(ctx, name, A, flags);
 }
 
 lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_TRY(check_flag_bits(ctx, flags));
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_flags(ctx, "A", A, flags));
-done:
-    return status;
+    return lsp_csr_check_flags(ctx, "A", A, flags);
 }
 
 lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name) {
@@ -135,16 +125,13 @@ lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name) {
 }
 
 lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A, const unsigned **gate) {
-    lsp_status status = LSP_OK;
     *gate = NULL;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     if (A->where == LSP_HOST) {
         return lsp_csr_check_as(ctx, name, A, 0);
     }
     LSP_TRY(lsp_csr_check_device(ctx, name));
-    status = lsp_csr_on_gpu.csr_check_begin(ctx, A, 0, 0, gate);
-done:
-    return status;
+    return lsp_csr_on_gpu.csr_check_begin(ctx, A, 0, 0, gate);
 }
 
 lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
@@ -152,26 +139,21 @@ lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
 }
 
 lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     if (A->where == LSP_HOST) {
         return lsp_csr_check_as(ctx, name, A, 0);
     }
     LSP_TRY(lsp_csr_check_device(ctx, name));
-    status = lsp_csr_on_gpu.csr_check(ctx, name, A);
-done:
-    return status;
+    return lsp_csr_on_gpu.csr_check(ctx, name, A);
 }
 
 lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "one of the matrices to be added lies on the GPU, the other in the memory of the host");
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld cannot be added to one of %lld x %lld", (long long)B->rows, (long long)B->cols,
                 (long long)A->rows, (long long)A->cols);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- what flags ask for, in either place: a place searches for the first fault ---- */
@@ -213,8 +195,7 @@ lsp_status lsp_csr_check_apart(lsp_ctx *ctx, const lsp_csr *A, const char *name,
 /* Checks that no row has a column twice: compares neighbours, after sorting a copy of the columns if they are unsorted.
  */
 static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_csr columns = *A;
     int64_t row;
     LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
@@ -232,13 +213,10 @@ static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A)
         LSP_TRY(lsp_csr_find_unsorted(ctx, &columns, true, &row));
         LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld holds a column twice", name, (long long)row);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     lsp_csr_spot spot;
     int64_t k;
     if (A->where == LSP_CUDA) {
@@ -251,19 +229,15 @@ static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A)
         LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: the value at column %lld is not finite", name,
                     (long long)spot.row, (long long)spot.col);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags) {
-    lsp_status status = LSP_OK;
     int64_t row = A->rows;
     if (flags & LSP_CHECK_SORTED) {
         LSP_TRY(lsp_csr_find_unsorted(ctx, A, false, &row));
     }
     LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld: its columns do not ascend", name, (long long)row);
     LSP_TRY(flags & LSP_CHECK_UNIQUE ? check_unique(ctx, name, A) : LSP_OK);
-    LSP_TRY(flags & LSP_CHECK_FINITE ? check_finite(ctx, name, A) : LSP_OK);
-done:
-    return status;
+    return flags & LSP_CHECK_FINITE ? check_finite(ctx, name, A) : LSP_OK;
 }

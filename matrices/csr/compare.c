@@ -94,21 +94,17 @@ static void compare_part(void *data, int64_t part, int thread) {
 }
 
 static lsp_status compare_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int parts = lsp_csr_threads(ctx, A);
     difference *found;
     LSP_TRY(LSP_SCRATCH(ctx, parts, &found));
     lsp_for_parts(ctx, parts, parts, compare_part, &(comparison){.A = A, .B = B, .parts = parts, .found = found});
     *result = gather(found, parts);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* Fills all but max_rel of matrices whose patterns differ; then rows need to be sorted. */
 static lsp_status compare_there(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
-    lsp_status status = LSP_OK;
     lsp_csr_spot spot;
     lsp_csr_distance distance = {0};
     LSP_TRY(lsp_csr_on_gpu.csr_first_difference(ctx, A, B, &spot));
@@ -125,8 +121,7 @@ static lsp_status compare_there(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
                                    .row = spot.row,
                                    .col = spot.col,
                                    .max_rel = distance.max_rel};
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The largest distance at common places of different patterns. */
@@ -136,13 +131,13 @@ static lsp_status find_max_rel(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     lsp_csr_difference merged;
     lsp_csr_distance distance;
     const lsp_csr *const as_stored[2] = {A, B};
-    LSP_TRY(lsp_csr_order(ctx, &A, false, A->val_type, &a));
-    LSP_TRY(lsp_csr_order(ctx, &B, false, B->val_type, &b));
+    LSP_TRY_DONE(lsp_csr_order(ctx, &A, false, A->val_type, &a));
+    LSP_TRY_DONE(lsp_csr_order(ctx, &B, false, B->val_type, &b));
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_on_gpu.csr_distance(ctx, A, B, false, &distance));
+        LSP_TRY_DONE(lsp_csr_on_gpu.csr_distance(ctx, A, B, false, &distance));
         *max_rel = distance.max_rel;
     } else if (A != as_stored[0] || B != as_stored[1]) {
-        LSP_TRY(compare_here(ctx, A, B, &merged));
+        LSP_TRY_DONE(compare_here(ctx, A, B, &merged));
         *max_rel = merged.max_rel;
     }
 done:
@@ -152,7 +147,6 @@ done:
 }
 
 lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
-    lsp_status status = LSP_OK;
     lsp_csr_difference found;
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_TRY(lsp_csr_check_header(ctx, "B", B));
@@ -163,7 +157,7 @@ lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     LSP_REQUIRE(result, LSP_ERR_ARGUMENT, "the place for the difference is NULL");
     if (A->rows != B->rows || A->cols != B->cols) {
         *result = (lsp_csr_difference){.row = -1, .col = -1, .max_rel = INFINITY};
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(A->where == LSP_CUDA ? compare_there(ctx, A, B, &found) : compare_here(ctx, A, B, &found));
     if (!found.same_pattern) {
@@ -171,6 +165,5 @@ lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     }
     found.same_bits &= A->val_type == B->val_type;
     *result = found;
-done:
-    return status;
+    return LSP_OK;
 }

@@ -4,7 +4,6 @@
 #include "matrices/matrices.h"
 
 static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the triples are NULL");
     LSP_REQUIRE(A->rows >= 0 && A->cols >= 0 && A->nnz >= 0, LSP_ERR_ARGUMENT,
                 "%lld triples of a matrix of %lld rows and %lld columns: a negative size", (long long)A->nnz,
@@ -30,8 +29,7 @@ static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
                 "the triples lie at place %d: LSP_HOST or LSP_CUDA is needed", (int)A->where);
     LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
                 "the triples lie on the GPU, and this context is on the host");
-done:
-    return status;
+    return LSP_OK;
 }
 
 static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
@@ -47,7 +45,6 @@ static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
 
 /* All triples must be in the matrix. */
 static lsp_status check_places(lsp_ctx *ctx, const lsp_coo *A) {
-    lsp_status status = LSP_OK;
     int64_t first, at[2] = {0, 0};
     if (A->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_on_gpu.coo_outside(ctx, A, &first, at));
@@ -61,8 +58,7 @@ static lsp_status check_places(lsp_ctx *ctx, const lsp_coo *A) {
     LSP_REQUIRE(first == A->nnz, LSP_ERR_FORMAT,
                 "triple %lld is at row %lld, column %lld: outside %lld x %lld (indices are from 0)", (long long)first,
                 (long long)at[0], (long long)at[1], (long long)A->rows, (long long)A->cols);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B, int64_t *duplicates) {
@@ -70,21 +66,21 @@ lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *t
     lsp_csr made = {0};
     lsp_csr_types fit;
     int64_t merged;
-    LSP_TRY(check_header(ctx, A));
-    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
-    LSP_TRY(lsp_csr_resolve(ctx, A->cols, 0, A->val_type, types, &fit));
-    LSP_TRY(check_places(ctx, A));
+    LSP_TRY_DONE(check_header(ctx, A));
+    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_TRY_DONE(lsp_csr_resolve(ctx, A->cols, 0, A->val_type, types, &fit));
+    LSP_TRY_DONE(check_places(ctx, A));
     const bool integers = lsp_is_integer(A->val_type) && lsp_is_integer(fit.val_type);
     const lsp_type sums = integers && A->val_type != fit.val_type ? LSP_I64 : fit.val_type;
-    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz,
-                           &(lsp_csr_types){.val_type = A->val_type, .place = lsp_place_of(A->where)}, &made));
-    LSP_TRY(lsp_csr_file(
+    LSP_TRY_DONE(lsp_csr_create(ctx, A->rows, A->cols, A->nnz,
+                                &(lsp_csr_types){.val_type = A->val_type, .place = lsp_place_of(A->where)}, &made));
+    LSP_TRY_DONE(lsp_csr_file(
         ctx, &(lsp_filing){.n = A->nnz, .row = A->row, .col = A->col, .val = A->val, .index_type = A->index_type},
         &made));
-    LSP_TRY(lsp_csr_sort_rows(ctx, &made));
-    LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){.val_type = sums, .drop_values = sums == LSP_NONE}, &made));
-    LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, &merged));
-    LSP_TRY(lsp_csr_retype(ctx, types, &made));
+    LSP_TRY_DONE(lsp_csr_sort_rows(ctx, &made));
+    LSP_TRY_DONE(lsp_csr_retype(ctx, &(lsp_csr_types){.val_type = sums, .drop_values = sums == LSP_NONE}, &made));
+    LSP_TRY_DONE(lsp_csr_sum_duplicates(ctx, &made, &merged));
+    LSP_TRY_DONE(lsp_csr_retype(ctx, types, &made));
     if (duplicates) {
         *duplicates = merged;
     }

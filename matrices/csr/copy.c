@@ -60,11 +60,10 @@ static lsp_status convert(lsp_ctx *ctx, array to, array from, int64_t n) {
 }
 
 static lsp_status copy_array(lsp_ctx *ctx, array to, array from, int64_t n) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t bytes = n * (int64_t)lsp_type_bytes(to.type);
     if (bytes == 0) {
-        goto done;
+        return LSP_OK;
     }
     if (to.where != from.where && to.type != from.type) {
         array near = {.type = to.type, .where = from.where, .values = to.values};
@@ -77,13 +76,10 @@ static lsp_status copy_array(lsp_ctx *ctx, array to, array from, int64_t n) {
     } else {
         LSP_TRY(lsp_cuda_copy(ctx, to.items, to.where, from.items, from.where, bytes));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     lsp_csr_types fit;
     lsp_csr made;
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
@@ -93,13 +89,11 @@ lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A) 
         lsp_csr_free(ctx, A);
         *A = made;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Can the values of A become values of `type`? */
 static lsp_status check_values(lsp_ctx *ctx, const lsp_csr *A, lsp_type type) {
-    lsp_status status = LSP_OK;
     const lsp_type from = A->val_type;
     if (type == from || type == LSP_NONE || from == LSP_NONE) {
         return LSP_OK;
@@ -108,33 +102,31 @@ static lsp_status check_values(lsp_ctx *ctx, const lsp_csr *A, lsp_type type) {
                 "real values do not become complex, nor complex values real");
     LSP_REQUIRE(!lsp_is_integer(type) || lsp_is_integer(from), LSP_ERR_UNSUPPORTED,
                 "values of type %s do not become integers of type %s", lsp_type_name(from), lsp_type_name(type));
-    LSP_TRY(from == LSP_I64 ? lsp_csr_check_fits(ctx, "A", A, type) : LSP_OK);
-done:
-    return status;
+    return from == LSP_I64 ? lsp_csr_check_fits(ctx, "A", A, type) : LSP_OK;
 }
 
 lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr_types fit;
     lsp_csr made = {0};
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the copy is NULL");
+    LSP_TRY_DONE(lsp_csr_check_header(ctx, "A", A));
+    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the copy is NULL");
     if (A->where == LSP_HOST) {
-        LSP_TRY(lsp_csr_check(ctx, A, 0));
+        LSP_TRY_DONE(lsp_csr_check(ctx, A, 0));
     } else {
-        LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
-                    "A lies on the GPU, and this context is on the host");
+        LSP_REQUIRE_DONE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                         "A lies on the GPU, and this context is on the host");
     }
-    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
+    LSP_TRY_DONE(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
     fit.place = lsp_place_of(lsp_where_of(fit.place, A->where));
-    LSP_TRY(check_values(ctx, A, fit.val_type));
-    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &fit, &made));
-    LSP_TRY(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, made.where, false},
-                       (array){A->rowptr, A->rowptr_type, A->where, false}, A->rows + 1));
-    LSP_TRY(copy_array(ctx, (array){made.col, fit.col_type, made.where, false},
-                       (array){A->col, A->col_type, A->where, false}, A->nnz));
-    LSP_TRY(copy_array(ctx, (array){made.val, fit.val_type, made.where, true},
-                       (array){A->val, A->val_type, A->where, true}, A->nnz));
+    LSP_TRY_DONE(check_values(ctx, A, fit.val_type));
+    LSP_TRY_DONE(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &fit, &made));
+    LSP_TRY_DONE(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, made.where, false},
+                            (array){A->rowptr, A->rowptr_type, A->where, false}, A->rows + 1));
+    LSP_TRY_DONE(copy_array(ctx, (array){made.col, fit.col_type, made.where, false},
+                            (array){A->col, A->col_type, A->where, false}, A->nnz));
+    LSP_TRY_DONE(copy_array(ctx, (array){made.val, fit.val_type, made.where, true},
+                            (array){A->val, A->val_type, A->where, true}, A->nnz));
 done:
     return lsp_csr_give(ctx, status, B, &made, B == A);
 }

@@ -12,7 +12,6 @@ static bool is_index(lsp_type type) { return type == LSP_I32 || type == LSP_I64;
 
 lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type source, const lsp_csr_types *types,
                            lsp_csr_types *fit) {
-    lsp_status status = LSP_OK;
     const int64_t most_cols = (int64_t)INT32_MAX + 1;
     lsp_csr_types t = types ? *types : (lsp_csr_types){0};
     if (t.rowptr_type == LSP_NONE) {
@@ -35,12 +34,10 @@ lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type sou
     LSP_REQUIRE(t.col_type == LSP_I64 || cols <= most_cols, LSP_ERR_OVERFLOW,
                 "%lld columns do not fit column indices of 32 bits", (long long)cols);
     *fit = t;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types) {
-    lsp_status status = LSP_OK;
     int64_t pointers, entries, bytes = 0;
     int64_t entry_bytes = (int64_t)(lsp_type_bytes(types->col_type) + lsp_type_bytes(types->val_type));
     LSP_REQUIRE(lsp_add(rows, 1, &pointers) &&
@@ -55,8 +52,7 @@ lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const l
                     "%lld rows with %lld entries need %lld bytes (%s), but only %s are available", (long long)rows,
                     (long long)nnz, (long long)bytes, lsp_size(bytes).text, lsp_size(available).text);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void clear_share(void *data, int64_t begin, int64_t end) {
@@ -78,22 +74,22 @@ lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz,
     lsp_status status = LSP_OK;
     lsp_csr_types fit = {0};
     lsp_csr made = {.rows = rows, .cols = cols, .nnz = nnz};
-    LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
-    LSP_REQUIRE(rows >= 0 && cols >= 0 && nnz >= 0, LSP_ERR_ARGUMENT,
-                "a matrix of %lld rows, %lld columns and %lld entries has a negative size", (long long)rows,
-                (long long)cols, (long long)nnz);
-    LSP_TRY(lsp_csr_resolve(ctx, cols, nnz, LSP_NONE, types, &fit));
+    LSP_REQUIRE_DONE(ctx && A, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_REQUIRE_DONE(rows >= 0 && cols >= 0 && nnz >= 0, LSP_ERR_ARGUMENT,
+                     "a matrix of %lld rows, %lld columns and %lld entries has a negative size", (long long)rows,
+                     (long long)cols, (long long)nnz);
+    LSP_TRY_DONE(lsp_csr_resolve(ctx, cols, nnz, LSP_NONE, types, &fit));
     made.where = lsp_where_of(fit.place, LSP_HOST);
-    LSP_REQUIRE(made.where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
-                "a matrix on the GPU needs a context on the GPU, and this one is on the host");
-    LSP_TRY(lsp_csr_check_memory(ctx, rows, nnz, &fit));
+    LSP_REQUIRE_DONE(made.where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                     "a matrix on the GPU needs a context on the GPU, and this one is on the host");
+    LSP_TRY_DONE(lsp_csr_check_memory(ctx, rows, nnz, &fit));
     made.rowptr_type = fit.rowptr_type;
     made.col_type = fit.col_type;
     made.val_type = fit.val_type;
-    LSP_TRY(lsp_alloc(ctx, made.where, rows + 1, lsp_type_bytes(fit.rowptr_type), &made.rowptr));
-    LSP_TRY(lsp_alloc(ctx, made.where, nnz, lsp_type_bytes(fit.col_type), &made.col));
-    LSP_TRY(lsp_alloc(ctx, made.where, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &made.val));
-    LSP_TRY(clear_rowptr(ctx, &made));
+    LSP_TRY_DONE(lsp_alloc(ctx, made.where, rows + 1, lsp_type_bytes(fit.rowptr_type), &made.rowptr));
+    LSP_TRY_DONE(lsp_alloc(ctx, made.where, nnz, lsp_type_bytes(fit.col_type), &made.col));
+    LSP_TRY_DONE(lsp_alloc(ctx, made.where, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &made.val));
+    LSP_TRY_DONE(clear_rowptr(ctx, &made));
 done:
     return lsp_csr_give(ctx, status, A, &made, false);
 }
@@ -112,11 +108,9 @@ static void set_pointers(void *data, int64_t begin, int64_t end) {
 
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_create(ctx, rows, cols, starts[rows], types, A));
     lsp_for_shares(ctx, rows, least_share, set_pointers, &(pointers){.A = A, .starts = starts});
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void free_arrays(lsp_ctx *ctx, const lsp_csr *A) {
@@ -131,7 +125,6 @@ bool lsp_csr_is_own(const lsp_ctx *ctx, const lsp_csr *A) {
 }
 
 lsp_status lsp_csr_free(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(ctx, LSP_ERR_ARGUMENT, "the context is NULL");
     if (A && !lsp_csr_is_own(ctx, A)) {
         const lsp_joint joint = lsp_joint_at(ctx, A->rowptr);
@@ -147,8 +140,7 @@ lsp_status lsp_csr_free(lsp_ctx *ctx, lsp_csr *A) {
         free_arrays(ctx, A);
         *A = (lsp_csr){0};
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input) {

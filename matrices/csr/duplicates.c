@@ -82,9 +82,9 @@ static lsp_status sum_narrow(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
     lsp_csr wide = *A;
     void *narrow = A->val;
     int64_t row;
-    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
+    LSP_TRY_DONE(lsp_csr_find_unsorted(ctx, A, true, &row));
     if (row < A->rows) {
-        LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, sizeof(int64_t), &wide.val));
+        LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, sizeof(int64_t), &wide.val));
         wide.val_type = LSP_I64;
         status = lsp_convert_values(ctx, A->where, LSP_I64, wide.val, type, narrow, A->nnz);
         status = status == LSP_OK ? lsp_csr_sum_duplicates(ctx, &wide, NULL) : status;
@@ -103,8 +103,7 @@ lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
     if (lsp_wide_type(A->val_type) != A->val_type) {
         return sum_narrow(ctx, A, merged);
     }
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t before = A->nnz;
     const int parts = lsp_csr_threads(ctx, A);
     piece *pieces;
@@ -124,9 +123,7 @@ lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
     if (merged) {
         *merged = before - A->nnz;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- rows in order ---- */
@@ -137,7 +134,6 @@ lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A) {
 }
 
 lsp_status lsp_csr_order(lsp_ctx *ctx, const lsp_csr **A, bool sums, lsp_type type, lsp_csr *made) {
-    lsp_status status = LSP_OK;
     const lsp_csr *from = *A;
     int64_t row;
     LSP_TRY(lsp_csr_find_unsorted(ctx, from, sums, &row));
@@ -148,6 +144,5 @@ lsp_status lsp_csr_order(lsp_ctx *ctx, const lsp_csr **A, bool sums, lsp_type ty
         LSP_TRY(sums ? lsp_csr_sum_duplicates(ctx, made, NULL) : LSP_OK);
         *A = made;
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -106,8 +106,7 @@ static void select_rows(void *data, int64_t begin, int64_t end) {
 
 /* Of each row that still has more than `largest` entries, those of largest |value| stay. */
 static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays, int64_t *counts) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     long_rows l = {.A = A, .largest = largest, .stays = stays, .counts = counts};
     int64_t segments = 0, items = 0;
     for (int64_t i = 0; i < A->rows; i++) {
@@ -125,13 +124,10 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
         }
     }
     lsp_for_shares(ctx, segments, lsp_max(least_share / lsp_ceil_div(items, segments), 1), select_rows, &l);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(filter->largest >= 0, LSP_ERR_ARGUMENT,
                 "at most %lld entries of a row are to stay: 0 (no limit) or more is needed",
                 (long long)filter->largest);
@@ -141,13 +137,10 @@ lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter) {
                 "a tolerance of %g is given, but drop is false: no entry would go", filter->tolerance);
     LSP_REQUIRE(filter->mask != NULL || !filter->complement, LSP_ERR_ARGUMENT,
                 "the complement of a mask is wanted, but the mask is NULL");
-    LSP_TRY(lsp_check_reserved(ctx, "lsp_filter", filter->reserved));
-done:
-    return status;
+    return lsp_check_reserved(ctx, "lsp_filter", filter->reserved);
 }
 
 lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, const lsp_filter *filter) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(filter != NULL, LSP_ERR_ARGUMENT, "the filter is NULL");
     LSP_TRY(lsp_filter_check_struct(ctx, filter));
     if (filter->mask != NULL) {
@@ -159,8 +152,7 @@ lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t
                     "a mask of %lld x %lld does not fit a matrix of %lld x %lld", (long long)filter->mask->rows,
                     (long long)filter->mask->cols, (long long)rows, (long long)cols);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *filter, lsp_csr *sorted) {
@@ -169,8 +161,9 @@ lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *fi
     *sorted = (lsp_csr){0};
     if (mask != NULL &&
         (mask->where != where || where == LSP_CUDA || lsp_csr_first_unsorted(ctx, mask, false) < mask->rows)) {
-        LSP_TRY(lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .place = lsp_place_of(where)}, sorted));
-        LSP_TRY(lsp_csr_sort_rows(ctx, sorted));
+        LSP_TRY_DONE(
+            lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .place = lsp_place_of(where)}, sorted));
+        LSP_TRY_DONE(lsp_csr_sort_rows(ctx, sorted));
         filter->mask = sorted;
     }
 done:
@@ -203,15 +196,13 @@ static void take_rows(void *data, int64_t begin, int64_t end) {
 /* Turns counts[] into the begins of B's rows. */
 static lsp_status take_on_host(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
                                const lsp_csr_types *types, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     lsp_csr made = {0};
     int64_t *starts = counts;
     lsp_prefix_sum(ctx, starts, A->rows);
     LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, types, &made));
     lsp_csr_for_rows(ctx, A, take_rows, &(taking){.A = A, .B = &made, .stays = stays, .starts = starts});
     *B = made;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
@@ -224,8 +215,7 @@ lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays,
 }
 
 static lsp_status filter_on_host(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr_types types = lsp_types_of(A);
     uint8_t *stays;
     int64_t *counts;
@@ -235,10 +225,7 @@ static lsp_status filter_on_host(lsp_ctx *ctx, const lsp_csr *A, const lsp_filte
     if (filter->largest > 0) {
         LSP_TRY(keep_largest(ctx, A, filter->largest, stays, counts));
     }
-    LSP_TRY(take_on_host(ctx, A, stays, counts, &types, B));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return take_on_host(ctx, A, stays, counts, &types, B);
 }
 
 lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
@@ -251,12 +238,12 @@ lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filt
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
+    LSP_REQUIRE_DONE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY_DONE(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
     lsp_filter prepared = *filter;
-    LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));
-    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, &made));
+    LSP_TRY_DONE(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));
+    LSP_TRY_DONE(lsp_filter_rows(ctx, A, &prepared, &made));
     lsp_csr_put(ctx, B, &made, B == A || B == filter->mask);
 done:
     lsp_csr_free(ctx, &sorted);

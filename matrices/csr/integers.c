@@ -42,7 +42,6 @@ lsp_status lsp_convert_values(lsp_ctx *ctx, lsp_where where, lsp_type to_type, v
 }
 
 lsp_status lsp_csr_widen(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, lsp_csr *view) {
-    lsp_status status = LSP_OK;
     void *val;
     *view = *A;
     if (A->val_type != type) {
@@ -51,8 +50,7 @@ lsp_status lsp_csr_widen(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, lsp_csr 
         view->val = val;
         view->val_type = type;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- what fits ---- */
@@ -64,7 +62,6 @@ static int64_t find_wide(const void *data, int64_t begin, int64_t end) {
 }
 
 lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_type type) {
-    lsp_status status = LSP_OK;
     lsp_csr_spot spot;
     int64_t k;
     if (type != LSP_I32 || A->nnz == 0) {
@@ -81,8 +78,7 @@ lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, 
                     "%s, row %lld: the value at column %lld is %lld, which does not fit LSP_I32; LSP_I64 holds it",
                     name, (long long)spot.row, (long long)spot.col, (long long)spot.whole);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A) {
@@ -91,9 +87,9 @@ lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr
     if (A->val_type == type) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_csr_check_fits(ctx, name, A, type));
-    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(type), &val));
-    LSP_TRY(lsp_convert_values(ctx, A->where, type, val, A->val_type, A->val, A->nnz));
+    LSP_TRY_DONE(lsp_csr_check_fits(ctx, name, A, type));
+    LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(type), &val));
+    LSP_TRY_DONE(lsp_convert_values(ctx, A->where, type, val, A->val_type, A->val, A->nnz));
     lsp_free(ctx, A->val);
     A->val = val;
     A->val_type = type;
@@ -106,24 +102,19 @@ done:
 /* ---- sums ---- */
 
 lsp_status lsp_csr_check_factors(lsp_ctx *ctx, lsp_type type, double alpha, double beta) {
-    lsp_status status = LSP_OK;
     const double factors[] = {alpha, beta};
     for (int x = 0; x < 2 && lsp_is_integer(type); x++) {
         LSP_REQUIRE(lsp_is_whole(factors[x]), LSP_ERR_ARGUMENT,
                     "integers cannot be multiplied by %s = %.17g: a whole number below 2^63 is needed",
                     x == 0 ? "alpha" : "beta", factors[x]);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_widen_addends(lsp_ctx *ctx, lsp_type type, const lsp_csr *A, const lsp_csr *B, lsp_csr *a,
                                  lsp_csr *b) {
-    lsp_status status = LSP_OK;
     const lsp_type wide = type == LSP_C64 ? LSP_F64 : lsp_wide_type(type);
     *a = *A, *b = *B;
     LSP_TRY(lsp_is_integer(A->val_type) || wide == LSP_I64 ? lsp_csr_widen(ctx, A, wide, a) : LSP_OK);
-    LSP_TRY(lsp_is_integer(B->val_type) || wide == LSP_I64 ? lsp_csr_widen(ctx, B, wide, b) : LSP_OK);
-done:
-    return status;
+    return lsp_is_integer(B->val_type) || wide == LSP_I64 ? lsp_csr_widen(ctx, B, wide, b) : LSP_OK;
 }

@@ -9,10 +9,9 @@ enum { least_share = 1 << 15 };
  * NULL. */
 static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, lsp_where where, int64_t n,
                          void **inverse) {
-    lsp_status status = LSP_OK;
     *inverse = NULL;
     if (!order) {
-        goto done;
+        return LSP_OK;
     }
     LSP_REQUIRE(lsp_aligned(order, type), LSP_ERR_ARGUMENT, "the order of the %s is not aligned to its items: %p", what,
                 order);
@@ -31,8 +30,7 @@ static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_
                     what, (long long)place);
         lsp_index_set(*inverse, type, place, i);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 typedef struct permutation {
@@ -73,7 +71,6 @@ static void count_share(void *data, int64_t begin, int64_t end) {
 }
 
 static lsp_status permute(lsp_ctx *ctx, permutation *p, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = p->A;
     const lsp_csr_types types = lsp_types_of(A);
     if (A->where == LSP_CUDA) {
@@ -86,9 +83,7 @@ static lsp_status permute(lsp_ctx *ctx, permutation *p, lsp_csr *B) {
     LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, p->starts, &types, B));
     p->B = B;
     lsp_csr_for_rows(ctx, B, fill_share, p);
-    LSP_TRY(lsp_csr_sort_rows(ctx, B));
-done:
-    return status;
+    return lsp_csr_sort_rows(ctx, B);
 }
 
 lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order,
@@ -97,15 +92,15 @@ lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order
     size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
     lsp_csr made = {0};
     void *new_row, *new_col;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the permuted matrix is NULL");
-    LSP_REQUIRE(order_type == LSP_NONE || order_type == LSP_I32 || order_type == LSP_I64, LSP_ERR_ARGUMENT,
-                "orders of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(order_type));
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the permuted matrix is NULL");
+    LSP_REQUIRE_DONE(order_type == LSP_NONE || order_type == LSP_I32 || order_type == LSP_I64, LSP_ERR_ARGUMENT,
+                     "orders of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(order_type));
     order_type = order_type == LSP_NONE ? A->col_type : order_type;
-    LSP_TRY(invert(ctx, "rows", row_order, order_type, A->where, A->rows, &new_row));
-    LSP_TRY(invert(ctx, "columns", col_order, order_type, A->where, A->cols, &new_col));
-    LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col, .order_type = order_type},
-                    &made));
+    LSP_TRY_DONE(invert(ctx, "rows", row_order, order_type, A->where, A->rows, &new_row));
+    LSP_TRY_DONE(invert(ctx, "columns", col_order, order_type, A->where, A->cols, &new_col));
+    LSP_TRY_DONE(permute(
+        ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col, .order_type = order_type}, &made));
 done:
     if (ctx) {
         lsp_scratch_release(ctx, mark);

@@ -24,15 +24,11 @@ lsp_status lsp_csr_sort_runs(lsp_ctx *ctx, const lsp_csr *A, void *heads, void *
 
 /* A matrix of LSP_BOOL: the sort moves values of 4 bytes and more. */
 static lsp_status sort_bytes(lsp_ctx *ctx, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_csr wide;
     LSP_TRY(lsp_csr_widen(ctx, A, LSP_I32, &wide));
     LSP_TRY(lsp_csr_sort_runs(ctx, &wide, NULL, NULL));
-    LSP_TRY(lsp_convert_values(ctx, A->where, LSP_BOOL, A->val, LSP_I32, wide.val, A->nnz));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_convert_values(ctx, A->where, LSP_BOOL, A->val, LSP_I32, wide.val, A->nnz);
 }
 
 lsp_status lsp_csr_sort_rows(lsp_ctx *ctx, lsp_csr *A) {

@@ -105,8 +105,7 @@ static void take_part(void *data, int64_t part, int thread) {
 }
 
 static lsp_status take_all_rows(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int parts = lsp_csr_threads(ctx, A);
     row_sums *sums, all = {.s = {.min_row = INT64_MAX, .square = A->rows == A->cols}};
     LSP_TRY(LSP_SCRATCH(ctx, parts, &sums));
@@ -121,9 +120,7 @@ static lsp_status take_all_rows(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_fact
     *facts = (lsp_csr_row_facts){.stats = all.s,
                                  .squares = {(uint64_t)all.squares, (uint64_t)(all.squares >> 64)},
                                  .strict = lsp_csr_first_unsorted(ctx, A, true) == A->rows};
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* Mean and standard deviation of the rows' lengths, from whole numbers. */
@@ -168,7 +165,6 @@ static void take_columns(const lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *s)
 /* What the columns tell, and symmetry. `tidy` becomes A with sorted rows and without duplicates, if A is not so. */
 static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, lsp_csr *tidy, lsp_csr *T,
                                  lsp_csr_stats *s) {
-    lsp_status status = LSP_OK;
     const bool there = A->where == LSP_CUDA;
     LSP_TRY(lsp_csr_transpose(ctx, A, T));
     if (there) {
@@ -187,19 +183,18 @@ static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, ls
     } else if (s->square) {
         lsp_csr_symmetry(ctx, strict ? A : tidy, T, s);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stats) {
     lsp_status status = LSP_OK;
     lsp_csr T = {0}, tidy = {0};
     lsp_csr_row_facts found;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE(stats, LSP_ERR_ARGUMENT, "the place for the statistics is NULL");
-    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_row_facts(ctx, A, &found) : take_all_rows(ctx, A, &found));
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE_DONE(stats, LSP_ERR_ARGUMENT, "the place for the statistics is NULL");
+    LSP_TRY_DONE(A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_row_facts(ctx, A, &found) : take_all_rows(ctx, A, &found));
     describe_lengths(A, found.squares, &found.stats);
-    LSP_TRY(take_transpose(ctx, A, found.strict, &tidy, &T, &found.stats));
+    LSP_TRY_DONE(take_transpose(ctx, A, found.strict, &tidy, &T, &found.stats));
     *stats = found.stats;
 done:
     lsp_csr_free(ctx, &T);

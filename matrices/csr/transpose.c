@@ -118,8 +118,7 @@ static int parts_for(const lsp_ctx *ctx, const lsp_csr *B) {
 }
 
 static lsp_status file_here(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     sorter s = {.items = items, .B = B, .parts = parts_for(ctx, B)};
     int64_t cells;
     LSP_REQUIRE(lsp_mul(B->rows, s.parts, &cells), LSP_ERR_OVERFLOW, "%lld rows are too many to count by",
@@ -134,9 +133,7 @@ static lsp_status file_here(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
     }
     lsp_for_parts(ctx, s.parts, s.parts, place_share, &s);
     lsp_for_parts(ctx, s.parts, s.parts, move_share, &s);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
@@ -158,16 +155,16 @@ lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
     bool done = false;
-    LSP_TRY(lsp_csr_check_header(ctx, name, A));
-    LSP_TRY(A->where == LSP_HOST ? lsp_csr_check_as(ctx, name, A, 0) : lsp_csr_check_device(ctx, name));
-    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
+    LSP_TRY_DONE(lsp_csr_check_header(ctx, name, A));
+    LSP_TRY_DONE(A->where == LSP_HOST ? lsp_csr_check_as(ctx, name, A, 0) : lsp_csr_check_device(ctx, name));
+    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
     const lsp_csr_types types = lsp_types_like(A, A->rows, A->nnz);
-    LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
+    LSP_TRY_DONE(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
     if (A->where == LSP_CUDA) { /* checks A on the way */
-        LSP_TRY(lsp_csr_on_gpu.csr_transpose(ctx, name, A, &made, &done));
+        LSP_TRY_DONE(lsp_csr_on_gpu.csr_transpose(ctx, name, A, &made, &done));
     }
     if (!done) {
-        LSP_TRY(file_columns(ctx, A, &made));
+        LSP_TRY_DONE(file_columns(ctx, A, &made));
     }
 done:
     return lsp_csr_give(ctx, status, B, &made, B == A);

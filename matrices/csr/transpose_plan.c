@@ -11,7 +11,6 @@ enum { least_share = 1 << 15 };
 /* ---- what both plans need ---- */
 
 lsp_status lsp_csr_check_planned(lsp_ctx *ctx, const char *name, const lsp_csr *planned, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     LSP_REQUIRE(A->where == planned->where, LSP_ERR_ARGUMENT, "%s lies %s, the plan was made for a matrix %s", name,
                 A->where == LSP_CUDA ? "on the GPU" : "on the host",
@@ -25,8 +24,7 @@ lsp_status lsp_csr_check_planned(lsp_ctx *ctx, const char *name, const lsp_csr *
         LSP_ERR_ARGUMENT, "%s has types %s, %s and %s; the plan was made for %s, %s and %s", name,
         lsp_type_name(A->rowptr_type), lsp_type_name(A->col_type), lsp_type_name(A->val_type),
         lsp_type_name(planned->rowptr_type), lsp_type_name(planned->col_type), lsp_type_name(planned->val_type));
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr *types, lsp_csr *C) {
@@ -34,9 +32,9 @@ lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr 
     lsp_csr made = {0}, pattern = *S;
     pattern.val = NULL;
     pattern.val_type = LSP_NONE;
-    LSP_TRY(lsp_csr_copy(ctx, &pattern,
-                         &(lsp_csr_types){.rowptr_type = types->rowptr_type, .col_type = types->col_type}, &made));
-    LSP_TRY(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(types->val_type), &made.val));
+    LSP_TRY_DONE(lsp_csr_copy(ctx, &pattern,
+                              &(lsp_csr_types){.rowptr_type = types->rowptr_type, .col_type = types->col_type}, &made));
+    LSP_TRY_DONE(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(types->val_type), &made.val));
     made.val_type = types->val_type;
 done:
     return lsp_csr_give(ctx, status, C, &made, false);
@@ -44,7 +42,6 @@ done:
 
 lsp_status lsp_csr_tell_plan(lsp_ctx *ctx, const lsp_csr *structure, int64_t places, bool wide, const char *reason,
                              lsp_csr_plan_info *info) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(info != NULL, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
     const int64_t rows = structure->rowptr ? structure->rows + 1 : 0, entries = structure->col ? structure->nnz : 0;
     *info = (lsp_csr_plan_info){.nnz = structure->nnz,
@@ -52,8 +49,7 @@ lsp_status lsp_csr_tell_plan(lsp_ctx *ctx, const lsp_csr *structure, int64_t pla
                                               entries * (int64_t)lsp_type_bytes(structure->col_type) +
                                               places * (int64_t)lsp_place_bytes(wide)};
     (void)snprintf(info->reason, sizeof info->reason, "%s", reason);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the plan ---- */
@@ -72,10 +68,9 @@ static void number_share(void *data, int64_t begin, int64_t end) {
 
 /* *P = A, unless it is a pattern with the numbers of its entries for values, in scratch. */
 static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) {
-    lsp_status status = LSP_OK;
     *P = *A;
     if (A->val_type == LSP_NONE) {
-        goto done;
+        return LSP_OK;
     }
     P->val_type = lsp_place_type(wide);
     LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, lsp_place_bytes(wide), &P->val));
@@ -83,8 +78,7 @@ static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) 
         return lsp_csr_on_gpu.csr_number(ctx, P->val, wide, A->nnz);
     }
     lsp_for_shares(ctx, A->nnz, least_share, number_share, &(numbering){.places = P->val, .wide = wide});
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr_transpose_plan **plan) {
@@ -95,13 +89,13 @@ lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, 
     }
     const size_t mark = lsp_scratch_mark(ctx);
     lsp_csr numbered;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
     made->A = lsp_csr_outline(A);
     made->wide = wide || lsp_place_is_wide(A->nnz);
-    LSP_TRY(number(ctx, A, made->wide, &numbered));
-    LSP_TRY(lsp_csr_transpose_as(ctx, "A", &numbered, &made->B));
+    LSP_TRY_DONE(number(ctx, A, made->wide, &numbered));
+    LSP_TRY_DONE(lsp_csr_transpose_as(ctx, "A", &numbered, &made->B));
     *plan = made;
     made = NULL;
 done:
@@ -180,16 +174,15 @@ lsp_status lsp_csr_transpose_execute(lsp_csr_transpose_plan *plan, const lsp_csr
     }
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr types = result(plan);
-    LSP_TRY(lsp_csr_check_planned(ctx, "A", &plan->A, A));
-    LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
-    LSP_TRY(lsp_csr_copy_structure(ctx, &plan->B, &types, &made));
-    LSP_TRY(fill(plan, A, &made));
+    LSP_TRY_DONE(lsp_csr_check_planned(ctx, "A", &plan->A, A));
+    LSP_REQUIRE_DONE(B != NULL, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
+    LSP_TRY_DONE(lsp_csr_copy_structure(ctx, &plan->B, &types, &made));
+    LSP_TRY_DONE(fill(plan, A, &made));
 done:
     return lsp_csr_give(ctx, status, B, &made, B == A);
 }
 
 lsp_status lsp_csr_transpose_refill(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -199,7 +192,5 @@ lsp_status lsp_csr_transpose_refill(lsp_csr_transpose_plan *plan, const lsp_csr 
     LSP_TRY(lsp_csr_check_planned(ctx, "B", &made, B));
     LSP_REQUIRE(B->val == NULL || B->val != A->val, LSP_ERR_ARGUMENT,
                 "the values of B are those of A: they cannot be read and written at once");
-    LSP_TRY(fill(plan, A, B));
-done:
-    return status;
+    return fill(plan, A, B);
 }

@@ -22,7 +22,6 @@ static void shift_share(void *data, int64_t begin, int64_t end) {
 
 /* rowptr[i], which may lie on the GPU. */
 static lsp_status read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value) {
-    lsp_status status = LSP_OK;
     const size_t bytes = lsp_type_bytes(A->rowptr_type);
     int64_t word = 0;
     if (A->where == LSP_CUDA) {
@@ -31,12 +30,10 @@ static lsp_status read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t
     } else {
         *value = lsp_csr_rowptr(A, i);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, lsp_csr *S) {
-    lsp_status status = LSP_OK;
     slice s = {.A = A, .first = first};
     int64_t end;
     LSP_TRY(read_rowptr(ctx, A, first, &s.begin));
@@ -55,8 +52,7 @@ lsp_status lsp_csr_view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int6
         S->col = (char *)A->col + (size_t)s.begin * lsp_type_bytes(A->col_type);
         S->val = A->val ? (char *)A->val + (size_t)s.begin * lsp_type_bytes(A->val_type) : NULL;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_take_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t cols, lsp_csr *B) {
@@ -67,7 +63,6 @@ lsp_status lsp_csr_take_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, i
 /* ---- cuts ---- */
 
 lsp_status lsp_csr_cut_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t most, int64_t *end, int64_t *next) {
-    lsp_status status = LSP_OK;
     int64_t begin, at, low = first, high = A->rows; /* rows first .. low-1 fit */
     LSP_TRY(read_rowptr(ctx, A, first, &begin));
     while (low < high) {
@@ -86,15 +81,13 @@ lsp_status lsp_csr_cut_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64
         *next = at - begin;
     }
     *end = low;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_cut_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t most, int64_t *end,
                                int64_t *next) {
     enum { BUCKETS = 1024 };
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t *counts, low = first, high = A->cols, left = most; /* columns first .. low-1 fit */
     *next = 0;
     LSP_TRY(LSP_SCRATCH(ctx, BUCKETS, &counts));
@@ -109,9 +102,7 @@ lsp_status lsp_csr_cut_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, in
         *next = low < high ? counts[b] : 0;
     }
     *end = low;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 typedef struct range {
@@ -136,14 +127,11 @@ static lsp_status copy_items(lsp_ctx *ctx, lsp_where where, range r, int64_t n, 
 }
 
 static lsp_status copy_rows(lsp_ctx *ctx, const lsp_csr *S, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     const lsp_csr_types types = lsp_types_of(S);
     LSP_TRY(lsp_csr_create(ctx, S->rows, S->cols, S->nnz, &types, B));
     LSP_TRY(copy_items(ctx, S->where, (range){B->rowptr, S->rowptr}, S->rows + 1, S->rowptr_type));
     LSP_TRY(copy_items(ctx, S->where, (range){B->col, S->col}, S->nnz, S->col_type));
-    LSP_TRY(copy_items(ctx, S->where, (range){B->val, S->val}, S->nnz, S->val_type));
-done:
-    return status;
+    return copy_items(ctx, S->where, (range){B->val, S->val}, S->nnz, S->val_type);
 }
 
 static lsp_status check_range(lsp_ctx *ctx, const char *what, int64_t first, int64_t count, int64_t all) {
@@ -158,12 +146,12 @@ lsp_status lsp_csr_block(lsp_ctx *ctx, const lsp_csr *A, int64_t first_row, int6
     lsp_status status = LSP_OK;
     size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
     lsp_csr S, made = {0};
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the block is NULL");
-    LSP_TRY(check_range(ctx, "rows", first_row, rows, A->rows));
-    LSP_TRY(check_range(ctx, "columns", first_col, cols, A->cols));
-    LSP_TRY(lsp_csr_view_rows(ctx, A, first_row, rows, &S));
-    LSP_TRY(cols == A->cols ? copy_rows(ctx, &S, &made) : lsp_csr_take_columns(ctx, &S, first_col, cols, &made));
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the block is NULL");
+    LSP_TRY_DONE(check_range(ctx, "rows", first_row, rows, A->rows));
+    LSP_TRY_DONE(check_range(ctx, "columns", first_col, cols, A->cols));
+    LSP_TRY_DONE(lsp_csr_view_rows(ctx, A, first_row, rows, &S));
+    LSP_TRY_DONE(cols == A->cols ? copy_rows(ctx, &S, &made) : lsp_csr_take_columns(ctx, &S, first_col, cols, &made));
 done:
     if (ctx) {
         lsp_scratch_release(ctx, mark);

@@ -32,26 +32,23 @@ static void fill_share(void *data, int64_t begin, int64_t end) {
 }
 
 static lsp_status fill_there(lsp_ctx *ctx, const triples *t) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = t->A;
     LSP_TRY(lsp_forms_on_gpu.csr_rows(ctx, A, t->row, t->type));
     LSP_TRY(lsp_cuda_convert(ctx, t->col, t->type, A->col, A->col_type, A->nnz));
-    LSP_TRY(lsp_cuda_copy(ctx, t->val, LSP_CUDA, A->val, LSP_CUDA, A->nnz * (int64_t)lsp_type_bytes(A->val_type)));
-done:
-    return status;
+    return lsp_cuda_copy(ctx, t->val, LSP_CUDA, A->val, LSP_CUDA, A->nnz * (int64_t)lsp_type_bytes(A->val_type));
 }
 
 lsp_status lsp_csr_to_coo(lsp_ctx *ctx, const lsp_csr *A, lsp_coo *B) {
     lsp_status status = LSP_OK;
     triples t = {.A = A};
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the triples is NULL");
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the triples is NULL");
     t.type = A->rows > (int64_t)INT32_MAX + 1 ? LSP_I64 : A->col_type; /* a row's number must fit too */
-    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(t.type), &t.row));
-    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(t.type), &t.col));
-    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(A->val_type), &t.val));
+    LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(t.type), &t.row));
+    LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(t.type), &t.col));
+    LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(A->val_type), &t.val));
     if (A->where == LSP_CUDA) {
-        LSP_TRY(fill_there(ctx, &t));
+        LSP_TRY_DONE(fill_there(ctx, &t));
     } else {
         lsp_csr_for_rows(ctx, A, fill_share, &t);
     }
@@ -64,7 +61,6 @@ done:
 }
 
 lsp_status lsp_coo_free(lsp_ctx *ctx, lsp_coo *A) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(ctx, LSP_ERR_ARGUMENT, "the context is NULL");
     if (A) {
         LSP_REQUIRE((!A->row || lsp_owns(ctx, A->row)) && (!A->col || lsp_owns(ctx, A->col)) &&
@@ -77,6 +73,5 @@ lsp_status lsp_coo_free(lsp_ctx *ctx, lsp_coo *A) {
         lsp_free(ctx, (void *)A->val);
         *A = (lsp_coo){0};
     }
-done:
-    return status;
+    return LSP_OK;
 }

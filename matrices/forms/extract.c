@@ -26,9 +26,8 @@ static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
 
 /* All indices of the list must be in 0 .. n-1. */
 static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, const lsp_index_list *list, int64_t n) {
-    lsp_status status = LSP_OK;
     if (!list || !list->list) {
-        goto done;
+        return LSP_OK;
     }
     LSP_REQUIRE(list->type == LSP_I32 || list->type == LSP_I64, LSP_ERR_ARGUMENT,
                 "the list of %s has indices of type %s: LSP_I32 or LSP_I64 is needed", what, lsp_type_name(list->type));
@@ -46,8 +45,7 @@ static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, co
     }
     LSP_REQUIRE(first == list->count, LSP_ERR_ARGUMENT, "the list of %s holds %lld at position %lld, not in 0 .. %lld",
                 what, (long long)index, (long long)first, (long long)(n - 1));
-done:
-    return status;
+    return LSP_OK;
 }
 
 typedef struct counter {
@@ -64,8 +62,7 @@ static void count_up(void *data, int64_t begin, int64_t end) {
 
 /* P = the places of each column 0 .. cols-1 in the list, ascending, as the rows of a pattern. */
 static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_list *list, int64_t cols, lsp_csr *P) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     counter places = {.type = list->type};
     LSP_REQUIRE(list->type == LSP_I64 || list->count <= (int64_t)INT32_MAX + 1, LSP_ERR_OVERFLOW,
                 "the list of columns has %lld indices: a list of 2^31 and more needs LSP_I64", (long long)list->count);
@@ -76,11 +73,8 @@ static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_lis
     } else {
         lsp_for_shares(ctx, list->count, least_share, count_up, &places);
     }
-    LSP_TRY(lsp_csr_file(
-        ctx, &(lsp_filing){.n = list->count, .row = list->list, .col = places.to, .index_type = list->type}, P));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_csr_file(
+        ctx, &(lsp_filing){.n = list->count, .row = list->list, .col = places.to, .index_type = list->type}, P);
 }
 
 /* ---- rows ---- */
@@ -152,8 +146,7 @@ static void for_rows(const lsp_ctx *ctx, extraction *e, void (*do_rows)(void *da
 }
 
 static lsp_status extract_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t rows = wanted->row_count;
     extraction e = {.A = A, .B = B, .wanted = wanted};
     LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &e.starts));
@@ -167,19 +160,14 @@ static lsp_status extract_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
     } else {
         lsp_csr_for_rows(ctx, B, fill_share, &e);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* Sorts rows that are not sorted. On the host that is what the sort itself does. */
 static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     int64_t unsorted = 0;
     LSP_TRY(B->where == LSP_CUDA ? lsp_csr_find_unsorted(ctx, B, false, &unsorted) : LSP_OK);
-    LSP_TRY(unsorted < B->rows ? lsp_csr_sort_rows(ctx, B) : LSP_OK);
-done:
-    return status;
+    return unsorted < B->rows ? lsp_csr_sort_rows(ctx, B) : LSP_OK;
 }
 
 static const void *array_of(const lsp_index_list *list) { return list ? list->list : NULL; }
@@ -190,28 +178,28 @@ lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list 
     lsp_csr made = {0};
     lsp_selection wanted = {0};
     unsigned found = LSP_LIST_TWICE;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the rows and columns is NULL");
-    LSP_TRY(check_list(ctx, "rows", A->where, rows, A->rows));
-    LSP_TRY(check_list(ctx, "columns", A->where, cols, A->cols));
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the rows and columns is NULL");
+    LSP_TRY_DONE(check_list(ctx, "rows", A->where, rows, A->rows));
+    LSP_TRY_DONE(check_list(ctx, "columns", A->where, cols, A->cols));
     wanted.rows = array_of(rows);
     wanted.type = wanted.rows ? rows->type : LSP_I32;
     wanted.row_count = wanted.rows ? rows->count : A->rows;
     wanted.cols = array_of(cols);
     wanted.cols_type = wanted.cols ? cols->type : LSP_I32;
     wanted.col_count = wanted.cols ? cols->count : A->cols;
-    LSP_REQUIRE(!wanted.cols || A->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by",
-                (long long)A->cols);
+    LSP_REQUIRE_DONE(!wanted.cols || A->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW,
+                     "%lld columns are too many to count by", (long long)A->cols);
     if (wanted.cols && A->where == LSP_CUDA) {
-        LSP_TRY(lsp_forms_on_gpu.csr_extract_once(ctx, A, &wanted, &found, &made));
+        LSP_TRY_DONE(lsp_forms_on_gpu.csr_extract_once(ctx, A, &wanted, &found, &made));
     }
     if (found & LSP_LIST_TWICE) {
-        LSP_TRY(wanted.cols ? find_places(ctx, A->where, cols, A->cols, &wanted.P) : LSP_OK);
-        LSP_TRY(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
-                                     : extract_here(ctx, A, &wanted, &made));
+        LSP_TRY_DONE(wanted.cols ? find_places(ctx, A->where, cols, A->cols, &wanted.P) : LSP_OK);
+        LSP_TRY_DONE(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
+                                          : extract_here(ctx, A, &wanted, &made));
     }
     if (wanted.cols) {
-        LSP_TRY(found == LSP_LIST_FALLS ? lsp_csr_sort_rows(ctx, &made) : sort_rows(ctx, &made));
+        LSP_TRY_DONE(found == LSP_LIST_FALLS ? lsp_csr_sort_rows(ctx, &made) : sort_rows(ctx, &made));
     }
 done:
     if (ctx) {

@@ -16,7 +16,6 @@ static lsp_status check_distinct(lsp_ctx *ctx, void *const arrays[3]) {
 }
 
 lsp_status lsp_csr_detach(lsp_ctx *ctx, lsp_csr *A, lsp_array arrays[3]) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(ctx && A && arrays, LSP_ERR_ARGUMENT, "the matrix, or the place for its arrays, is NULL");
     void *const own[3] = {A->rowptr, A->col, A->val};
     LSP_TRY(check_distinct(ctx, own));
@@ -34,12 +33,10 @@ lsp_status lsp_csr_detach(lsp_ctx *ctx, lsp_csr *A, lsp_array arrays[3]) {
         arrays[a] = lsp_detach(ctx, own[a]);
     }
     *A = (lsp_csr){0};
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *user, void *array), void *user) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(release, LSP_ERR_ARGUMENT, "the function that releases the arrays of A is NULL");
     void *const arrays[3] = {A->rowptr, A->col, A->val};
@@ -53,7 +50,5 @@ lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *u
                     "a matrix of %lld x %lld with %lld entries is not adopted: array %p is this context's already",
                     (long long)A->rows, (long long)A->cols, (long long)A->nnz, arrays[a]);
     }
-    LSP_TRY(lsp_adopt(ctx, A->where, arrays, release, user));
-done:
-    return status;
+    return lsp_adopt(ctx, A->where, arrays, release, user);
 }

@@ -67,8 +67,7 @@ static void fill_share(void *data, int64_t begin, int64_t end) {
 }
 
 static lsp_status gather_here(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     gathering g = {.D = D, .B = B, .pieces = lsp_max(lsp_ceil_div(D->cols, piece_length), 1)};
     const int64_t all = D->rows * g.pieces; /* rows of no columns are checked to be few enough, others lie in memory */
     const int64_t least = lsp_max(least_share / lsp_max(lsp_min(D->cols, piece_length), 1), 1);
@@ -77,9 +76,7 @@ static lsp_status gather_here(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
     lsp_prefix_sum(ctx, g.starts, all);
     LSP_TRY(lsp_csr_create(ctx, D->rows, D->cols, g.starts[all], &(lsp_csr_types){.val_type = D->val_type}, B));
     lsp_for_shares(ctx, all, least, fill_share, &g);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* An array by columns is the transposed array by rows. */
@@ -88,11 +85,12 @@ static lsp_status gather_columns(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
     lsp_csr T = {0};
     lsp_dense by_rows = *D;
     by_rows.rows = D->cols, by_rows.cols = D->rows, by_rows.by_columns = false;
-    LSP_REQUIRE(D->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "D has %lld columns: more than can be addressed",
-                (long long)D->cols);
-    LSP_TRY(D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &by_rows, &T) : gather_here(ctx, &by_rows, &T));
-    LSP_TRY(lsp_csr_transpose(ctx, &T, B));
-    LSP_TRY(lsp_csr_retype(ctx, NULL, B));
+    LSP_REQUIRE_DONE(D->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "D has %lld columns: more than can be addressed",
+                     (long long)D->cols);
+    LSP_TRY_DONE(D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &by_rows, &T)
+                                      : gather_here(ctx, &by_rows, &T));
+    LSP_TRY_DONE(lsp_csr_transpose(ctx, &T, B));
+    LSP_TRY_DONE(lsp_csr_retype(ctx, NULL, B));
 done:
     lsp_csr_free(ctx, &T);
     return status;
@@ -102,11 +100,11 @@ lsp_status lsp_dense_to_csr(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
     lsp_dense fit;
-    LSP_TRY(lsp_dense_check(ctx, D, &fit));
-    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
-    LSP_TRY(D->by_columns          ? gather_columns(ctx, &fit, &made)
-            : D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &fit, &made)
-                                   : gather_here(ctx, &fit, &made));
+    LSP_TRY_DONE(lsp_dense_check(ctx, D, &fit));
+    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_TRY_DONE(D->by_columns          ? gather_columns(ctx, &fit, &made)
+                 : D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &fit, &made)
+                                        : gather_here(ctx, &fit, &made));
 done:
     return lsp_csr_give(ctx, status, B, &made, false);
 }

@@ -22,22 +22,19 @@ static const lsp_csr *block_at(const grid *g, int64_t r, int64_t c) { return g->
 
 /* *size = the size of block row (or column) number `at`, that a block of this size belongs to; -1 before. */
 static lsp_status same_size(lsp_ctx *ctx, const char *what, const char *sizes, int64_t at, int64_t own, int64_t *size) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(*size < 0 || *size == own, LSP_ERR_ARGUMENT,
                 "block %s %lld has blocks of %lld and of %lld %s: they must be equal", what, (long long)at,
                 (long long)*size, (long long)own, sizes);
     *size = own;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Checks one block, and takes what it tells of B. */
 static lsp_status take_block(lsp_ctx *ctx, grid *g, int64_t r, int64_t c) {
-    lsp_status status = LSP_OK;
     const lsp_csr *block = block_at(g, r, c);
     char name[64];
     if (!block) {
-        goto done;
+        return LSP_OK;
     }
     (void)snprintf(name, sizeof name, "block (%lld, %lld)", (long long)r, (long long)c);
     LSP_TRY(lsp_csr_check_there(ctx, name, block));
@@ -48,13 +45,11 @@ static lsp_status take_block(lsp_ctx *ctx, grid *g, int64_t r, int64_t c) {
     LSP_TRY(same_size(ctx, "column", "columns", c, block->cols, &g->col_at[c + 1]));
     LSP_REQUIRE(lsp_add(g->nnz, block->nnz, &g->nnz), LSP_ERR_OVERFLOW, "the blocks have 2^63 entries or more");
     g->types.val_type = lsp_common_type(g->types.val_type, block->val_type);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Turns sizes[1] .. sizes[n] into ends. */
 static lsp_status add_sizes(lsp_ctx *ctx, const char *what, const char *sizes, int64_t *ends, int64_t n) {
-    lsp_status status = LSP_OK;
     ends[0] = 0;
     for (int64_t i = 0; i < n; i++) {
         LSP_REQUIRE(ends[i + 1] >= 0, LSP_ERR_ARGUMENT, "block %s %lld has no block that tells its size", what,
@@ -62,12 +57,10 @@ static lsp_status add_sizes(lsp_ctx *ctx, const char *what, const char *sizes, i
         LSP_REQUIRE(lsp_add(ends[i], ends[i + 1], &ends[i + 1]), LSP_ERR_OVERFLOW,
                     "the blocks together have 2^63 %s or more", sizes);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status measure(lsp_ctx *ctx, grid *g) {
-    lsp_status status = LSP_OK;
     int64_t count;
     LSP_REQUIRE(g->rows > 0 && g->cols > 0 && lsp_mul(g->rows, g->cols, &count), LSP_ERR_ARGUMENT,
                 "a grid of %lld x %lld blocks: 1 x 1 or more is needed", (long long)g->rows, (long long)g->cols);
@@ -86,8 +79,7 @@ static lsp_status measure(lsp_ctx *ctx, grid *g) {
     LSP_TRY(add_sizes(ctx, "column", "columns", g->col_at, g->cols));
     LSP_REQUIRE(g->row_at[g->rows] <= INT64_MAX / 16, LSP_ERR_OVERFLOW,
                 "the blocks together have %lld rows: more than can be addressed", (long long)g->row_at[g->rows]);
-done:
-    return status;
+    return LSP_OK;
 }
 
 typedef struct stacking {
@@ -127,7 +119,6 @@ static void copy_share(void *data, int64_t begin, int64_t end) {
 }
 
 static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     const int64_t rows = g->row_at[g->rows];
     int64_t *next;
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, rows + 1, &next));
@@ -146,12 +137,10 @@ static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
             lsp_csr_for_rows(ctx, s.block, copy_share, &s);
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status stack_there(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     const int64_t rows = g->row_at[g->rows];
     int64_t *next;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows + 1, sizeof *next, (void **)&next));
@@ -168,8 +157,7 @@ static lsp_status stack_there(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
                                                 next + g->row_at[b / g->cols], B));
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static bool holds(const grid *g, const lsp_csr *B) {
@@ -193,9 +181,9 @@ lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t 
         return LSP_ERR_ARGUMENT;
     }
     size_t mark = lsp_scratch_mark(ctx);
-    LSP_REQUIRE(blocks && B, LSP_ERR_ARGUMENT, "the blocks, or the place for the matrix, are NULL");
-    LSP_TRY(measure(ctx, &g));
-    LSP_TRY(g.any->where == LSP_CUDA ? stack_there(ctx, &g, &made) : stack_here(ctx, &g, &made));
+    LSP_REQUIRE_DONE(blocks && B, LSP_ERR_ARGUMENT, "the blocks, or the place for the matrix, are NULL");
+    LSP_TRY_DONE(measure(ctx, &g));
+    LSP_TRY_DONE(g.any->where == LSP_CUDA ? stack_there(ctx, &g, &made) : stack_here(ctx, &g, &made));
 done:
     lsp_scratch_release(ctx, mark);
     return lsp_csr_give(ctx, status, B, &made, status == LSP_OK && holds(&g, B));

@@ -48,8 +48,7 @@ static void fill_share(void *data, int64_t begin, int64_t end) {
 }
 
 static lsp_status window_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr_types types = lsp_types_like(A, window->cols, A->nnz);
     windowing w = {.A = A, .B = B, .window = window};
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &w.starts));
@@ -57,9 +56,7 @@ static lsp_status window_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *
     lsp_prefix_sum(ctx, w.starts, A->rows);
     LSP_TRY(lsp_csr_create_rows(ctx, A->rows, window->cols, w.starts, &types, B));
     lsp_csr_for_rows(ctx, A, fill_share, &w);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_window(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {
@@ -69,16 +66,16 @@ lsp_status lsp_csr_window(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *wind
 lsp_status lsp_csr_triangle(lsp_ctx *ctx, const lsp_csr *A, lsp_triangle triangle, int64_t diagonal, lsp_csr *B) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the triangle is NULL");
-    LSP_REQUIRE(triangle == LSP_TRIANGLE_LOWER || triangle == LSP_TRIANGLE_UPPER, LSP_ERR_ARGUMENT,
-                "%d is neither LSP_TRIANGLE_LOWER nor LSP_TRIANGLE_UPPER", (int)triangle);
-    LSP_TRY(lsp_csr_window(ctx, A,
-                           &(lsp_window){.low = triangle == LSP_TRIANGLE_LOWER ? INT64_MIN : diagonal,
-                                         .high = triangle == LSP_TRIANGLE_LOWER ? diagonal : INT64_MAX,
-                                         .cols = A->cols,
-                                         .diagonal = true},
-                           &made));
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the triangle is NULL");
+    LSP_REQUIRE_DONE(triangle == LSP_TRIANGLE_LOWER || triangle == LSP_TRIANGLE_UPPER, LSP_ERR_ARGUMENT,
+                     "%d is neither LSP_TRIANGLE_LOWER nor LSP_TRIANGLE_UPPER", (int)triangle);
+    LSP_TRY_DONE(lsp_csr_window(ctx, A,
+                                &(lsp_window){.low = triangle == LSP_TRIANGLE_LOWER ? INT64_MIN : diagonal,
+                                              .high = triangle == LSP_TRIANGLE_LOWER ? diagonal : INT64_MAX,
+                                              .cols = A->cols,
+                                              .diagonal = true},
+                                &made));
 done:
     return lsp_csr_give(ctx, status, B, &made, B == A);
 }

@@ -104,26 +104,21 @@ static void fill_tentative(void *data, int64_t begin, int64_t end) {
 static lsp_status make_tentative(lsp_ctx *ctx, const hierarchy *h, lsp_csr *T) {
     enum { least_share = 1 << 14 };
     const int64_t rows = h->unknowns * h->k * h->k * (h->dimensions == 3 ? h->k : 1), cols = coarse_unknowns(h);
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_generate_check_memory(ctx, rows, cols, rows));
     LSP_TRY(lsp_csr_create(ctx, rows, cols, rows, &(lsp_csr_types){.val_type = LSP_F64}, T));
     lsp_for_shares(ctx, rows, least_share, fill_tentative, &(building){.h = h, .B = T});
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status smooth(lsp_ctx *ctx, const hierarchy *h, const lsp_csr *A, lsp_csr *P) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     building b = {.h = h, .A = A, .B = P};
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &b.starts));
     lsp_csr_for_rows(ctx, A, count_rows, &b);
     lsp_prefix_sum(ctx, b.starts, A->rows);
     LSP_TRY(lsp_csr_create_rows(ctx, A->rows, coarse_unknowns(h), b.starts, &(lsp_csr_types){.val_type = LSP_F64}, P));
     lsp_csr_for_rows(ctx, A, fill_rows, &b);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_generate_amg(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *B) {
@@ -134,10 +129,10 @@ lsp_status lsp_generate_amg(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed,
     if (p[1].letter == 'T') {
         return make_tentative(ctx, &h, B);
     }
-    LSP_TRY(lsp_generate_grid(ctx, p, seed, &A));
-    LSP_TRY(smooth(ctx, &h, &A, &P));
+    LSP_TRY_DONE(lsp_generate_grid(ctx, p, seed, &A));
+    LSP_TRY_DONE(smooth(ctx, &h, &A, &P));
     if (p[1].letter == 'R') {
-        LSP_TRY(lsp_csr_transpose(ctx, &P, B));
+        LSP_TRY_DONE(lsp_csr_transpose(ctx, &P, B));
         lsp_csr_free(ctx, &P);
     } else {
         *B = P;

@@ -79,7 +79,6 @@ static bool parse_number(word w, const limit *l, lsp_parameter *p) {
 
 /* Parses the parameters of `spec`, which follow the name of `known`. */
 static lsp_status parse(lsp_ctx *ctx, const char *spec, const struct known *known, lsp_parameter *p) {
-    lsp_status status = LSP_OK;
     word w = word_at(spec);
     for (const limit *l = known->limits; l->name; l++, p++) {
         LSP_REQUIRE(w.text[w.length] == ':', LSP_ERR_ARGUMENT, "'%.80s': %s needs the parameter %s", spec, known->name,
@@ -98,12 +97,10 @@ static lsp_status parse(lsp_ctx *ctx, const char *spec, const struct known *know
     }
     LSP_REQUIRE(w.text[w.length] == 0, LSP_ERR_ARGUMENT, "'%.80s': there is more than %s takes: '%.40s'", spec,
                 known->name, w.text + w.length);
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status generate(lsp_ctx *ctx, const char *spec, uint64_t seed, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     word name = word_at(spec);
     lsp_parameter p[lsp_most_parameters];
     for (int i = 0; i < known_names; i++) {
@@ -111,24 +108,22 @@ static lsp_status generate(lsp_ctx *ctx, const char *spec, uint64_t seed, lsp_cs
             p[0].grid = table[i].grid;
             LSP_TRY(parse(ctx, spec, &table[i], p));
             LSP_TRY(table[i].make(ctx, p, seed, A));
-            goto done;
+            return LSP_OK;
         }
     }
-    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, "there is no generator '%.*s'; there are %s",
-                      (int)lsp_min(name.length, 40), spec, all_names);
-done:
-    return status;
+    return lsp_fail(ctx, LSP_ERR_ARGUMENT, "there is no generator '%.*s'; there are %s", (int)lsp_min(name.length, 40),
+                    spec, all_names);
 }
 
 lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A) {
     lsp_status status = LSP_OK;
     lsp_csr made = {0};
     lsp_csr_types fit;
-    LSP_REQUIRE(ctx && spec && A, LSP_ERR_ARGUMENT, "the name or the place for the matrix is NULL");
-    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_F64, types, &fit)); /* refuse wrong types before the work */
-    LSP_REQUIRE(fit.val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "generated values are real; LSP_C64 was asked for");
-    LSP_TRY(generate(ctx, spec, seed, &made));
-    LSP_TRY(lsp_csr_retype(ctx, types, &made));
+    LSP_REQUIRE_DONE(ctx && spec && A, LSP_ERR_ARGUMENT, "the name or the place for the matrix is NULL");
+    LSP_TRY_DONE(lsp_csr_resolve(ctx, 0, 0, LSP_F64, types, &fit)); /* refuse wrong types before the work */
+    LSP_REQUIRE_DONE(fit.val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "generated values are real; LSP_C64 was asked for");
+    LSP_TRY_DONE(generate(ctx, spec, seed, &made));
+    LSP_TRY_DONE(lsp_csr_retype(ctx, types, &made));
 done:
     return lsp_csr_give(ctx, status, A, &made, false);
 }

@@ -76,11 +76,10 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
 lsp_status lsp_generate_grid(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
     static const grid grids[] = {
         {.dimensions = 2, .unknowns = 1}, {.dimensions = 3, .unknowns = 1}, {.dimensions = 3, .unknowns = 3}};
-    lsp_status status = LSP_OK;
     grid known = grids[p[0].grid], *const g = &known;
     known.k = p[0].whole;
     (void)seed; /* nothing here depends on it */
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t k = g->k, edges = 3 * k - 2; /* ordered pairs of neighbours along an axis, a node with itself too */
     int64_t *starts;
     int64_t rows = g->unknowns * k * (g->dimensions == 2 ? k : k * k);
@@ -92,7 +91,5 @@ lsp_status lsp_generate_grid(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
     lsp_prefix_sum(ctx, starts, rows);
     LSP_TRY(lsp_csr_create_rows(ctx, rows, rows, starts, &(lsp_csr_types){.val_type = LSP_F64}, A));
     lsp_for_shares(ctx, rows, least_share, fill_rows, &f);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -17,13 +17,11 @@ lsp_status lsp_nas_get_class(lsp_ctx *ctx, char name, lsp_nas_class *params) {
         {150000, 15, 75, 110, 28.973605592845},    {1500000, 21, 100, 500, 52.514532105794},
         {9000000, 26, 100, 1500, 77.522164599383},
     };
-    lsp_status status = LSP_OK;
     const char *found = name ? strchr(names, name) : NULL;
     LSP_REQUIRE(ctx && params, LSP_ERR_ARGUMENT, "the place for the parameters is NULL");
     LSP_REQUIRE(found, LSP_ERR_ARGUMENT, "CLASS is '%c', and must be one of S W A B C D E", name > ' ' ? name : '?');
     *params = classes[found - names];
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The benchmark's random numbers: x <- 5^13 x mod 2^46, as integers. */
@@ -40,7 +38,6 @@ static bool holds(const int32_t *columns, int64_t count, int64_t column) {
 
 /* Makes the rows x_0 .. x_n-1 of X: `nonzer` numbers at random places, and 1/2 at place i. */
 static lsp_status make_vectors(lsp_ctx *ctx, const lsp_nas_class *params, lsp_csr *X) {
-    lsp_status status = LSP_OK;
     lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = LSP_F64};
     LSP_TRY(lsp_csr_create(ctx, params->n, params->n, params->n * (params->nonzer + 1), &types, X));
     int32_t *rowptr = X->rowptr, *col = X->col;
@@ -69,8 +66,7 @@ static lsp_status make_vectors(lsp_ctx *ctx, const lsp_nas_class *params, lsp_cs
         k = lsp_max(k, at + 1);
     }
     X->nnz = rowptr[params->n];
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Fills row j of A before it is summed: w_i x_i[j] x_i for every x_i with an entry at j. */
@@ -117,8 +113,7 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
 
 static lsp_status sum_products(lsp_ctx *ctx, const lsp_nas_class *params, const lsp_csr *X, const lsp_csr *T,
                                lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t n = params->n, *starts;
     double *weights, ratio = pow(rcond, 1.0 / (double)n);
     LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
@@ -133,10 +128,7 @@ static lsp_status sum_products(lsp_ctx *ctx, const lsp_nas_class *params, const 
     LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, &(lsp_csr_types){.val_type = LSP_F64}, A));
     lsp_csr_for_rows(ctx, A, fill_rows, &s);
     LSP_TRY(lsp_csr_sort_rows(ctx, A));
-    LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_csr_sum_duplicates(ctx, A, NULL);
 }
 
 lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
@@ -144,12 +136,12 @@ lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed,
     lsp_csr X = {0}, T = {0};
     lsp_nas_class params;
     (void)seed; /* the benchmark has its own */
-    LSP_TRY(lsp_nas_get_class(ctx, p[0].letter, &params));
+    LSP_TRY_DONE(lsp_nas_get_class(ctx, p[0].letter, &params));
     const int64_t longest = params.nonzer + 1;
-    LSP_TRY(lsp_generate_check_memory(ctx, params.n, params.n, params.n * longest * longest));
-    LSP_TRY(make_vectors(ctx, &params, &X));
-    LSP_TRY(lsp_csr_transpose(ctx, &X, &T));
-    LSP_TRY(sum_products(ctx, &params, &X, &T, A));
+    LSP_TRY_DONE(lsp_generate_check_memory(ctx, params.n, params.n, params.n * longest * longest));
+    LSP_TRY_DONE(make_vectors(ctx, &params, &X));
+    LSP_TRY_DONE(lsp_csr_transpose(ctx, &X, &T));
+    LSP_TRY_DONE(sum_products(ctx, &params, &X, &T, A));
 done:
     lsp_csr_free(ctx, &X);
     lsp_csr_free(ctx, &T);

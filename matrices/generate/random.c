@@ -25,14 +25,12 @@ static void draw_values(void *data, int64_t begin, int64_t end) {
 
 /* Turns a pattern, which may have duplicates, into a random matrix. */
 static lsp_status finish(lsp_ctx *ctx, uint64_t seed, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_sort_rows(ctx, A));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, A->nnz, sizeof(double), &A->val));
     A->val_type = LSP_F64;
     lsp_for_shares(ctx, A->nnz, least_share, draw_values, &(drawing){.A = A, .seed = seed});
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void draw_columns(void *data, int64_t begin, int64_t end) {
@@ -44,8 +42,7 @@ static void draw_columns(void *data, int64_t begin, int64_t end) {
 }
 
 lsp_status lsp_generate_er(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t n = p[0].whole, d = p[1].whole, draws, *starts;
     LSP_REQUIRE(lsp_mul(n, d, &draws), LSP_ERR_OVERFLOW, "N = %lld rows of D = %lld entries are too many", (long long)n,
                 (long long)d);
@@ -56,10 +53,7 @@ lsp_status lsp_generate_er(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, 
     }
     LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, NULL, A));
     lsp_for_shares(ctx, draws, least_share, draw_columns, &(drawing){.A = A, .seed = seed, .n = n});
-    LSP_TRY(finish(ctx, seed, A));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return finish(ctx, seed, A);
 }
 
 static void draw_edges(void *data, int64_t begin, int64_t end) {
@@ -80,8 +74,7 @@ static void draw_edges(void *data, int64_t begin, int64_t end) {
 }
 
 lsp_status lsp_generate_rmat(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t scale = p[0].whole, n = (int64_t)1 << scale, edges;
     void *row, *col;
     LSP_REQUIRE(lsp_mul(n, p[1].whole, &edges) && edges <= INT64_MAX / 64, LSP_ERR_OVERFLOW,
@@ -93,25 +86,20 @@ lsp_status lsp_generate_rmat(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
     lsp_for_shares(ctx, edges, least_share / 8, draw_edges,
                    &(drawing){.A = A, .seed = seed, .n = scale, .row = row, .col = col});
     LSP_TRY(lsp_csr_file(ctx, &(lsp_filing){.n = edges, .row = row, .col = col, .index_type = A->col_type}, A));
-    LSP_TRY(finish(ctx, seed, A));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return finish(ctx, seed, A);
 }
 
 /* ---- web ---- */
 
 /* cumulative[l-1] = the sum of i^-alpha over 1 .. l. */
 static lsp_status zipf_weights(lsp_ctx *ctx, double alpha, int64_t most, double **cumulative) {
-    lsp_status status = LSP_OK;
     double total = 0;
     LSP_TRY(LSP_SCRATCH(ctx, most, cumulative));
     for (int64_t l = 1; l <= most; l++) {
         total += pow((double)l, -alpha);
         (*cumulative)[l - 1] = total;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The first length whose cumulative weight reaches u * total. */
@@ -142,8 +130,7 @@ static void draw_targets(void *data, int64_t begin, int64_t end) {
 }
 
 lsp_status lsp_generate_web(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t n = p[0].whole, most = p[2].whole, *starts;
     double *cumulative;
     LSP_TRY(lsp_generate_check_memory(ctx, n, n, n));
@@ -159,14 +146,10 @@ lsp_status lsp_generate_web(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed,
     LSP_TRY(lsp_generate_check_memory(ctx, n, n, starts[n]));
     LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, NULL, A));
     lsp_csr_for_rows(ctx, A, draw_targets, &(drawing){.A = A, .seed = seed, .starts = starts});
-    LSP_TRY(finish(ctx, seed, A));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return finish(ctx, seed, A);
 }
 
 lsp_status lsp_generate_perm(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     int64_t n = p[0].whole;
     lsp_rng rng = lsp_rng_at(seed, 0);
     LSP_TRY(lsp_generate_check_memory(ctx, n, n, n));
@@ -180,7 +163,5 @@ lsp_status lsp_generate_perm(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
         lsp_index_set(A->col, A->col_type, j, lsp_csr_col(A, i));
         lsp_index_set(A->col, A->col_type, i, other);
     }
-    LSP_TRY(finish(ctx, seed, A));
-done:
-    return status;
+    return finish(ctx, seed, A);
 }

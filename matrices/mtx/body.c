@@ -156,7 +156,6 @@ static void empty_share(void *data, int64_t p, int thread) {
 
 /* Creates the matrix and turns counts into slots. Columns are set to -1, which shows slots left empty. */
 static lsp_status make_matrix(lsp_mtx_job *job) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = job->ctx;
     lsp_mtx_reader *reader = job->reader;
     lsp_csr *A = &reader->A;
@@ -177,8 +176,7 @@ static lsp_status make_matrix(lsp_mtx_job *job) {
     LSP_TRY(lsp_csr_create(ctx, rows, reader->header.cols, nnz, &types, A));
     lsp_for_parts(ctx, l.shares, l.shares, slot_share, &l);
     lsp_for_parts(ctx, job->count, job->count, empty_share, &l);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- before and after ---- */
@@ -198,7 +196,6 @@ static int64_t matrix_least(const lsp_mtx_reader *reader) {
 /* Chooses the number of parts: the counts of all parts must take no more memory than the matrix, and the memory of
  * the parts must fit beside it. */
 static lsp_status plan_parts(lsp_mtx_job *job) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = job->ctx;
     const lsp_mtx_reader *reader = job->reader;
     const lsp_mtx_header *header = &reader->header;
@@ -215,19 +212,15 @@ static lsp_status plan_parts(lsp_mtx_job *job) {
     int64_t fit = lsp_min(matrix / lsp_max(each, 1), (available - matrix) / part);
     job->count = (int)lsp_max(lsp_min(lsp_threads_for(ctx, bytes, least_text), fit), 1);
     if (all > available) {
-        status = lsp_fail(ctx, LSP_ERR_MEMORY, "%s:%lld: %lld rows need %lld bytes (%s), but %s are available",
-                          reader->source.name, (long long)header->line, (long long)rows, (long long)all,
-                          lsp_size(all).text, lsp_size(available).text);
-        goto done;
+        return lsp_fail(ctx, LSP_ERR_MEMORY, "%s:%lld: %lld rows need %lld bytes (%s), but %s are available",
+                        reader->source.name, (long long)header->line, (long long)rows, (long long)all,
+                        lsp_size(all).text, lsp_size(available).text);
     }
-    LSP_TRY(
-        lsp_mtx_check_memory(ctx, &reader->source, all + lsp_mtx_stream_bytes(&reader->source) + matrix_least(reader)));
-done:
-    return status;
+    return lsp_mtx_check_memory(ctx, &reader->source,
+                                all + lsp_mtx_stream_bytes(&reader->source) + matrix_least(reader));
 }
 
 static lsp_status make_parts(lsp_mtx_job *job) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = job->ctx;
     const lsp_mtx_reader *reader = job->reader;
     int64_t body = reader->header.body, buffer = lsp_mtx_stream_bytes(&reader->source);
@@ -242,8 +235,7 @@ static lsp_status make_parts(lsp_mtx_job *job) {
         LSP_TRY(LSP_SCRATCH(ctx, 1, &part->batch));
         LSP_TRY(lsp_scratch_bytes(ctx, reader->header.rows, job->wide ? 8 : 4, true, &part->slots));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static int64_t find_gap_in_rows(const void *data, int64_t begin, int64_t end) {
@@ -275,7 +267,6 @@ static bool complete(const lsp_ctx *ctx, const lsp_csr *A, bool ascending) {
 /* Sorts all rows, counts duplicates from `row` on and sums them. A duplicate and its mirror count once. A sum of
  * integers must fit. */
 static lsp_status merge_duplicates(lsp_ctx *ctx, lsp_mtx_reader *reader, bool mirrored, int64_t row) {
-    lsp_status status = LSP_OK;
     lsp_csr *A = &reader->A;
     const bool whole = A->val_type == LSP_I64;
     LSP_TRY(lsp_csr_sort_rows(ctx, A));
@@ -295,12 +286,10 @@ static lsp_status merge_duplicates(lsp_ctx *ctx, lsp_mtx_reader *reader, bool mi
     if (reader->duplicates > 0) {
         LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader) {
-    lsp_status status = LSP_OK;
     const lsp_mtx_header *header = &reader->header;
     lsp_mtx_job job = {.ctx = ctx, .reader = reader};
     job.mirror = header->symmetry != LSP_SYMMETRY_GENERAL && !reader->options.keep_triangle;
@@ -325,12 +314,10 @@ lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader) {
     if (!fine) {
         LSP_TRY(lsp_go_on(ctx));
         LSP_TRY(lsp_mtx_explain(ctx, reader, job.parts[0].batch, job.parts[0].buffer));
-        status = lsp_fail(ctx, LSP_ERR_IO, "%s: the file changed while it was read", reader->source.name);
-        goto done;
+        return lsp_fail(ctx, LSP_ERR_IO, "%s: the file changed while it was read", reader->source.name);
     }
     if (row < header->rows) {
         LSP_TRY(merge_duplicates(ctx, reader, job.mirror, row));
     }
-done:
-    return status;
+    return LSP_OK;
 }

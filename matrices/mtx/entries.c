@@ -96,15 +96,13 @@ static int64_t whole_until(const lsp_mtx_writing *work, const lsp_mtx_stretch *p
 
 lsp_status lsp_mtx_check_integers(lsp_ctx *ctx, const lsp_mtx_writing *work, const lsp_mtx_stretch *part,
                                   int64_t begin) {
-    lsp_status status = LSP_OK;
     const int64_t k = whole_until(work, part, begin, part->end), at = k - part->begin;
     LSP_REQUIRE(k == part->end, LSP_ERR_ARGUMENT,
                 "the matrix cannot be written as integers: the entry at row %lld, column %lld is %.17g",
                 (long long)(work->first_row + lsp_csr_row_of(work->A, k)) + 1,
                 (long long)lsp_index_at(part->col, work->A->col_type, at) + 1,
                 lsp_value_of(work->A->val_type, part->val, at).re);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- runs ---- */
@@ -170,19 +168,16 @@ static lsp_status write_stretch(lsp_ctx *ctx, const lsp_mtx_writing *work, const
 
 /* Fetches a stretch of a matrix on the GPU: columns from `begin` on, then values, behind space for `length` columns. */
 static lsp_status fetch_stretch(lsp_ctx *ctx, const lsp_csr *A, int stage, int64_t begin, int64_t length) {
-    lsp_status status = LSP_OK;
     const int64_t col = (int64_t)lsp_type_bytes(A->col_type), val = (int64_t)lsp_type_bytes(A->val_type);
     const int64_t count = lsp_min(length, A->nnz - begin);
     LSP_TRY(lsp_cuda_fetch(ctx, stage, 0, (const char *)A->col + begin * col, count * col));
     if (val > 0) {
         LSP_TRY(lsp_cuda_fetch(ctx, stage, length * col, (const char *)A->val + begin * val, count * val));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status write_from_gpu(lsp_ctx *ctx, const lsp_mtx_writing *work, lsp_mtx_sink *sink) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = work->A;
     const int64_t col = (int64_t)lsp_type_bytes(A->col_type), val = (int64_t)lsp_type_bytes(A->val_type);
     const int64_t runs = LSP_CUDA_STAGE_BYTES / (col + val) / run_entries;
@@ -198,16 +193,14 @@ static lsp_status write_from_gpu(lsp_ctx *ctx, const lsp_mtx_writing *work, lsp_
         part.val = (const char *)part.col + length * col;
         LSP_TRY(write_stretch(ctx, work, &part, sink));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_sink *sink) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = work->A;
     const int64_t runs = lsp_ceil_div(A->nnz, run_entries);
     if (A->nnz == 0) {
-        goto done;
+        return LSP_OK;
     }
     work->threads = (int)lsp_min(ctx->options.threads, runs);
     work->run_bytes = lsp_min(run_entries, A->nnz) * entry_bytes + slack_bytes;
@@ -216,8 +209,6 @@ lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_si
         work->threads = (int)lsp_max(lsp_min(work->threads, affordable), 1);
     }
     LSP_TRY(LSP_SCRATCH(ctx, work->threads * work->run_bytes, &work->texts));
-    LSP_TRY(A->where == LSP_CUDA ? write_from_gpu(ctx, work, sink)
-                                 : write_stretch(ctx, work, &(lsp_mtx_stretch){0, A->nnz, A->col, A->val}, sink));
-done:
-    return status;
+    return A->where == LSP_CUDA ? write_from_gpu(ctx, work, sink)
+                                : write_stretch(ctx, work, &(lsp_mtx_stretch){0, A->nnz, A->col, A->val}, sink);
 }

@@ -104,7 +104,6 @@ static lsp_status explain_value(lsp_ctx *ctx, const char *name, long long line, 
 /* The sentence for a fault in the line at `text`. */
 static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_fault fault, const char *text,
                                long long line) {
-    lsp_status status = LSP_OK;
     const lsp_mtx_header *header = &reader->header;
     const char *name = reader->source.name;
     int words = (header->format == LSP_MTX_COORDINATE ? 2 : 0) + (header->field == LSP_MTX_PATTERN   ? 0
@@ -141,8 +140,7 @@ static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_m
         LSP_TRY(explain_value(ctx, name, line, header, text));
         return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' follows the entry", name, line, word(text, words).text);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Data line number k, from 0, at or after `text`; comments and blank lines do not count. */

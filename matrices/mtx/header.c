@@ -52,7 +52,6 @@ static lsp_status read_banner(lsp_ctx *ctx, const char *name, const char *p, lsp
     static const char *const formats[] = {"coordinate", "array", NULL};
     static const char *const fields[] = {"real", "integer", "pattern", "complex", NULL};
     static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
-    lsp_status status = LSP_OK;
     word banner = next_word(&p);
     LSP_REQUIRE(is(banner, "%%MatrixMarket"), LSP_ERR_FORMAT,
                 "%s:1: the file does not begin with %%%%MatrixMarket, but with '%s'", name, show(banner).text);
@@ -80,8 +79,7 @@ static lsp_status read_banner(lsp_ctx *ctx, const char *name, const char *p, lsp
                 "%s:1: a pattern cannot be skew-symmetric", name);
     LSP_REQUIRE(header->symmetry != LSP_SYMMETRY_HERMITIAN || header->field == LSP_MTX_COMPLEX, LSP_ERR_FORMAT,
                 "%s:1: only a complex matrix can be hermitian", name);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* *entries = the numbers that an array of these sizes stores; false if they do not fit 64 bits. */
@@ -95,7 +93,6 @@ static bool count_array(const lsp_mtx_header *header, int64_t *entries) {
 
 static lsp_status read_size(lsp_ctx *ctx, const char *name, const char *p, lsp_mtx_header *header) {
     static const char *const what[] = {"rows", "columns", "entries"};
-    lsp_status status = LSP_OK;
     int64_t sizes[3] = {0, 0, 0};
     int count = header->format == LSP_MTX_ARRAY ? 2 : 3;
     long long line = header->line;
@@ -123,12 +120,10 @@ static lsp_status read_size(lsp_ctx *ctx, const char *name, const char *p, lsp_m
     LSP_REQUIRE(count == 3 || count_array(header, &header->entries), LSP_ERR_FORMAT,
                 "%s:%lld: an array of %lld rows and %lld columns has more numbers than can be counted", name, line,
                 (long long)sizes[0], (long long)sizes[1]);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_mtx_read_header(lsp_ctx *ctx, const lsp_mtx_source *source, char *buffer, lsp_mtx_header *header) {
-    lsp_status status = LSP_OK;
     const char *name = source->name, *text;
     int64_t bytes, line = 0;
     lsp_mtx_header found = {.line = 0};
@@ -149,7 +144,7 @@ lsp_status lsp_mtx_read_header(lsp_ctx *ctx, const lsp_mtx_source *source, char 
                 p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
                 found.body = lsp_min(stream.at + (p - text), source->bytes);
                 *header = found;
-                goto done;
+                return LSP_OK;
             }
         }
     }
@@ -157,7 +152,5 @@ lsp_status lsp_mtx_read_header(lsp_ctx *ctx, const lsp_mtx_source *source, char 
                 stream.error ? strerror(stream.error) : "it became shorter meanwhile");
     LSP_REQUIRE(stream.fault != LSP_MTX_LONG_LINE, LSP_ERR_FORMAT, "%s:%lld: the line is longer than %d bytes", name,
                 (long long)line + 1, lsp_mtx_line_most);
-    status = lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the file ends before its size line", name, (long long)line);
-done:
-    return status;
+    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the file ends before its size line", name, (long long)line);
 }

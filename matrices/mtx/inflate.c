@@ -26,7 +26,6 @@ int64_t lsp_mtx_more(lsp_mtx_bytes *input) {
 }
 
 lsp_status lsp_mtx_add_piece(lsp_ctx *ctx, lsp_mtx_source *source, char **piece, int64_t *capacity) {
-    lsp_status status = LSP_OK;
     int64_t bytes = lsp_max(source->bytes / 4, lsp_mtx_block);
     LSP_REQUIRE(source->pieces < lsp_mtx_pieces, LSP_ERR_MEMORY, "%s: %s of text are too much to keep", source->name,
                 lsp_size(source->bytes).text);
@@ -36,8 +35,7 @@ lsp_status lsp_mtx_add_piece(lsp_ctx *ctx, lsp_mtx_source *source, char **piece,
     source->piece[source->pieces].begin = source->bytes;
     source->piece[source->pieces].end = source->bytes + bytes;
     source->pieces++;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- gzip ---- */
@@ -65,7 +63,6 @@ static lsp_status broken(lsp_ctx *ctx, const lsp_mtx_source *source, const char 
 
 /* After a member comes another one, padding of zeros, or the end. *again: does a member follow? */
 static lsp_status next_member(lsp_ctx *ctx, lsp_mtx_bytes *input, const lsp_mtx_source *source, bool *again) {
-    lsp_status status = LSP_OK;
     int64_t more;
     *again = false;
     while ((more = lsp_mtx_more(input)) > 0) {
@@ -79,8 +76,7 @@ static lsp_status next_member(lsp_ctx *ctx, lsp_mtx_bytes *input, const lsp_mtx_
         input->left--;
     }
     LSP_REQUIRE(more >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
@@ -91,12 +87,12 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
     int64_t capacity = 0;
     int code = inflateInit2(&stream, 15 + 16);
     begun = code == Z_OK;
-    LSP_TRY(lsp_go_on(ctx));
-    LSP_REQUIRE(begun, LSP_ERR_MEMORY, "%s: no memory to decompress it", source->name);
+    LSP_TRY_DONE(lsp_go_on(ctx));
+    LSP_REQUIRE_DONE(begun, LSP_ERR_MEMORY, "%s: no memory to decompress it", source->name);
     while (again) {
         if (stream.avail_out == 0) {
             if (capacity == 0) {
-                LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &capacity));
+                LSP_TRY_DONE(lsp_mtx_add_piece(ctx, source, &piece, &capacity));
             }
             stream.next_out = (Bytef *)piece;
             stream.avail_out = (uInt)lsp_min(capacity, 1 << 30);
@@ -104,8 +100,8 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
             capacity -= stream.avail_out;
         }
         int64_t more = lsp_mtx_more(input);
-        LSP_TRY(lsp_go_on(ctx));
-        LSP_REQUIRE(more >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
+        LSP_TRY_DONE(lsp_go_on(ctx));
+        LSP_REQUIRE_DONE(more >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
         uInt given = (uInt)lsp_min(more, 1 << 30), free_before = stream.avail_out;
         stream.next_in = (z_const Bytef *)input->next;
         stream.avail_in = given;
@@ -114,12 +110,12 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
         input->left -= given - stream.avail_in;
         source->bytes += free_before - stream.avail_out;
         if (code == Z_MEM_ERROR) {
-            LSP_TRY(lsp_go_on(ctx));
+            LSP_TRY_DONE(lsp_go_on(ctx));
             status = lsp_fail(ctx, LSP_ERR_MEMORY, "%s: %s", source->name, lsp_last_error(ctx));
             goto done;
         }
         if (code == Z_STREAM_END) {
-            LSP_TRY(next_member(ctx, input, source, &again));
+            LSP_TRY_DONE(next_member(ctx, input, source, &again));
             code = inflateReset(&stream);
         } else if (more == 0 && free_before == stream.avail_out) {
             status = broken(ctx, source, "the gzip data ends too early: the file is truncated");

@@ -6,7 +6,6 @@
 
 /* Reads from an opened source. */
 static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, lsp_mtx_info *info) {
-    lsp_status status = LSP_OK;
     const lsp_mtx_header *header = &reader->header;
     const lsp_mtx_source *source = &reader->source;
     const lsp_csr_types *types = &reader->options.types;
@@ -42,8 +41,7 @@ static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, 
                                .bytes = source->bytes,
                                .compressed = source->compressed};
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 typedef struct input { /* a path, or a text in memory and its name in messages */
@@ -64,16 +62,18 @@ static lsp_status read_from(lsp_ctx *ctx, const input *from, const lsp_mtx_read_
     lsp_mtx_read_options none = {.lenient = false};
     lsp_mtx_reader reader = {.source.fd = -1, .options = options ? *options : none};
     lsp_csr_types fit;
-    LSP_REQUIRE(name, LSP_ERR_ARGUMENT, "the path is NULL");
-    LSP_REQUIRE(A || reader.options.header_only, LSP_ERR_ARGUMENT, "%s: the place for the matrix is NULL", name);
-    LSP_REQUIRE(!from->memory || from->text || from->bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
-    LSP_REQUIRE(from->bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name, from->bytes);
-    LSP_TRY(lsp_check_reserved(ctx, "lsp_mtx_read_options", reader.options.reserved));
-    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* refuses types that do not exist */
+    LSP_REQUIRE_DONE(name, LSP_ERR_ARGUMENT, "the path is NULL");
+    LSP_REQUIRE_DONE(A || reader.options.header_only, LSP_ERR_ARGUMENT, "%s: the place for the matrix is NULL", name);
+    LSP_REQUIRE_DONE(!from->memory || from->text || from->bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
+    LSP_REQUIRE_DONE(from->bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name,
+                     from->bytes);
+    LSP_TRY_DONE(lsp_check_reserved(ctx, "lsp_mtx_read_options", reader.options.reserved));
+    LSP_TRY_DONE(
+        lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* refuses types that do not exist */
     reader.decode = LSP_ISA_PICK(ctx->isa, lsp_mtx_decode);
-    LSP_TRY(from->memory ? lsp_mtx_open_memory(ctx, from->text, from->bytes, name, &reader.source)
-                         : lsp_mtx_open(ctx, name, &reader.source));
-    LSP_TRY(read_source(ctx, &reader, A, info));
+    LSP_TRY_DONE(from->memory ? lsp_mtx_open_memory(ctx, from->text, from->bytes, name, &reader.source)
+                              : lsp_mtx_open(ctx, name, &reader.source));
+    LSP_TRY_DONE(read_source(ctx, &reader, A, info));
     lsp_progress(ctx, "read", 1);
 done:
     lsp_mtx_close(&reader.source);

@@ -20,7 +20,6 @@ static voidpf take(voidpf ctx, uInt items, uInt bytes) {
 static void give_back(voidpf ctx, voidpf memory) { lsp_free(ctx, memory); }
 
 static lsp_status start_compression(lsp_mtx_sink *sink) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = sink->ctx;
     LSP_TRY(LSP_SCRATCH(ctx, packed_bytes, &sink->packed));
     sink->stream = (z_stream){.zalloc = take, .zfree = give_back, .opaque = ctx};
@@ -28,8 +27,7 @@ static lsp_status start_compression(lsp_mtx_sink *sink) {
     sink->compressed = code == Z_OK;
     LSP_TRY(lsp_go_on(ctx));
     LSP_REQUIRE(sink->compressed, LSP_ERR_MEMORY, "%s: no memory to compress it", sink->name);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_mtx_sink_open(lsp_ctx *ctx, const char *path, lsp_mtx_sink *sink) {
@@ -43,7 +41,7 @@ lsp_status lsp_mtx_sink_open(lsp_ctx *ctx, const char *path, lsp_mtx_sink *sink)
         goto done;
     }
     if (length >= 3 && strcmp(path + length - 3, ".gz") == 0) {
-        LSP_TRY(start_compression(sink));
+        LSP_TRY_DONE(start_compression(sink));
     }
     int error = lsp_outfile_open(path, &sink->file);
     if (error) {

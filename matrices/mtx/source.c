@@ -39,7 +39,6 @@ bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, 
 
 /* Keeps all bytes of a pipe, as they are. */
 static lsp_status keep_stream(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
-    lsp_status status = LSP_OK;
     char *piece = NULL;
     int64_t capacity = 0, more;
     while ((more = lsp_mtx_more(input)) > 0) {
@@ -58,13 +57,11 @@ static lsp_status keep_stream(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source
     }
     LSP_TRY(lsp_go_on(ctx));
     LSP_REQUIRE(more == 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Keeps all text of a pipe or a compressed file in memory. The first two bytes tell gzip from text. */
 static lsp_status keep_all(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
-    lsp_status status = LSP_OK;
     source->fd = -1;
     const int64_t more = lsp_mtx_more(input);
     LSP_TRY(lsp_go_on(ctx));
@@ -85,13 +82,10 @@ static lsp_status keep_all(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
         input->left = (size_t)got + 1;
     }
     source->compressed = input->left >= 2 && input->next[0] == 0x1f && input->next[1] == 0x8b;
-    LSP_TRY(source->compressed ? lsp_mtx_inflate(ctx, input, source) : keep_stream(ctx, input, source));
-done:
-    return status;
+    return source->compressed ? lsp_mtx_inflate(ctx, input, source) : keep_stream(ctx, input, source);
 }
 
 static lsp_status open_file(lsp_ctx *ctx, int fd, lsp_mtx_source *source) {
-    lsp_status status = LSP_OK;
     struct stat about;
     LSP_REQUIRE(fstat(fd, &about) == 0, LSP_ERR_IO, "%s: cannot be examined: %s", source->name, strerror(errno));
     LSP_REQUIRE(!S_ISDIR(about.st_mode), LSP_ERR_IO, "%s: is a directory, not a file", source->name);
@@ -111,8 +105,7 @@ static lsp_status open_file(lsp_ctx *ctx, int fd, lsp_mtx_source *source) {
         LSP_TRY(LSP_SCRATCH(ctx, input_bytes, &input.buffer));
         LSP_TRY(keep_all(ctx, &input, source));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source) {
@@ -120,8 +113,8 @@ lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source) 
     bool standard = strcmp(path, "-") == 0;
     *source = (lsp_mtx_source){.name = standard ? "standard input" : path, .fd = -1};
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    LSP_REQUIRE(fd >= 0, LSP_ERR_IO, "%s: cannot be opened: %s", source->name, strerror(errno));
-    LSP_TRY(open_file(ctx, fd, source));
+    LSP_REQUIRE_DONE(fd >= 0, LSP_ERR_IO, "%s: cannot be opened: %s", source->name, strerror(errno));
+    LSP_TRY_DONE(open_file(ctx, fd, source));
     source->opened = source->fd >= 0 && !standard;
 done:
     if (fd >= 0 && !standard && !source->opened) {
@@ -131,7 +124,6 @@ done:
 }
 
 lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name, lsp_mtx_source *source) {
-    lsp_status status = LSP_OK;
     const unsigned char *start = text;
     *source = (lsp_mtx_source){.name = name, .fd = -1};
     if (bytes >= 2 && start[0] == 0x1f && start[1] == 0x8b) {
@@ -142,8 +134,7 @@ lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const void *text, size_t bytes, con
         source->piece[0].text = text;
         source->pieces = 1;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 void lsp_mtx_close(lsp_mtx_source *source) {

@@ -43,27 +43,23 @@ static lsp_status write_header(const lsp_csr *A, const lsp_mtx_write_options *op
 
 /* Copies the row pointers of a matrix on the GPU to the host; its entries stay. */
 static lsp_status bring_rows(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     const int64_t bytes = (A->rows + 1) * (int64_t)lsp_type_bytes(A->rowptr_type);
     const void *there = A->rowptr;
     if (A->where == LSP_CUDA) {
         LSP_TRY(lsp_scratch_bytes(ctx, bytes, 1, false, &A->rowptr));
         LSP_TRY(lsp_cuda_copy(ctx, A->rowptr, LSP_HOST, there, LSP_CUDA, bytes));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Can values of this type be written in this field? */
 static lsp_status check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field field) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(field == LSP_MTX_REAL || field == LSP_MTX_INTEGER, LSP_ERR_ARGUMENT,
                 "the field of a file is %d: 0 (the field that fits the values) or LSP_MTX_INTEGER is needed",
                 (int)field);
     LSP_REQUIRE(field == LSP_MTX_REAL || (val_type != LSP_NONE && val_type != LSP_C64), LSP_ERR_ARGUMENT,
                 "a %s cannot be written as integers", val_type == LSP_C64 ? "complex matrix" : "pattern");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_mtx_write_options *options) {
@@ -76,33 +72,34 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     lsp_csr here = {0}, copy = {0};
     const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
     const lsp_symmetry symmetry = how.symmetry;
-    LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE((int)symmetry >= LSP_SYMMETRY_GENERAL && (int)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT,
-                "%d is no symmetry", (int)symmetry);
-    LSP_TRY(check_field(ctx, A->val_type, how.field));
-    LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
+    LSP_REQUIRE_DONE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE_DONE((int)symmetry >= LSP_SYMMETRY_GENERAL && (int)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT,
+                     "%d is no symmetry", (int)symmetry);
+    LSP_TRY_DONE(check_field(ctx, A->val_type, how.field));
+    LSP_TRY_DONE(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
     if (symmetry != LSP_SYMMETRY_GENERAL &&
         A->where == LSP_CUDA) { /* the comparison with the transpose works on the host */
-        LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_PLACE_HOST}, &copy));
+        LSP_TRY_DONE(
+            lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_PLACE_HOST}, &copy));
     }
     here = copy.rowptr ? copy : *A;
-    LSP_TRY(bring_rows(ctx, &here));
+    LSP_TRY_DONE(bring_rows(ctx, &here));
     lsp_mtx_writing work = {.A = &here,
                             .symmetry = symmetry,
                             .entries = here.nnz,
                             .integers = how.field == LSP_MTX_INTEGER && !lsp_is_integer(A->val_type)};
     if (symmetry != LSP_SYMMETRY_GENERAL) {
-        LSP_TRY(lsp_mtx_check_symmetry(ctx, &work));
+        LSP_TRY_DONE(lsp_mtx_check_symmetry(ctx, &work));
     }
-    LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
+    LSP_TRY_DONE(lsp_mtx_sink_open(ctx, path, &sink));
     if (work.integers && here.where == LSP_HOST &&
         !sink.file.exists) { /* a text written in place cannot be taken back */
-        LSP_TRY(lsp_mtx_check_integers(ctx, &work, &(lsp_mtx_stretch){0, here.nnz, here.col, here.val}, 0));
+        LSP_TRY_DONE(lsp_mtx_check_integers(ctx, &work, &(lsp_mtx_stretch){0, here.nnz, here.col, here.val}, 0));
     }
-    LSP_TRY(write_header(&here, &how, work.entries, &sink));
-    LSP_TRY(lsp_mtx_write_entries(ctx, &work, &sink));
-    LSP_TRY(lsp_mtx_sink_finish(&sink));
+    LSP_TRY_DONE(write_header(&here, &how, work.entries, &sink));
+    LSP_TRY_DONE(lsp_mtx_write_entries(ctx, &work, &sink));
+    LSP_TRY_DONE(lsp_mtx_sink_finish(&sink));
     lsp_progress(ctx, "write", 1);
 done:
     lsp_mtx_sink_drop(&sink);
@@ -114,30 +111,23 @@ done:
 /* ---- a matrix that comes in blocks of rows ---- */
 
 lsp_status lsp_mtx_rows_check(lsp_ctx *ctx, lsp_type val_type, const lsp_mtx_write_options *options) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(!options || options->symmetry == LSP_SYMMETRY_GENERAL, LSP_ERR_UNSUPPORTED,
                 "a file of symmetry %d cannot be written in blocks of rows", (int)options->symmetry);
     LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
-    LSP_TRY(check_field(ctx, val_type, options ? options->field : LSP_MTX_REAL));
-done:
-    return status;
+    return check_field(ctx, val_type, options ? options->field : LSP_MTX_REAL);
 }
 
 lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const lsp_mtx_write_options *options,
                              lsp_mtx_sink *sink) {
-    lsp_status status = LSP_OK;
     const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(lsp_mtx_sink_open(ctx, path, sink));
     sink->integers = how.field == LSP_MTX_INTEGER;
-    LSP_TRY(write_header(sizes, &how, sizes->nnz, sink));
-done:
-    return status;
+    return write_header(sizes, &how, sizes->nnz, sink);
 }
 
 lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows, lsp_mtx_sink *sink) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_csr here = *rows;
     LSP_TRY(bring_rows(ctx, &here));
     lsp_mtx_writing work = {.A = &here,
@@ -145,8 +135,5 @@ lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows
                             .symmetry = LSP_SYMMETRY_GENERAL,
                             .entries = here.nnz,
                             .integers = sink->integers && !lsp_is_integer(here.val_type)};
-    LSP_TRY(lsp_mtx_write_entries(ctx, &work, sink));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_mtx_write_entries(ctx, &work, sink);
 }

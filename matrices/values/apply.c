@@ -7,11 +7,9 @@ enum { least_share = 1 << 15 };
 
 /* Refuses a pattern, and a matrix on a GPU that this context does not have. */
 static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const char *what) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
     LSP_REQUIRE(A->val_type != LSP_NONE, LSP_ERR_UNSUPPORTED, "a pattern has no values to be %s", what);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Can results be too large for the type of the values? In LSP_BOOL all but 0 is 1. */
@@ -19,7 +17,6 @@ static bool may_overflow(const lsp_csr *A) { return A->val_type == LSP_I32 || A-
 
 /* `wide`: the first entry whose result does not fit; nnz if all do. */
 static lsp_status check_results(lsp_ctx *ctx, const lsp_csr *A, int64_t wide) {
-    lsp_status status = LSP_OK;
     lsp_csr_spot spot;
     if (wide < A->nnz) {
         LSP_TRY(lsp_csr_spot_of(ctx, A, wide, &spot));
@@ -27,8 +24,7 @@ static lsp_status check_results(lsp_ctx *ctx, const lsp_csr *A, int64_t wide) {
                     "A, row %lld: what the value %lld at column %lld becomes does not fit %s; nothing was changed",
                     (long long)spot.row, (long long)spot.whole, (long long)spot.col, lsp_type_name(A->val_type));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- scaling ---- */
@@ -70,7 +66,6 @@ static void scale_share(void *data, int64_t begin, int64_t end) {
 
 /* Copies n factors to scratch if they are values of A, which will change. */
 static lsp_status set_apart(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const void **factors) {
-    lsp_status status = LSP_OK;
     const size_t bytes = lsp_type_bytes(A->val_type);
     const uintptr_t at = (uintptr_t)*factors, val = (uintptr_t)A->val;
     void *copy;
@@ -84,8 +79,7 @@ static lsp_status set_apart(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const voi
         memcpy(copy, *factors, (size_t)n * bytes);
     }
     *factors = copy;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Finds the first entry whose product does not fit. */
@@ -108,7 +102,6 @@ static void find_share(void *data, int64_t begin, int64_t end) {
 }
 
 static lsp_status scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
-    lsp_status status = LSP_OK;
     scaling s = {.A = A, .rows = rows, .cols = cols, .wide = A->nnz};
     const bool there = A->where == LSP_CUDA;
     if (may_overflow(A) && there) {
@@ -121,20 +114,19 @@ static lsp_status scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *
         return lsp_values_on_gpu.csr_scale(ctx, A, rows, cols);
     }
     lsp_csr_for_rows(ctx, A, scale_share, &s);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
     lsp_status status = LSP_OK;
     size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
-    LSP_TRY(check(ctx, A, "scaled"));
-    LSP_REQUIRE(lsp_aligned(rows, A->val_type) && lsp_aligned(cols, A->val_type), LSP_ERR_ARGUMENT,
-                "the factors of the rows or of the columns are not aligned to their type, %s",
-                lsp_type_name(A->val_type));
-    LSP_TRY(set_apart(ctx, A, A->rows, &rows));
-    LSP_TRY(set_apart(ctx, A, A->cols, &cols));
-    LSP_TRY(scale(ctx, A, rows, cols));
+    LSP_TRY_DONE(check(ctx, A, "scaled"));
+    LSP_REQUIRE_DONE(lsp_aligned(rows, A->val_type) && lsp_aligned(cols, A->val_type), LSP_ERR_ARGUMENT,
+                     "the factors of the rows or of the columns are not aligned to their type, %s",
+                     lsp_type_name(A->val_type));
+    LSP_TRY_DONE(set_apart(ctx, A, A->rows, &rows));
+    LSP_TRY_DONE(set_apart(ctx, A, A->cols, &cols));
+    LSP_TRY_DONE(scale(ctx, A, rows, cols));
 done:
     if (ctx != NULL) {
         lsp_scratch_release(ctx, mark);
@@ -200,7 +192,6 @@ static int64_t find_wide(const void *data, int64_t begin, int64_t end) {
 }
 
 static lsp_status apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
-    lsp_status status = LSP_OK;
     mapping m = {.A = A, .function = function, .parameter = parameter};
     int64_t wide = A->nnz;
     const bool there = A->where == LSP_CUDA;
@@ -214,13 +205,11 @@ static lsp_status apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double 
         return lsp_values_on_gpu.csr_apply(ctx, A, function, parameter);
     }
     lsp_for_shares(ctx, A->nnz, least_share, map_share, &m);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Has the function integer results for integers? */
 static lsp_status check_whole(lsp_ctx *ctx, lsp_function function, double parameter) {
-    lsp_status status = LSP_OK;
     const bool takes = function == LSP_APPLY_MULTIPLY || function == LSP_APPLY_ADD || function == LSP_APPLY_POWER ||
                        function == LSP_APPLY_CONSTANT;
     LSP_REQUIRE(function != LSP_APPLY_RECIPROCAL && function != LSP_APPLY_SQRT, LSP_ERR_UNSUPPORTED,
@@ -229,25 +218,20 @@ static lsp_status check_whole(lsp_ctx *ctx, lsp_function function, double parame
         !takes || (lsp_is_whole(parameter) && (function != LSP_APPLY_POWER || parameter >= 0)), LSP_ERR_ARGUMENT,
         "a parameter of %.17g for integers: a whole number below 2^63 is needed, and for LSP_APPLY_POWER none below 0",
         parameter);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
-    lsp_status status = LSP_OK;
     LSP_TRY(check(ctx, A, "mapped"));
     LSP_REQUIRE((unsigned)function < LSP_FUNCTIONS, LSP_ERR_ARGUMENT, "there is no function %d", (int)function);
     LSP_REQUIRE(A->val_type != LSP_C64 ||
                     (function != LSP_APPLY_SQRT && function != LSP_APPLY_SIGN && function != LSP_APPLY_POWER),
                 LSP_ERR_UNSUPPORTED, "square roots, signs and powers of complex values are not offered");
     LSP_TRY(lsp_is_integer(A->val_type) ? check_whole(ctx, function, parameter) : LSP_OK);
-    LSP_TRY(apply(ctx, A, function, parameter));
-done:
-    return status;
+    return apply(ctx, A, function, parameter);
 }
 
 lsp_status lsp_csr_each_row(lsp_ctx *ctx, lsp_csr *A, lsp_row_fn f, void *user) {
-    lsp_status status = LSP_OK;
     LSP_TRY(check(ctx, A, "changed"));
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_UNSUPPORTED,
                 "A lies on the GPU; a function of the caller changes values on the host only");
@@ -261,6 +245,5 @@ lsp_status lsp_csr_each_row(lsp_ctx *ctx, lsp_csr *A, lsp_row_fn f, void *user) 
             LSP_REQUIRE(ended == LSP_OK, ended, "the caller's function stopped at row %lld", (long long)i);
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -83,8 +83,7 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
 /* The product of matrices that were checked; integers are of LSP_I64, and beside reals there are none. Rows of both
  * ascend strictly; where they do not on a GPU, *done is false. */
 static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool swap = lsp_common_type(A->val_type, B->val_type) != A->val_type;
     multiplying m = {.A = swap ? B : A, .B = swap ? A : B, .C = C};
     const lsp_csr_types types = lsp_types_of(m.A);
@@ -97,9 +96,7 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     lsp_prefix_sum(ctx, m.starts, A->rows);
     LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, m.starts, &types, C));
     lsp_csr_for_rows(ctx, m.A, fill_rows, &m);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* The same for rows in any order. The ones of a pattern are summed as values of the product's type; in the product of
@@ -109,13 +106,13 @@ static lsp_status multiply_any(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     lsp_csr sorted_a = {0}, sorted_b = {0};
     bool done = false;
     if (A->where == LSP_CUDA) { /* finds out about the rows on its way */
-        LSP_TRY(multiply(ctx, A, B, C, &done));
+        LSP_TRY_DONE(multiply(ctx, A, B, C, &done));
     }
     if (!done) {
         const lsp_type type = lsp_common_type(A->val_type, B->val_type), ones = type == LSP_C64 ? LSP_F64 : type;
-        LSP_TRY(lsp_csr_order(ctx, &A, true, A->val_type == LSP_NONE ? ones : A->val_type, &sorted_a));
-        LSP_TRY(lsp_csr_order(ctx, &B, true, B->val_type == LSP_NONE ? ones : B->val_type, &sorted_b));
-        LSP_TRY(multiply(ctx, A, B, C, &done));
+        LSP_TRY_DONE(lsp_csr_order(ctx, &A, true, A->val_type == LSP_NONE ? ones : A->val_type, &sorted_a));
+        LSP_TRY_DONE(lsp_csr_order(ctx, &B, true, B->val_type == LSP_NONE ? ones : B->val_type, &sorted_b));
+        LSP_TRY_DONE(multiply(ctx, A, B, C, &done));
     }
 done:
     lsp_csr_free(ctx, &sorted_a);
@@ -127,19 +124,19 @@ lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, ls
     lsp_status status = LSP_OK;
     const size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
     lsp_csr made = {0}, a, b;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_there(ctx, "B", B));
-    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT, "A and B lie in different places");
-    LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
-                "A is %lld x %lld and B %lld x %lld: entries are multiplied in matrices of one shape",
-                (long long)A->rows, (long long)A->cols, (long long)B->rows, (long long)B->cols);
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY_DONE(lsp_csr_check_there(ctx, "B", B));
+    LSP_REQUIRE_DONE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    LSP_REQUIRE_DONE(A->where == B->where, LSP_ERR_ARGUMENT, "A and B lie in different places");
+    LSP_REQUIRE_DONE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
+                     "A is %lld x %lld and B %lld x %lld: entries are multiplied in matrices of one shape",
+                     (long long)A->rows, (long long)A->cols, (long long)B->rows, (long long)B->cols);
     const lsp_type type = lsp_common_type(A->val_type, B->val_type);
     const lsp_type wide = type == LSP_C64 ? LSP_F64 : lsp_wide_type(type); /* the other may be complex */
-    LSP_TRY(lsp_csr_widen(ctx, A, lsp_is_integer(A->val_type) ? wide : A->val_type, &a));
-    LSP_TRY(lsp_csr_widen(ctx, B, lsp_is_integer(B->val_type) ? wide : B->val_type, &b));
-    LSP_TRY(multiply_any(ctx, &a, &b, &made));
-    LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the product", type, &made) : LSP_OK);
+    LSP_TRY_DONE(lsp_csr_widen(ctx, A, lsp_is_integer(A->val_type) ? wide : A->val_type, &a));
+    LSP_TRY_DONE(lsp_csr_widen(ctx, B, lsp_is_integer(B->val_type) ? wide : B->val_type, &b));
+    LSP_TRY_DONE(multiply_any(ctx, &a, &b, &made));
+    LSP_TRY_DONE(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the product", type, &made) : LSP_OK);
     lsp_csr_put(ctx, C, &made, C == A || C == B);
 done:
     if (ctx != NULL) {

@@ -235,7 +235,6 @@ static double join_long(lsp_ctx *ctx, const reducing *r, int64_t i, int part) {
 }
 
 static lsp_status reduce_on_host(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, void *results) {
-    lsp_status status = LSP_OK;
     const int64_t count = all ? 1 : A->rows;
     const lsp_type to = lsp_reduce_type(A->val_type, reduction);
     const bool by_count = reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE;
@@ -252,13 +251,11 @@ static lsp_status reduce_on_host(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction r
             lsp_value_set(to, results, i, lsp_value_from(re, to == LSP_C64 ? join_long(ctx, &r, i, 1) : 0));
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status check_request(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, lsp_axis axis,
                                 const void *results) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE((unsigned)reduction < LSP_REDUCTIONS, LSP_ERR_ARGUMENT, "there is no reduction %d", (int)reduction);
     LSP_REQUIRE((unsigned)axis <= LSP_REDUCE_ALL, LSP_ERR_ARGUMENT, "there is no axis %d", (int)axis);
     LSP_REQUIRE(A->val_type != LSP_C64 || (reduction != LSP_REDUCE_MIN && reduction != LSP_REDUCE_MAX),
@@ -268,10 +265,8 @@ static lsp_status check_request(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction re
     LSP_REQUIRE(lsp_aligned(results, lsp_reduce_type(A->val_type, reduction)), LSP_ERR_ARGUMENT,
                 "the place for the results is not aligned to their type, %s",
                 lsp_type_name(lsp_reduce_type(A->val_type, reduction)));
-    LSP_TRY(lsp_csr_check_apart(ctx, A, "results", results, count,
-                                lsp_type_bytes(lsp_reduce_type(A->val_type, reduction))));
-done:
-    return status;
+    return lsp_csr_check_apart(ctx, A, "results", results, count,
+                               lsp_type_bytes(lsp_reduce_type(A->val_type, reduction)));
 }
 
 /* Rows, or all entries. */
@@ -288,13 +283,13 @@ static lsp_status reduce_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction r
     lsp_csr columns = {0};
     bool done = false;
     if (A->where == LSP_HOST || reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE) {
-        LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
+        LSP_TRY_DONE(lsp_csr_transpose(ctx, A, &columns));
     } else {
-        LSP_TRY(lsp_csr_check_device(ctx, "A"));
-        LSP_TRY(lsp_values_on_gpu.csr_reduce_columns(ctx, A, reduction, results, &done));
-        LSP_TRY(done ? LSP_OK : lsp_csr_file_transpose(ctx, A, &columns));
+        LSP_TRY_DONE(lsp_csr_check_device(ctx, "A"));
+        LSP_TRY_DONE(lsp_values_on_gpu.csr_reduce_columns(ctx, A, reduction, results, &done));
+        LSP_TRY_DONE(done ? LSP_OK : lsp_csr_file_transpose(ctx, A, &columns));
     }
-    LSP_TRY(done ? LSP_OK : reduce_lists_of(ctx, &columns, reduction, false, NULL, results));
+    LSP_TRY_DONE(done ? LSP_OK : reduce_lists_of(ctx, &columns, reduction, false, NULL, results));
 done:
     lsp_csr_free(ctx, &columns);
     return status;
@@ -304,14 +299,14 @@ lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reductio
     lsp_status status = LSP_OK;
     size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
     const unsigned *gate;
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_TRY(check_request(ctx, A, reduction, axis, results));
+    LSP_TRY_DONE(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY_DONE(check_request(ctx, A, reduction, axis, results));
     if (axis == LSP_REDUCE_EACH_COL) {
-        LSP_TRY(reduce_columns(ctx, A, reduction, results));
+        LSP_TRY_DONE(reduce_columns(ctx, A, reduction, results));
     } else {
-        LSP_TRY(lsp_csr_check_begin(ctx, "A", A, &gate));
-        LSP_TRY(reduce_lists_of(ctx, A, reduction, axis == LSP_REDUCE_ALL, gate, results));
-        LSP_TRY(lsp_csr_check_end(ctx, "A", A));
+        LSP_TRY_DONE(lsp_csr_check_begin(ctx, "A", A, &gate));
+        LSP_TRY_DONE(reduce_lists_of(ctx, A, reduction, axis == LSP_REDUCE_ALL, gate, results));
+        LSP_TRY_DONE(lsp_csr_check_end(ctx, "A", A));
     }
 done:
     if (ctx != NULL) {

@@ -121,7 +121,6 @@ static void inspect_share(const void *data, const lsp_sort_share *share) {
 
 /* Reads all lengths: the longest ones and the weights of steps, from which the blocks follow. */
 static lsp_status inspect_segments(lsp_ctx *ctx, lsp_sort_job *job) {
-    lsp_status status = LSP_OK;
     inspection inspected = {.job = job};
     set_sort_threads(ctx, job);
     job->steps = lsp_ceil_div(job->sort.args->segments, STEP);
@@ -134,8 +133,7 @@ static lsp_status inspect_segments(lsp_ctx *ctx, lsp_sort_job *job) {
         job->capacity = lsp_max(job->capacity, inspected.found[share].capacity);
     }
     lsp_prefix_sum(ctx, job->weight, job->steps);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- workspace ---- */
@@ -219,7 +217,6 @@ static bool workspaces_bytes(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t
 }
 
 static lsp_status make_workspace(lsp_ctx *ctx, lsp_sort_job *job) {
-    lsp_status status = LSP_OK;
     const bool giants = job->longest > job->capacity;
     int64_t bytes;
     lsp_layout l = {.align = WORKSPACE_ALIGN};
@@ -232,29 +229,25 @@ static lsp_status make_workspace(lsp_ctx *ctx, lsp_sort_job *job) {
     LSP_TRY(LSP_SCRATCH(ctx, giants || job->sort.args->group_at ? job->threads + 1 : 0, &job->sums));
     LSP_TRY(LSP_SCRATCH(ctx, bytes, &l.memory));
     lay_out_workspaces(job, &l);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the device ---- */
 
 static lsp_status longest_on_host(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_sort_job job = {.ctx = ctx, .sort = {.args = args}};
     LSP_TRY(inspect_segments(ctx, &job));
     *longest = job.longest;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* Takes its scratch itself. The longest segment, which decides its size, is found on the way. */
 static lsp_status sort_by_threads(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch,
                                   int split_bits) {
-    lsp_status status = LSP_OK;
     lsp_segsort_args marked = *args;
-    size_t mark = lsp_scratch_mark(ctx), key_bytes = lsp_type_bytes(args->key_type);
+    LSP_SCRATCH_SCOPE(ctx);
+    size_t key_bytes = lsp_type_bytes(args->key_type);
     lsp_sort_job job = {.ctx = ctx,
                         .kernels = LSP_ISA_PICK(ctx->isa, lsp_sort_kernels)(key_bytes == 8),
                         .changes = args->change || args->change_at || args->change_count || args->group_at,
@@ -274,9 +267,7 @@ static lsp_status sort_by_threads(lsp_ctx *ctx, const lsp_segsort_args *args, in
     if (args->group_at) {
         lsp_sort_groups(&job);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 const lsp_segsort_device lsp_segsort_cpu = {.method = "cpu",

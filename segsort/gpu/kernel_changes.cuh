@@ -275,7 +275,6 @@ static int64_t changes_words(const lsp_segsort_args *args) {
 }
 
 template <typename K> static lsp_status start_changes(lsp_ctx *ctx, const seg_job *job) {
-    lsp_status status = LSP_OK;
     const int64_t blocks = (int64_t)CHANGE_BLOCKS * lsp_cuda_get_chip(ctx)->sms;
     const int64_t segments = lsp_max(lsp_min(job->segments / (2 * blocks), CHANGE_NT), 1);
     const int64_t rows = lsp_min(lsp_ceil_div(job->segments, segments), 64 * blocks);
@@ -286,8 +285,7 @@ template <typename K> static lsp_status start_changes(lsp_ctx *ctx, const seg_jo
             lsp_cuda_clear(ctx, job->changes + 2 * long_segments_most(job->n), chunks * (int64_t)sizeof *job->changes));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_long_changes<K>, lsp_min(blocks, chunks), CHANGE_NT, 0, *job));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 #endif

@@ -68,7 +68,6 @@ __global__ void __launch_bounds__(SPLIT_NT, SPLIT_BLOCKS) kernel_giants(const __
 /* ---- the host's side ---- */
 
 template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, const seg_job *job) {
-    lsp_status status = LSP_OK;
     const size_t shared = sizeof(giants_shared) + split_bytes(sizeof(typename KK::K), V);
     void (*giants_kernel)(seg_job) = kernel_giants<KK, V>;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
@@ -77,11 +76,9 @@ template <typename KK, int V> static lsp_status start_giants_of(lsp_ctx *ctx, co
     LSP_TRY(lsp_allow_shared(ctx, giants_kernel, shared));
     LSP_REQUIRE(resident > 0, LSP_ERR_DEVICE,
                 "a block of %d threads with %zu bytes of shared memory does not fit the GPU", (int)SPLIT_NT, shared);
-    LSP_TRY(LSP_LAUNCH_TOGETHER(ctx, true, giants_kernel,
-                                lsp_min(resident * chip->sms, giants_blocks(job->n, job->giant_tile)), SPLIT_NT, shared,
-                                *job));
-done:
-    return status;
+    return LSP_LAUNCH_TOGETHER(ctx, true, giants_kernel,
+                               lsp_min(resident * chip->sms, giants_blocks(job->n, job->giant_tile)), SPLIT_NT, shared,
+                               *job);
 }
 
 template <typename KK> static lsp_status start_giants(lsp_ctx *ctx, const seg_job *job) {

@@ -63,12 +63,9 @@ static __global__ void __launch_bounds__(CHANGE_NT) kernel_groups(const __grid_c
 /* ---- the host's side ---- */
 
 static lsp_status start_groups(lsp_ctx *ctx, const seg_job *job) {
-    lsp_status status = LSP_OK;
     const int64_t chunks = group_chunks(job->n), blocks = (int64_t)CHANGE_BLOCKS * lsp_cuda_get_chip(ctx)->sms;
     LSP_TRY(lsp_cuda_clear(ctx, job->groups, (chunks + 1) * (int64_t)sizeof *job->groups));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_groups, lsp_min(blocks, chunks), CHANGE_NT, 0, *job));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_groups, lsp_min(blocks, chunks), CHANGE_NT, 0, *job);
 }
 
 #endif

@@ -156,23 +156,19 @@ static int tile_row_segments(const seg_job *job, int sms, int item_bytes) {
 }
 
 template <typename KK> static lsp_status start_tile(lsp_ctx *ctx, const seg_job *job) {
-    lsp_status status = LSP_OK;
     const int item_bytes = (int)sizeof(typename KK::K) + (job->positions ? 0 : job->value_bytes);
     const int row = tile_row_segments(job, lsp_cuda_get_chip(ctx)->sms, item_bytes);
     const int capacity = tile_capacity(row, TILE_SHARED_BYTES, item_bytes);
     const int bytes = tile_bytes(row, capacity, item_bytes);
     const uintptr_t begins = (uintptr_t)job->arrays[FROM_INPUT].keys | (uintptr_t)job->arrays[FROM_INPUT].values;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_tile<KK>, lsp_ceil_div(job->segments, row), TILE_NT, bytes, *job, row, capacity,
-                       begins % 16 == 0, network_ones{}));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_tile<KK>, lsp_ceil_div(job->segments, row), TILE_NT, bytes, *job, row, capacity,
+                      begins % 16 == 0, network_ones{});
 }
 
 /* Starts the kernel of the classes with VT words per lane. These kernels are independent: each but the first may begin
  * while the one before still runs. */
 template <int VT, int WIDE, typename KK>
 static lsp_status start_kernel(lsp_ctx *ctx, const seg_job *job, bool *beside) {
-    lsp_status status = LSP_OK;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
     const int nt = group_threads(VT, WIDE);
     const int G = group_fewest(VT, WIDE); /* the most groups, which take the most shared memory */
@@ -182,9 +178,7 @@ static lsp_status start_kernel(lsp_ctx *ctx, const seg_job *job, bool *beside) {
     const int64_t useful = lsp_ceil_div(job->n, TILE_LONGEST); /* no more blocks than there can be entries */
     void (*kernel)(seg_job) = kernel_classes<VT, WIDE, KK>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, (size_t)bytes));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_min(resident, useful), nt, bytes, *job));
-done:
-    return status;
+    return LSP_LAUNCH_BESIDE(ctx, beside, kernel, lsp_min(resident, useful), nt, bytes, *job);
 }
 
 /* Can there be segments in the classes with VT words per lane? */
@@ -200,20 +194,17 @@ static bool has_classes(const lsp_segsort_table *table, const seg_job *job, int 
 
 template <int WIDE, typename KK, int VT, int... MORE>
 static lsp_status start_classes(lsp_ctx *ctx, const seg_job *job, bool *beside) {
-    lsp_status status = LSP_OK;
     if (has_classes(lsp_segsort_table_of(ctx), job, VT, WIDE)) {
         LSP_TRY((start_kernel<VT, WIDE, KK>(ctx, job, beside)));
     }
     if constexpr (sizeof...(MORE) > 0) {
         LSP_TRY((start_classes<WIDE, KK, MORE...>(ctx, job, beside)));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Starts the kernels of all classes up to LIST_LONGEST, those of long segments first. */
 template <typename KK> static lsp_status start_all_classes(lsp_ctx *ctx, const seg_job *job) {
-    lsp_status status = LSP_OK;
     bool beside = false;
     if (job->few) { /* each further kernel costs a launch */
         LSP_TRY((start_kernel<FEW_WORDS, GROUP_FEW, KK>(ctx, job, &beside)));
@@ -223,27 +214,22 @@ template <typename KK> static lsp_status start_all_classes(lsp_ctx *ctx, const s
         return LSP_OK;
     }
     LSP_TRY((start_classes<GROUP_WIDE, KK, 32, 16, 28, 24, 20>(ctx, job, &beside)));
-    LSP_TRY((start_classes<GROUP_NARROW, KK, 32, 28, 24, 20, 16, 12, 10>(ctx, job, &beside)));
-done:
-    return status;
+    return start_classes<GROUP_NARROW, KK, 32, 28, 24, 20, 16, 12, 10>(ctx, job, &beside);
 }
 
 /* Starts the kernels of the classes above LIST_LONGEST. They sort segments that fall evenly into buckets, and make
  * giants of the others: so the giants' kernel comes after them. */
 template <typename KK> static lsp_status start_large(lsp_ctx *ctx, const seg_job *job) {
-    lsp_status status = LSP_OK;
     bool beside = false;
     if (job->large_longest > LIST_LONGEST && (job->segments > 1 || job->n <= LARGE_LONGEST)) {
         LSP_TRY((start_classes<GROUP_LARGE, KK, 32, 24>(ctx, job, &beside)));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Starts all kernels of a sort. */
 template <typename KK> static lsp_status start_kernels(lsp_ctx *ctx, const seg_job *job) {
     typedef typename KK::K K;
-    lsp_status status = LSP_OK;
     const bool changes = job->change || job->change_at || job->change_count;
     if (((job->longest > job->tile_longest && !job->small) || changes) && !job->list_few) {
         LSP_TRY(lsp_cuda_clear(ctx, job->counters, sizeof(seg_counters)));
@@ -267,8 +253,7 @@ template <typename KK> static lsp_status start_kernels(lsp_ctx *ctx, const seg_j
     if (changes) {
         LSP_TRY(start_changes<K>(ctx, job));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Chooses the instance of the kernels for this kind of keys. */
@@ -320,7 +305,6 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_c
 
 static lsp_status sort_by_kernels(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest, void *scratch,
                                   int split_bits) {
-    lsp_status status = LSP_OK;
     lsp_layout l = {(char *)scratch, SCRATCH_ALIGN, 0, false};
     const sort_choice choice = choose_kernels(ctx, args, longest);
     seg_job job = make_job(ctx, args, &choice, longest);
@@ -332,8 +316,7 @@ static lsp_status sort_by_kernels(lsp_ctx *ctx, const lsp_segsort_args *args, in
     if (args->group_at) {
         LSP_TRY(start_groups(ctx, &job));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the longest segment ---- */
@@ -355,8 +338,7 @@ static __global__ void kernel_longest(seg_job job, unsigned long long *longest) 
 }
 
 static lsp_status longest_on_device(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     void *most = NULL;
     const sort_choice choice = choose_kernels(ctx, args, args->n);
     seg_job job = make_job(ctx, args, &choice, args->n);
@@ -368,10 +350,7 @@ static lsp_status longest_on_device(lsp_ctx *ctx, const lsp_segsort_args *args, 
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *longest, &most));
     LSP_TRY(lsp_cuda_copy(ctx, most, LSP_CUDA, longest, LSP_HOST, sizeof *longest));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, blocks, LONGEST_NT, 0, job, (unsigned long long *)most));
-    LSP_TRY(lsp_cuda_copy(ctx, longest, LSP_HOST, most, LSP_CUDA, sizeof *longest));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_copy(ctx, longest, LSP_HOST, most, LSP_CUDA, sizeof *longest);
 }
 
 const lsp_segsort_device lsp_segsort_cuda = {"cuda",         "the GPU", true, device_scratch_bytes, longest_on_device,

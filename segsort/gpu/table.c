@@ -41,7 +41,6 @@ const lsp_segsort_table *lsp_segsort_table_of(lsp_ctx *ctx) {
 }
 
 static lsp_status check_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(table->small_items >= 0 && table->small_items <= LSP_SORT_SMALL_ITEMS, LSP_ERR_ARGUMENT,
                 "small_items is %d: 0 to %d are offered", table->small_items, LSP_SORT_SMALL_ITEMS);
     LSP_REQUIRE(table->few_items >= 0, LSP_ERR_ARGUMENT, "few_items is %d: it cannot be negative", table->few_items);
@@ -60,21 +59,17 @@ static lsp_status check_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
                     "class_longest[%d] is %d: there it must be %d", c, table->class_longest[c],
                     lsp_segsort_class_most(c));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_sort_table_place(lsp_ctx *ctx, const void *place) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(place != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
     LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_ARGUMENT,
                 "the context works on the host: tables are for the sort on a GPU");
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_sort_keep_table(lsp_ctx *ctx, lsp_table which, const void *table, size_t bytes) {
-    lsp_status status = LSP_OK;
     void **own = &ctx->tables[which];
     if (table == NULL) {
         lsp_free(ctx, *own);
@@ -85,29 +80,23 @@ lsp_status lsp_sort_keep_table(lsp_ctx *ctx, lsp_table which, const void *table,
         LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, bytes, own));
     }
     memcpy(*own, table, bytes);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_sort_table_place(ctx, ctx));
     LSP_TRY(table != NULL ? check_table(ctx, table) : LSP_OK);
-    LSP_TRY(lsp_sort_keep_table(ctx, LSP_TABLE_SEGSORT, table, sizeof *table));
-done:
-    return status;
+    return lsp_sort_keep_table(ctx, LSP_TABLE_SEGSORT, table, sizeof *table);
 }
 
 lsp_status lsp_segsort_get_table(lsp_ctx *ctx, lsp_segsort_table *table) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_sort_table_place(ctx, table));
     *table = *lsp_segsort_table_of(ctx);
-done:
-    return status;
+    return LSP_OK;
 }

@@ -76,15 +76,11 @@ template <typename KK> __global__ void __launch_bounds__(RANKS_NT) kernel_ranks(
 /* ---- the host's side ---- */
 
 template <typename KK> static lsp_status start_ranks(lsp_ctx *ctx, const slab_job *job) {
-    lsp_status status = LSP_OK;
     const bool in_place = job->keys == job->keys_out || (job->value_bytes > 0 && job->values == job->values_out);
     const size_t shared = (size_t)ranks_share(job->n) * RANKS_WARPS * sizeof(typename KK::K);
     void (*ranks)(slab_job, bool) = kernel_ranks<KK>;
     LSP_TRY(lsp_allow_shared(ctx, ranks, shared));
-    LSP_TRY(
-        LSP_LAUNCH_TOGETHER(ctx, in_place, ranks, lsp_ceil_div(job->n, RANKS_OWN), RANKS_NT, shared, *job, in_place));
-done:
-    return status;
+    return LSP_LAUNCH_TOGETHER(ctx, in_place, ranks, lsp_ceil_div(job->n, RANKS_OWN), RANKS_NT, shared, *job, in_place);
 }
 
 static lsp_status sort_by_ranks(lsp_ctx *ctx, const lsp_sort_args *args, void *scratch) {

@@ -17,7 +17,6 @@ template <typename K> struct slab_keys {
 };
 
 template <typename K> static lsp_status sort_slabs(lsp_ctx *ctx, const lsp_sort_args *args) {
-    lsp_status status = LSP_OK;
     const lsp_key_order order = slab_make_job(args).order;
     const K lower = order.is_float ? (K)(((K)1 << slab_keys<K>::TOP) - 1 - (K)order.nan_above) : 0;
     const slab_keys<K> keys = {(K)order.bias, (K)order.flip, lower};
@@ -27,8 +26,7 @@ template <typename K> static lsp_status sort_slabs(lsp_ctx *ctx, const lsp_sort_
     if (order.is_float && args->change != NULL) {
         LSP_TRY(lsp_sort_mark_changes(ctx, args));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Keys alone, compared by all their bits. A launch has at most 2^31 blocks. */

@@ -9,13 +9,10 @@ static inline int split_bytes(int room, int key_bytes, bool direct) { return roo
 
 template <typename KK, bool DIRECT, int R, int NT>
 static lsp_status start_split_of(lsp_ctx *ctx, const split_job *job, int blocks) {
-    lsp_status status = LSP_OK;
     const size_t shared = (size_t)split_bytes(R * NT, sizeof(typename KK::K), DIRECT);
     void (*split)(split_job) = kernel_split<KK, DIRECT, R, NT>;
     LSP_TRY(lsp_allow_shared(ctx, split, shared));
-    LSP_TRY(LSP_LAUNCH_TOGETHER(ctx, true, split, blocks, NT, shared, *job));
-done:
-    return status;
+    return LSP_LAUNCH_TOGETHER(ctx, true, split, blocks, NT, shared, *job);
 }
 
 /* The shapes of lsp_sort_threads and lsp_sort_words. */

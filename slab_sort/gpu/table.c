@@ -55,7 +55,6 @@ lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n) {
 }
 
 static lsp_status check_limits(lsp_ctx *ctx, const lsp_sort_table *table) {
-    lsp_status status = LSP_OK;
     for (int k = 0; k < LSP_SORT_KINDS; k++) {
         LSP_REQUIRE(table->ranks_longest[k] >= 0 && table->ranks_longest[k] <= LSP_SORT_RANKS_MOST, LSP_ERR_ARGUMENT,
                     "ranks_longest[%d] is %d: 0 to %d are offered", k, table->ranks_longest[k], LSP_SORT_RANKS_MOST);
@@ -71,29 +70,23 @@ static lsp_status check_limits(lsp_ctx *ctx, const lsp_sort_table *table) {
                     LSP_ERR_ARGUMENT, "samples[%d] is %d: powers of two up to %d are offered", s, samples,
                     LSP_SORT_SAMPLES_MOST);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_sort_set_table(lsp_ctx *ctx, const lsp_sort_table *table) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_sort_table_place(ctx, ctx));
     LSP_TRY(table != NULL ? check_limits(ctx, table) : LSP_OK);
-    LSP_TRY(lsp_sort_keep_table(ctx, LSP_TABLE_SORT, table, sizeof *table));
-done:
-    return status;
+    return lsp_sort_keep_table(ctx, LSP_TABLE_SORT, table, sizeof *table);
 }
 
 lsp_status lsp_sort_get_table(lsp_ctx *ctx, lsp_sort_table *table) {
-    lsp_status status = LSP_OK;
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_sort_table_place(ctx, table));
     *table = *lsp_sort_table_of(ctx);
-done:
-    return status;
+    return LSP_OK;
 }

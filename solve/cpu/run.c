@@ -53,7 +53,6 @@ static lsp_status turn(running *run) {
 
 /* Conjugate gradients with a preconditioner that is called: z = M r and r*z. Otherwise the loops have made r*z. */
 static lsp_status apply_to_r(running *run, double *rz) {
-    lsp_status status = LSP_OK;
     const lsp_solve_plan *plan = run->plan;
     if (!plan->bicgstab && lsp_solve_calls_precondition(plan)) {
         double sums[3];
@@ -62,12 +61,10 @@ static lsp_status apply_to_r(running *run, double *rz) {
         lsp_solve_loop_run(&run->team, LSP_LOOP_DOT, &two, sums);
         *rz = sums[0];
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status start(running *run) {
-    lsp_status status = LSP_OK;
     const lsp_solve_plan *plan = run->plan;
     lsp_solve_state *s = run->s;
     double sums[3];
@@ -81,13 +78,10 @@ static lsp_status start(running *run) {
     LSP_TRY(apply_to_r(run, &sums[2]));
     lsp_rule_turn(s, sums[1], plan->bicgstab ? sums[1] : sums[2], plan->bicgstab);
     (void)tell(run);
-    LSP_TRY(turn(run));
-done:
-    return status;
+    return turn(run);
 }
 
 static lsp_status iterate_cg(running *run) {
-    lsp_status status = LSP_OK;
     const lsp_solve_vectors *v = &run->plan->vectors;
     double sums[3];
     LSP_TRY(lsp_solve_multiply(run->plan, v->p, v->q));
@@ -98,12 +92,10 @@ static lsp_status iterate_cg(running *run) {
         LSP_TRY(apply_to_r(run, &sums[1]));
         lsp_rule_turn(run->s, sums[0], sums[1], false);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status iterate_bicgstab(running *run) {
-    lsp_status status = LSP_OK;
     const lsp_solve_plan *plan = run->plan;
     const lsp_solve_vectors *v = &plan->vectors;
     const lsp_solve_loop shadow = {.p = v->r_hat, .q = v->q};
@@ -113,7 +105,7 @@ static lsp_status iterate_bicgstab(running *run) {
     lsp_solve_loop_run(&run->team, LSP_LOOP_DOT, &shadow, sums);
     lsp_rule_first_length(s, sums[0]);
     if (s->end != LSP_SOLVE_RUNS) {
-        goto done;
+        return LSP_OK;
     }
     loop(run, LSP_LOOP_HALF, sums);
     ss = sums[0];
@@ -127,12 +119,10 @@ static lsp_status iterate_bicgstab(running *run) {
         loop(run, LSP_LOOP_STEP_STABILIZED, sums);
         lsp_rule_turn(s, sums[0], sums[1], true);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
-    lsp_status status = LSP_OK;
     lsp_solve_state *s = &outcome->state;
     const lsp_solve_vectors *v = &plan->vectors;
     running run = {.plan = plan,
@@ -160,20 +150,17 @@ static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outco
         }
         LSP_TRY(turn(&run));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status find_residual(const lsp_solve_plan *plan, const void *b, const void *x, double *rr) {
-    lsp_status status = LSP_OK;
     const lsp_solve_team team = {plan->ctx, plan->n, plan->type, plan->parts};
     const lsp_solve_loop loop = {.b = b, .q = plan->vectors.q};
     double sums[3];
     LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
     lsp_solve_loop_run(&team, LSP_LOOP_RESIDUAL, &loop, sums);
     *rr = sums[0];
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status prepare(lsp_solve_plan *plan) {
@@ -233,14 +220,11 @@ static lsp_status fill_ones(lsp_ctx *ctx, int64_t n, double *x) {
 }
 
 static lsp_status run_alone(lsp_ctx *ctx, int64_t n, lsp_solve_loop_id id, const lsp_solve_loop *loop, double sums[3]) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_solve_team team = {ctx, n, LSP_F64, NULL};
     LSP_TRY(LSP_SCRATCH(ctx, lsp_solve_partials(n), &team.partial));
     lsp_solve_loop_run(&team, id, loop, sums);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status pair(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {

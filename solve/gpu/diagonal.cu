@@ -41,8 +41,7 @@ static __global__ void __launch_bounds__(NT) kernel_diagonal(lsp_csr A, lsp_type
 
 extern "C" lsp_status lsp_solve_launch_diagonal(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse,
                                                 int64_t *bad) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const long long none = INT64_MAX;
     long long found;
     void *word;
@@ -52,7 +51,5 @@ extern "C" lsp_status lsp_solve_launch_diagonal(lsp_ctx *ctx, const lsp_csr *A, 
                        (long long *)word));
     LSP_TRY(lsp_cuda_read(ctx, &found, word, sizeof found));
     *bad = found == none ? -1 : (int64_t)found;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

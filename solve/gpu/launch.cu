@@ -66,13 +66,10 @@ extern "C" lsp_status lsp_solve_launch_step_stabilized(const lsp_solve_plan *pla
 }
 
 extern "C" lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, const void *b, const void *q) {
-    lsp_status status = LSP_OK;
     lsp_solve_area *area = area_of(plan);
     LSP_TRY(START(plan, kernel_residual, CONST(b), CONST(q), &area->sums[0]));
-    LSP_TRY(LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
-                       (int)blocks_for(plan->n), area->total));
-done:
-    return status;
+    return LSP_LAUNCH(plan->ctx, kernel_total<1>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
+                      (int)blocks_for(plan->n), area->total);
 }
 
 /* ---- for the NAS benchmark ---- */
@@ -94,8 +91,7 @@ static __global__ void __launch_bounds__(NT)
 }
 
 extern "C" lsp_status lsp_solve_launch_pair(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     void *memory;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof(lsp_solve_area), &memory));
     {
@@ -105,9 +101,7 @@ extern "C" lsp_status lsp_solve_launch_pair(lsp_ctx *ctx, int64_t n, const doubl
                            (int)blocks_for(n), area->total));
         LSP_TRY(lsp_cuda_read(ctx, sums, area->total, sizeof area->total));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_solve_launch_scale(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {

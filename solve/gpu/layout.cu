@@ -92,7 +92,6 @@ typedef struct layout_work { /* scratch */
 
 /* Chunks, and the sorted rows of each block. Reads their number, and the largest numbers of rows and slices. */
 static lsp_status cut_rows(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, layout_work *work) {
-    lsp_status status = LSP_OK;
     resident_matrix *const M = &plan->job.A;
     const int64_t pairs = (int64_t)M->n * M->columns;
     const int blocks = M->columns * M->chunks, lanes = plan->shape.lanes;
@@ -111,14 +110,11 @@ static lsp_status cut_rows(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, l
     plan->job.slices_most = numbers[1];
     plan->rows = numbers[2];
     plan->slices = numbers[3];
-    LSP_TRY(sort_rows(ctx, M, plan->rows, work->length, work->row));
-done:
-    return status;
+    return sort_rows(ctx, M, plan->rows, work->length, work->row);
 }
 
 /* Steps of each slice, places of rows, entries. */
 static lsp_status fill(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, layout_work *work) {
-    lsp_status status = LSP_OK;
     resident_matrix *const M = &plan->job.A;
     int64_t steps = 0;
     LSP_TRY(take(ctx, plan, lsp_max(plan->rows, 1), sizeof(int), (void **)&M->row));
@@ -140,15 +136,12 @@ static lsp_status fill(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, layou
     LSP_TRY(lsp_cuda_clear(ctx, M->val, steps * WARP * (int64_t)sizeof(double)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_pad, lsp_blocks_for(ctx, steps * WARP / 2, LAYOUT_NT, 8), LAYOUT_NT, 0, *M,
                        (long long)steps * WARP / 2));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_fill<true>, lsp_blocks_for(ctx, M->n, LAYOUT_WARPS, 8), LAYOUT_NT,
-                       (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), csr_of(A), *M, plan->shape.lanes));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_fill<true>, lsp_blocks_for(ctx, M->n, LAYOUT_WARPS, 8), LAYOUT_NT,
+                      (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), csr_of(A), *M, plan->shape.lanes);
 }
 
 /* Decides what shared memory holds besides the slice: p of the block's rows, and a part of the matrix. */
 static lsp_status use_shared(lsp_ctx *ctx, lsp_resident *plan) {
-    lsp_status status = LSP_OK;
     const int64_t most = lsp_cuda_get_chip(ctx)->shared_block_bytes;
     resident_job *const job = &plan->job;
     resident_shared s;
@@ -167,12 +160,10 @@ static lsp_status use_shared(lsp_ctx *ctx, lsp_resident *plan) {
     plan->shared = resident_carve(*job, NULL, &s);
     plan->shape.dots = job->dots;
     plan->shape.stash = (int64_t)job->stash_steps * STEP_BYTES;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status take_vectors(lsp_ctx *ctx, lsp_resident *plan) {
-    lsp_status status = LSP_OK;
     resident_job *const job = &plan->job;
     const int64_t n = job->A.n, blocks = (int64_t)job->A.columns * job->A.chunks;
     job->share = (int)lsp_ceil_div(n, blocks);
@@ -185,8 +176,7 @@ static lsp_status take_vectors(lsp_ctx *ctx, lsp_resident *plan) {
     if (job->share > plan->shape.threads) {
         LSP_TRY(take(ctx, plan, 5 * n, sizeof(double), (void **)&job->own));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape,
@@ -197,10 +187,11 @@ extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const 
     lsp_resident *plan = NULL;
     resident_matrix *M;
     layout_work work = {};
-    LSP_REQUIRE(sizes_fit(ctx, A, &s), LSP_ERR_UNSUPPORTED,
-                "a matrix of %lld rows and %lld entries does not fit the kernel that keeps vectors in shared memory",
-                (long long)A->rows, (long long)A->nnz);
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *plan, (void **)&plan));
+    LSP_REQUIRE_DONE(
+        sizes_fit(ctx, A, &s), LSP_ERR_UNSUPPORTED,
+        "a matrix of %lld rows and %lld entries does not fit the kernel that keeps vectors in shared memory",
+        (long long)A->rows, (long long)A->nnz);
+    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, 1, sizeof *plan, (void **)&plan));
     *plan = lsp_resident{};
     plan->shape = s;
     M = &plan->job.A;
@@ -208,20 +199,20 @@ extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const 
     M->columns = s.columns;
     M->chunks = s.chunks;
     M->width = (int)s.slice;
-    LSP_TRY(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->slice_begin));
-    LSP_TRY(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->row_begin));
-    LSP_TRY(take(ctx, plan, A->rows, sizeof(unsigned), (void **)&M->range));
-    LSP_TRY(take(ctx, plan, A->rows * s.columns, sizeof(unsigned), (void **)&M->place));
-    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.count));
-    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.row));
-    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(unsigned), (void **)&work.length));
-    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(long long), (void **)&work.sums));
-    LSP_TRY(scratch(ctx, 2, sizeof(int), (void **)&work.most));
-    LSP_TRY(cut_rows(ctx, plan, A, &work));
-    LSP_TRY(use_shared(ctx, plan));
-    LSP_TRY(fill(ctx, plan, A, &work));
-    LSP_TRY(take_vectors(ctx, plan));
-    LSP_TRY(resident_try(ctx, plan));
+    LSP_TRY_DONE(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->slice_begin));
+    LSP_TRY_DONE(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->row_begin));
+    LSP_TRY_DONE(take(ctx, plan, A->rows, sizeof(unsigned), (void **)&M->range));
+    LSP_TRY_DONE(take(ctx, plan, A->rows * s.columns, sizeof(unsigned), (void **)&M->place));
+    LSP_TRY_DONE(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.count));
+    LSP_TRY_DONE(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.row));
+    LSP_TRY_DONE(scratch(ctx, A->rows * s.columns, sizeof(unsigned), (void **)&work.length));
+    LSP_TRY_DONE(scratch(ctx, A->rows * s.columns, sizeof(long long), (void **)&work.sums));
+    LSP_TRY_DONE(scratch(ctx, 2, sizeof(int), (void **)&work.most));
+    LSP_TRY_DONE(cut_rows(ctx, plan, A, &work));
+    LSP_TRY_DONE(use_shared(ctx, plan));
+    LSP_TRY_DONE(fill(ctx, plan, A, &work));
+    LSP_TRY_DONE(take_vectors(ctx, plan));
+    LSP_TRY_DONE(resident_try(ctx, plan));
     *out = plan;
     plan = NULL;
     if (bytes) {

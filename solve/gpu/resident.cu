@@ -14,13 +14,10 @@ static double seconds_now(void) {
 /* Starts `kernel` once the barrier's words are cleared. */
 template <typename Task>
 static lsp_status start(lsp_ctx *ctx, const lsp_resident *plan, void (*kernel)(resident_job, Task), const Task &task) {
-    lsp_status status = LSP_OK;
     const int64_t blocks = (int64_t)plan->job.A.columns * plan->job.A.chunks;
     LSP_TRY(lsp_cuda_clear(ctx, plan->job.words, 4 * blocks * blocks * (int64_t)sizeof *plan->job.words));
     LSP_TRY(lsp_allow_shared(ctx, kernel, plan->shared));
-    LSP_TRY(LSP_LAUNCH_TOGETHER(ctx, true, kernel, blocks, plan->shape.threads, plan->shared, plan->job, task));
-done:
-    return status;
+    return LSP_LAUNCH_TOGETHER(ctx, true, kernel, blocks, plan->shape.threads, plan->shared, plan->job, task);
 }
 
 template <bool MEMORY> static lsp_status start_cg(lsp_ctx *ctx, const lsp_resident *plan, const cg_task &task) {
@@ -44,8 +41,7 @@ lsp_status resident_try(lsp_ctx *ctx, const lsp_resident *plan) {
 
 extern "C" lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_args *args,
                                       lsp_resident_result *result) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     cg_task task = {};
     task.b = args->b;
     task.x = args->x;
@@ -64,15 +60,12 @@ extern "C" lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const ls
         LSP_TRY(lsp_cuda_copy(ctx, args->history, LSP_HOST, task.history, LSP_CUDA,
                               result->stored * (int64_t)sizeof(double)));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_resident_nas(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_nas_args *args,
                                        double *seconds) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t bytes = args->iterations * (int64_t)sizeof(double);
     nas_task task = {};
     double began = 0;
@@ -92,7 +85,5 @@ extern "C" lsp_status lsp_resident_nas(lsp_ctx *ctx, lsp_resident *plan, const l
     if (args->residual) {
         LSP_TRY(lsp_cuda_copy(ctx, args->residual, LSP_HOST, task.residual, LSP_CUDA, bytes));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -27,16 +27,13 @@ static int batch_for(const lsp_solve_plan *plan) {
 }
 
 static lsp_status prepare(lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_solve_gpu *gpu;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *gpu, &plan->parts));
     gpu = gpu_of(plan);
     *gpu = (lsp_solve_gpu){.batch = batch_for(plan)};
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof *gpu->area, (void **)&gpu->area));
-    LSP_TRY(lsp_cuda_queue_open(ctx, &plan->queue, sizeof(lsp_solve_news)));
-done:
-    return status;
+    return lsp_cuda_queue_open(ctx, &plan->queue, sizeof(lsp_solve_news));
 }
 
 static void release(lsp_solve_plan *plan) {
@@ -51,41 +48,33 @@ static void release(lsp_solve_plan *plan) {
 
 /* z = M r and r*z by a preconditioner that is called. */
 static lsp_status apply_to_r(const lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_solve_vectors *v = &plan->vectors;
     if (v->z != NULL) {
         LSP_TRY(lsp_solve_precondition(plan, v->r, v->z));
         LSP_TRY(lsp_solve_launch_dot(plan, v->r, v->z, 2));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Ends an iteration, and begins the next one as far as p_hat. */
 static lsp_status turn(const lsp_solve_plan *plan, bool first) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_solve_launch_turn(plan, first));
     if (plan->bicgstab && lsp_solve_calls_precondition(plan)) {
         LSP_TRY(lsp_solve_precondition(plan, plan->vectors.p, plan->vectors.p_hat));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status iterate_cg(const lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_solve_vectors *v = &plan->vectors;
     LSP_TRY(lsp_solve_multiply(plan, v->p, v->q));
     LSP_TRY(lsp_solve_launch_dot(plan, v->p, v->q, 0));
     LSP_TRY(lsp_solve_launch_step(plan));
     LSP_TRY(apply_to_r(plan));
-    LSP_TRY(turn(plan, false));
-done:
-    return status;
+    return turn(plan, false);
 }
 
 static lsp_status iterate_bicgstab(const lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     const lsp_solve_vectors *v = &plan->vectors;
     LSP_TRY(lsp_solve_multiply(plan, v->p_hat, v->q));
     LSP_TRY(lsp_solve_launch_dot(plan, v->r_hat, v->q, 0));
@@ -96,20 +85,16 @@ static lsp_status iterate_bicgstab(const lsp_solve_plan *plan) {
     LSP_TRY(lsp_solve_multiply(plan, v->s_hat, v->t));
     LSP_TRY(lsp_solve_launch_dots(plan));
     LSP_TRY(lsp_solve_launch_step_stabilized(plan));
-    LSP_TRY(turn(plan, false));
-done:
-    return status;
+    return turn(plan, false);
 }
 
 /* ---- batches ---- */
 
 static lsp_status enqueue_iterations(const lsp_solve_plan *plan) {
-    lsp_status status = LSP_OK;
     for (int k = 0; k < gpu_of(plan)->batch; k++) {
         LSP_TRY(plan->bicgstab ? iterate_bicgstab(plan) : iterate_cg(plan));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Records a batch, unless that was done or cannot be done: then each launch is enqueued by itself. */
@@ -140,7 +125,6 @@ static bool tell(const lsp_solve_plan *plan, const lsp_solve_news *news, int64_t
 
 /* Enqueues batches, one ahead of what the host knows, until one of them brings the end. */
 static lsp_status run_batches(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_cuda_queue *queue = &plan->queue;
     int64_t sent = 0, read = 0, seen = 0;
@@ -160,19 +144,15 @@ static lsp_status run_batches(lsp_solve_plan *plan, lsp_solve_outcome *outcome) 
             ended = outcome->stopped || news->state.end != LSP_SOLVE_RUNS;
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the whole ---- */
 
 static lsp_status find_residual(const lsp_solve_plan *plan, const void *b, const void *x, double *rr) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
     LSP_TRY(lsp_solve_launch_residual(plan, b, plan->vectors.q));
-    LSP_TRY(lsp_cuda_read(plan->ctx, rr, gpu_of(plan)->area->total, sizeof *rr));
-done:
-    return status;
+    return lsp_cuda_read(plan->ctx, rr, gpu_of(plan)->area->total, sizeof *rr);
 }
 
 static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
@@ -184,20 +164,20 @@ static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_ou
     double *const told = s->history; /* on the host */
     int64_t kept = lsp_min(s->history_capacity, s->max_iterations < INT64_MAX ? s->max_iterations + 1 : INT64_MAX);
     void *history = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, kept, sizeof *told, &history));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, kept, sizeof *told, &history));
     s->history = history;
     s->history_capacity = kept;
     record(plan);
-    LSP_TRY(lsp_cuda_copy(ctx, &gpu_of(plan)->area->after_first, LSP_CUDA, s, LSP_HOST, sizeof *s));
+    LSP_TRY_DONE(lsp_cuda_copy(ctx, &gpu_of(plan)->area->after_first, LSP_CUDA, s, LSP_HOST, sizeof *s));
     if (outcome->guess) {
-        LSP_TRY(lsp_solve_multiply(plan, s->x, v->q));
+        LSP_TRY_DONE(lsp_solve_multiply(plan, s->x, v->q));
     }
-    LSP_TRY(lsp_solve_launch_start(plan, b, outcome->guess ? v->q : NULL, s->x));
-    LSP_TRY(apply_to_r(plan));
-    LSP_TRY(turn(plan, true));
-    LSP_TRY(run_batches(plan, outcome));
+    LSP_TRY_DONE(lsp_solve_launch_start(plan, b, outcome->guess ? v->q : NULL, s->x));
+    LSP_TRY_DONE(apply_to_r(plan));
+    LSP_TRY_DONE(turn(plan, true));
+    LSP_TRY_DONE(run_batches(plan, outcome));
     kept = lsp_min(kept, s->iteration + 1);
-    LSP_TRY(lsp_cuda_copy(ctx, told, LSP_HOST, history, LSP_CUDA, kept * (int64_t)sizeof *told));
+    LSP_TRY_DONE(lsp_cuda_copy(ctx, told, LSP_HOST, history, LSP_CUDA, kept * (int64_t)sizeof *told));
 done:
     if (status != LSP_OK) {
         (void)lsp_cuda_sync(ctx); /* what was enqueued uses the plan's memory */
@@ -207,7 +187,6 @@ done:
 }
 
 static lsp_status run_resident(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
-    lsp_status status = LSP_OK;
     lsp_solve_state *s = &outcome->state;
     lsp_resident_result result = {0};
     const lsp_resident_args args = {.b = b,
@@ -232,8 +211,7 @@ static lsp_status run_resident(lsp_solve_plan *plan, const void *b, lsp_solve_ou
     s->denominator = result.curvature;
     s->cause = result.end == LSP_SOLVE_INDEFINITE ? (result.curvature > 0 ? LSP_CAUSE_RZ : LSP_CAUSE_CURVATURE)
                                                   : LSP_CAUSE_RESIDUAL;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {

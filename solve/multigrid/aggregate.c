@@ -10,7 +10,6 @@ static lsp_status apply(lsp_multigrid *m, lsp_setup_rule rule, const lsp_setup *
 
 /* s->A, a matrix of unknowns, becomes *N, one of nodes; the caller frees it. */
 static lsp_status condense(lsp_multigrid *m, lsp_setup *s, lsp_csr *N) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     lsp_csr_types types = lsp_types_of(&s->A);
     const int64_t nodes = s->A.rows / s->block;
@@ -21,8 +20,7 @@ static lsp_status condense(lsp_multigrid *m, lsp_setup *s, lsp_csr *N) {
     LSP_TRY(lsp_csr_sort_rows(ctx, N));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, N, NULL));
     s->A = *N;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Products R*A*P have many tiny entries. With those, aggregates become too large from the third level on: of
@@ -31,10 +29,9 @@ done:
 
 /* Leaves the strong entries in s->A. If that takes a copy, it is *G, which the caller frees. */
 static lsp_status keep_strong(lsp_multigrid *m, lsp_setup *s, bool finest, lsp_csr *G) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const int64_t n = s->A.rows;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr_types types = lsp_types_of(&s->A);
     void *diagonal = NULL, *stays;
     lsp_two weak;
@@ -56,15 +53,12 @@ static lsp_status keep_strong(lsp_multigrid *m, lsp_setup *s, bool finest, lsp_c
         LSP_TRY(lsp_filter_take(ctx, &s->A, stays, s->offsets, &types, G));
         s->A = *G;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* A distance-2 independent set of the nodes without an aggregate. A GPU's host, which waits for the sums, looks at them
  * from the fifth round on and then after every second one: a round that finds all decided changes nothing. */
 static lsp_status choose_roots(lsp_multigrid *m, lsp_setup *s, int set) {
-    lsp_status status = LSP_OK;
     const int64_t n = s->A.rows;
     lsp_two left = {1, 0};
     s->round = (int64_t)set << 16; /* the second set has priorities of its own */
@@ -75,15 +69,13 @@ static lsp_status choose_roots(lsp_multigrid *m, lsp_setup *s, int set) {
         LSP_TRY(apply(m, LSP_RULE_LOW, s, n));
         LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_DECIDE, s, n, look ? &left : NULL));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* s->joined: the root of each node's aggregate, or less than 0. s->offsets and s->places: how many roots, and nodes in
  * aggregates, come before a node. The graph is s->A. */
 static lsp_status partition(lsp_multigrid *m, lsp_setup *s, int64_t *aggregates, int64_t *placed) {
     static const lsp_setup_rule end[] = {LSP_RULE_MEASURE, LSP_RULE_JOIN, LSP_RULE_COUNT};
-    lsp_status status = LSP_OK;
     const int64_t n = s->A.rows;
     s->id_bits = lsp_bits((uint64_t)n + 2);
     LSP_TRY(apply(m, LSP_RULE_ENTER, s, n));
@@ -96,9 +88,7 @@ static lsp_status partition(lsp_multigrid *m, lsp_setup *s, int64_t *aggregates,
         LSP_TRY(apply(m, end[step], s, n));
     }
     LSP_TRY(m->backend->scan(m->ctx, s->offsets, n, aggregates));
-    LSP_TRY(m->backend->scan(m->ctx, s->places, n, placed));
-done:
-    return status;
+    return m->backend->scan(m->ctx, s->places, n, placed);
 }
 
 /* T's structure by PLACE, its values by ORTHOGONAL. */
@@ -109,15 +99,15 @@ static lsp_status make_tentative(lsp_multigrid *m, lsp_setup *s, int64_t aggrega
     const int64_t n = s->A.rows, b = s->block, v = s->vectors;
     lsp_csr members = {0}, lists = {0};
     void *basis;
-    LSP_TRY(lsp_csr_create(ctx, n * b, aggregates * v, placed * b * v,
-                           &(lsp_csr_types){.val_type = m->values, .place = place}, T));
-    LSP_TRY(lsp_csr_create(ctx, n, aggregates, placed, &(lsp_csr_types){.place = place}, &members));
+    LSP_TRY_DONE(lsp_csr_create(ctx, n * b, aggregates * v, placed * b * v,
+                                &(lsp_csr_types){.val_type = m->values, .place = place}, T));
+    LSP_TRY_DONE(lsp_csr_create(ctx, n, aggregates, placed, &(lsp_csr_types){.place = place}, &members));
     s->P = members, s->T = *T;
-    LSP_TRY(apply(m, LSP_RULE_PLACE, s, n));
-    LSP_TRY(lsp_csr_transpose(ctx, &members, &lists));
-    LSP_TRY(lsp_scratch_at(ctx, m->where, T->nnz, sizeof *s->basis, &basis));
+    LSP_TRY_DONE(apply(m, LSP_RULE_PLACE, s, n));
+    LSP_TRY_DONE(lsp_csr_transpose(ctx, &members, &lists));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, m->where, T->nnz, sizeof *s->basis, &basis));
     s->A = lists, s->basis = basis;
-    LSP_TRY(apply(m, LSP_RULE_ORTHOGONAL, s, aggregates));
+    LSP_TRY_DONE(apply(m, LSP_RULE_ORTHOGONAL, s, aggregates));
 done:
     lsp_csr_free(ctx, &members);
     lsp_csr_free(ctx, &lists);
@@ -134,16 +124,16 @@ lsp_status lsp_multigrid_aggregate(lsp_multigrid *m, const lsp_csr *A, int64_t b
     int64_t aggregates, placed;
     void *array[5], *next = NULL;
     for (int i = 0; i < 5; i++) {
-        LSP_TRY(lsp_scratch_at(ctx, m->where, n + 1, sizeof(int64_t), &array[i]));
+        LSP_TRY_DONE(lsp_scratch_at(ctx, m->where, n + 1, sizeof(int64_t), &array[i]));
     }
     s.key = array[0], s.low = array[1], s.label = array[2], s.offsets = array[3], s.places = array[4];
     s.joined = array[0], s.size = array[1]; /* keys have served then */
-    LSP_TRY(block > 1 ? condense(m, &s, &N) : LSP_OK);
-    LSP_TRY(keep_strong(m, &s, A == &m->level[0].A, &G));
-    LSP_TRY(partition(m, &s, &aggregates, &placed));
-    LSP_TRY(lsp_alloc(ctx, m->where, aggregates * v * v, sizeof(double), &next));
+    LSP_TRY_DONE(block > 1 ? condense(m, &s, &N) : LSP_OK);
+    LSP_TRY_DONE(keep_strong(m, &s, A == &m->level[0].A, &G));
+    LSP_TRY_DONE(partition(m, &s, &aggregates, &placed));
+    LSP_TRY_DONE(lsp_alloc(ctx, m->where, aggregates * v * v, sizeof(double), &next));
     s.to = next;
-    LSP_TRY(make_tentative(m, &s, aggregates, placed, &made));
+    LSP_TRY_DONE(make_tentative(m, &s, aggregates, placed, &made));
     lsp_free(ctx, *near_null);
     *near_null = next, *T = made;
 done:

@@ -6,7 +6,6 @@
 enum { MOST_BLOCK = 64, MOST_SWEEPS = 64, COARSEST = 256, MOST_COARSEST = 4096, COMPLEXITY = 3 };
 
 static lsp_status check_near_null(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, lsp_multigrid_options *o) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(o->block >= 0 && o->block <= MOST_BLOCK, LSP_ERR_ARGUMENT,
                 "%lld unknowns of a node: 0 to %d are possible", (long long)o->block, MOST_BLOCK);
     o->block = lsp_max(o->block, 1);
@@ -19,12 +18,10 @@ static lsp_status check_near_null(lsp_ctx *ctx, const lsp_csr *A, lsp_type type,
     LSP_REQUIRE(lsp_aligned(o->near_null, type), LSP_ERR_ARGUMENT, "near_null lies at %p, no multiple of %d",
                 o->near_null, (int)lsp_type_bytes(type));
     o->near_null_vectors = o->near_null != NULL ? o->near_null_vectors : o->block;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status check_options(lsp_ctx *ctx, lsp_multigrid_options *o) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(o->level_values == LSP_NONE || o->level_values == LSP_F32, LSP_ERR_ARGUMENT,
                 "values of levels of type %s: LSP_F32 or LSP_NONE is needed", lsp_type_name(o->level_values));
     LSP_REQUIRE(o->threshold >= 0 && o->threshold < 1, LSP_ERR_ARGUMENT,
@@ -41,12 +38,10 @@ static lsp_status check_options(lsp_ctx *ctx, lsp_multigrid_options *o) {
     o->complexity = o->complexity > 0 ? o->complexity : COMPLEXITY;
     o->sweeps = o->sweeps > 0 ? o->sweeps : o->smoother == LSP_SMOOTHER_JACOBI ? 1 : 2;
     o->coarsest = o->coarsest > 0 ? o->coarsest : COARSEST;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigrid_options *options, lsp_multigrid *m) {
-    lsp_status status = LSP_OK;
     lsp_multigrid_options *o = &m->options;
     int64_t reserved[LSP_RESERVED] = {0};
     *o = options != NULL ? *options : (lsp_multigrid_options){0};
@@ -77,14 +72,10 @@ lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigr
     m->n = A->rows;
     m->where = A->where;
     m->values = o->level_values != LSP_NONE ? o->level_values : m->type;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_multigrid_check_same(lsp_multigrid *m, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_solve_check_alike(m->ctx, "the hierarchy", &m->given, A));
-    LSP_TRY(lsp_csr_check_there(m->ctx, "A", A));
-done:
-    return status;
+    return lsp_csr_check_there(m->ctx, "A", A);
 }

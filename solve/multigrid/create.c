@@ -48,12 +48,12 @@ lsp_status lsp_multigrid_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_multig
     if (ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
-    LSP_REQUIRE(m != NULL, LSP_ERR_ARGUMENT, "the place for the hierarchy is NULL");
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
-    LSP_TRY(lsp_multigrid_check(ctx, A, options, made));
-    LSP_TRY(lsp_multigrid_set_up(made, A));
+    LSP_REQUIRE_DONE(m != NULL, LSP_ERR_ARGUMENT, "the place for the hierarchy is NULL");
+    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_TRY_DONE(lsp_multigrid_check(ctx, A, options, made));
+    LSP_TRY_DONE(lsp_multigrid_set_up(made, A));
     describe(made);
-    LSP_TRY(lsp_multigrid_prepare_cycle(made));
+    LSP_TRY_DONE(lsp_multigrid_prepare_cycle(made));
     made->info.setup_seconds = lsp_now() - start;
     lsp_log(ctx, "multigrid: %d levels, operator complexity %.3g, %.3g s: %s", made->levels,
             made->info.operator_complexity, made->info.setup_seconds, made->info.reason);
@@ -89,7 +89,6 @@ void lsp_multigrid_destroy(lsp_multigrid *m) {
 lsp_status lsp_multigrid_get_info(const lsp_multigrid *m, lsp_multigrid_info *info) { return LSP_PLAN_TELL(m, info); }
 
 lsp_status lsp_multigrid_get_level(const lsp_multigrid *m, int level, lsp_csr *A, lsp_csr *P) {
-    lsp_status status = LSP_OK;
     if (m == NULL || m->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
@@ -102,12 +101,10 @@ lsp_status lsp_multigrid_get_level(const lsp_multigrid *m, int level, lsp_csr *A
     if (P != NULL) {
         *P = m->level[level].P;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_multigrid_update(lsp_multigrid *m, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     const double start = lsp_now();
     if (m == NULL || m->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
@@ -118,6 +115,5 @@ lsp_status lsp_multigrid_update(lsp_multigrid *m, const lsp_csr *A) {
     describe(m);
     m->info.setup_seconds = lsp_now() - start;
     m->broken = false;
-done:
-    return status;
+    return LSP_OK;
 }

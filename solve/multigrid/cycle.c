@@ -24,7 +24,6 @@ static int sweeps_of(const lsp_multigrid *m, const lsp_level *l) { return m->opt
 /* A plan of products with A, unless A is empty; its time, `calls` times a cycle, joins the prediction. */
 static lsp_status plan_product(lsp_multigrid *m, const lsp_csr *A, double calls, lsp_spmv_plan **plan) {
     enum { EXPECTED_CYCLES = 50 };
-    lsp_status status = LSP_OK;
     lsp_spmv_info info;
     const lsp_spmv_options wanted = {.type = m->type, .expected_calls = (int64_t)(calls * EXPECTED_CYCLES)};
     if (A->rows == 0) {
@@ -34,13 +33,11 @@ static lsp_status plan_product(lsp_multigrid *m, const lsp_csr *A, double calls,
     LSP_TRY(lsp_spmv_plan_get_info(*plan, &info));
     m->cycle_bytes += info.plan_bytes;
     m->cycle_seconds += calls * (info.predicted_seconds + 2 * kernel_seconds);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The vectors of all levels, one behind the other. The finest level has the caller's b and x. */
 static lsp_status allocate_vectors(lsp_multigrid *m) {
-    lsp_status status = LSP_OK;
     const int64_t item = (int64_t)lsp_type_bytes(m->type);
     int64_t at = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -59,12 +56,10 @@ static lsp_status allocate_vectors(lsp_multigrid *m) {
     }
     m->cycle_bytes += at;
     m->info.bytes += m->cycle_bytes;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_multigrid_prepare_cycle(lsp_multigrid *m) {
-    lsp_status status = LSP_OK;
     double visits = 1; /* of a level in a cycle */
     m->cycle_seconds = 0;
     for (int k = 0; k < m->levels; k++) {
@@ -78,9 +73,7 @@ lsp_status lsp_multigrid_prepare_cycle(lsp_multigrid *m) {
         }
         visits *= m->options.cycle == LSP_CYCLE_W && k + 2 < m->levels ? 2 : 1;
     }
-    LSP_TRY(allocate_vectors(m));
-done:
-    return status;
+    return allocate_vectors(m);
 }
 
 void lsp_multigrid_release_cycle(lsp_multigrid *m) {
@@ -97,7 +90,6 @@ void lsp_multigrid_release_cycle(lsp_multigrid *m) {
 }
 
 lsp_status lsp_multigrid_update_cycle(lsp_multigrid *m) {
-    lsp_status status = LSP_OK;
     m->version++;
     for (int k = 0; k < m->levels; k++) {
         const lsp_level *l = &m->level[k];
@@ -106,8 +98,7 @@ lsp_status lsp_multigrid_update_cycle(lsp_multigrid *m) {
         LSP_TRY(l->r != NULL ? lsp_spmv_update(l->r, &l->R) : LSP_OK);
         LSP_TRY(l->direct != NULL ? lsp_spmv_update(l->direct, &l->solution) : LSP_OK);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the smoother ---- */
@@ -134,7 +125,6 @@ static void set_factors(const lsp_multigrid *m, const lsp_level *l, int k, doubl
 
 /* The sweeps of one side. zero: x is 0 and was not written. residual: leaves b - A x in l->w. */
 static lsp_status smooth(const lsp_multigrid *m, const lsp_level *l, const void *b, void *x, bool zero, bool residual) {
-    lsp_status status = LSP_OK;
     const int sweeps = sweeps_of(m, l);
     double rho = 0;
     const void *moved = NULL; /* by the last step */
@@ -154,16 +144,13 @@ static lsp_status smooth(const lsp_multigrid *m, const lsp_level *l, const void 
         LSP_TRY((m->where == LSP_CUDA ? lsp_smooth_cuda : lsp_smooth_cpu)(m->ctx, l->A.rows, m->type, &s));
         moved = s.zero ? x : l->d;
     }
-    LSP_TRY(residual ? multiply(l->a, -1, moved, 1, l->w) : LSP_OK);
-done:
-    return status;
+    return residual ? multiply(l->a, -1, moved, 1, l->w) : LSP_OK;
 }
 
 /* ---- the cycle ---- */
 
 /* One cycle from level k on: x = about A^-1 * b. zero: x is 0 and was not written; otherwise it is improved. */
 static lsp_status cycle(const lsp_multigrid *m, int k, const void *b, void *x, bool zero) {
-    lsp_status status = LSP_OK;
     const lsp_level *l = &m->level[k], *next = l + 1;
     if (is_solved(l)) {
         return multiply(l->direct, 1, b, 0, x);
@@ -172,7 +159,7 @@ static lsp_status cycle(const lsp_multigrid *m, int k, const void *b, void *x, b
         for (int i = 0; i < SWEEPS_UNSOLVED; i++) {
             LSP_TRY(smooth(m, l, b, x, zero && i == 0, false));
         }
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(smooth(m, l, b, x, zero, true));
     LSP_TRY(multiply(l->r, 1, l->w, 0, next->b));
@@ -181,9 +168,7 @@ static lsp_status cycle(const lsp_multigrid *m, int k, const void *b, void *x, b
         LSP_TRY(cycle(m, k + 1, next->b, next->x, false));
     }
     LSP_TRY(multiply(l->p, 1, next->x, 1, x));
-    LSP_TRY(smooth(m, l, b, x, false, false));
-done:
-    return status;
+    return smooth(m, l, b, x, false, false);
 }
 
 lsp_status lsp_multigrid_run_cycle(lsp_multigrid *m, const void *b, void *x) {
@@ -193,12 +178,9 @@ lsp_status lsp_multigrid_run_cycle(lsp_multigrid *m, const void *b, void *x) {
 }
 
 lsp_status lsp_multigrid_apply(lsp_multigrid *m, const void *b, void *x) {
-    lsp_status status = LSP_OK;
     if (m == NULL || m->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     LSP_TRY(lsp_solve_check_pair(m->ctx, m->n, m->type, b, x));
-    LSP_TRY(lsp_multigrid_run_cycle(m, b, x));
-done:
-    return status;
+    return lsp_multigrid_run_cycle(m, b, x);
 }

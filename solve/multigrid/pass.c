@@ -2,10 +2,9 @@
 #include "multigrid.h"
 
 lsp_status lsp_multigrid_add_up(lsp_multigrid *m, const lsp_two *there, int64_t n, int passes, lsp_two *sums) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const int64_t pieces = lsp_ceil_div(n, LSP_SUM_ROWS), count = passes * pieces;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_two *here = there;
     if (m->where == LSP_CUDA) {
         lsp_two *copy;
@@ -20,23 +19,17 @@ lsp_status lsp_multigrid_add_up(lsp_multigrid *m, const lsp_two *there, int64_t 
             sums[pass].b += here->b;
         }
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_multigrid_pass(lsp_multigrid *m, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     void *there;
     if (sums == NULL) {
         return m->backend->apply(ctx, rule, s, n, NULL);
     }
     LSP_TRY(lsp_scratch_at(ctx, m->where, lsp_ceil_div(n, LSP_SUM_ROWS), sizeof *sums, &there));
     LSP_TRY(m->backend->apply(ctx, rule, s, n, there));
-    LSP_TRY(lsp_multigrid_add_up(m, there, n, 1, sums));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_multigrid_add_up(m, there, n, 1, sums);
 }

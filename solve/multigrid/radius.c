@@ -56,9 +56,8 @@ static double largest_of(const double *nu) {
 }
 
 lsp_status lsp_multigrid_radius(lsp_multigrid *m, const lsp_csr *A, const void *inverse, double *radius) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_setup s = {.A = *A, .type = m->type, .inverse = (void *)inverse};
     const int64_t pieces = lsp_ceil_div(A->rows, LSP_SUM_ROWS);
     lsp_two moments[STEPS];
@@ -83,7 +82,5 @@ lsp_status lsp_multigrid_radius(lsp_multigrid *m, const lsp_csr *A, const void *
                 "the spectral radius of diag(A)^-1 A was estimated as %g: A has values that are not finite, or is not "
                 "positive definite",
                 *radius);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -14,7 +14,6 @@ enum { MOST_DIRECT = 1024 }; /* unknowns of a last level that is solved directly
 
 /* Names the first row whose diagonal entry is not positive. */
 static lsp_status refuse_diagonal(lsp_multigrid *m, const void *diagonal, lsp_type type) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     char *here;
     int64_t row = 0;
@@ -26,17 +25,15 @@ static lsp_status refuse_diagonal(lsp_multigrid *m, const void *diagonal, lsp_ty
     }
     LSP_REQUIRE(false, LSP_ERR_ARGUMENT, "row %lld: the diagonal entry is %g or missing, and must be positive",
                 (long long)row, value);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* inverse = 1 / diagonal of A. On the finest level every diagonal entry is positive, or the call is refused; below, one
  * that is rounding belongs to an unknown without an equation. */
 static lsp_status invert_diagonal(lsp_multigrid *m, int at, const lsp_csr *A, void *inverse) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_type type = A->val_type != LSP_NONE ? A->val_type : LSP_F64;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_setup s = {.type = m->type, .inverse = inverse, .diagonal_type = type, .from = m->scale};
     lsp_two sums;
     void *diagonal;
@@ -48,9 +45,7 @@ static lsp_status invert_diagonal(lsp_multigrid *m, int at, const lsp_csr *A, vo
     LSP_TRY(at == 0 && sums.a > 0 ? refuse_diagonal(m, diagonal, type) : LSP_OK);
     LSP_REQUIRE(sums.a == 0, LSP_ERR_ARGUMENT,
                 "%.0f diagonal entries of level %d are negative: A is not positive definite", sums.a, at);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* m->scale of the next level. A scale for each row: where coefficients differ by 1e8, one for all would take the
@@ -59,9 +54,9 @@ static lsp_status weigh(lsp_multigrid *m, const lsp_level *l) {
     lsp_status status = LSP_OK;
     lsp_setup s = {.A = l->R, .type = m->type, .inverse = l->inverse, .from = m->scale};
     void *scale = NULL;
-    LSP_TRY(lsp_alloc(m->ctx, m->where, l->R.rows, sizeof(double), &scale));
+    LSP_TRY_DONE(lsp_alloc(m->ctx, m->where, l->R.rows, sizeof(double), &scale));
     s.to = scale;
-    LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_WEIGH, &s, l->R.rows, NULL));
+    LSP_TRY_DONE(lsp_multigrid_pass(m, LSP_RULE_WEIGH, &s, l->R.rows, NULL));
     lsp_free(m->ctx, m->scale);
     m->scale = scale, scale = NULL;
 done:
@@ -84,12 +79,9 @@ static lsp_status smooth(lsp_multigrid *m, const lsp_level *l) {
 
 /* R, and A of the next level, for a P that stands. */
 static lsp_status project(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
-    lsp_status status = LSP_OK;
     const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     LSP_TRY(lsp_csr_transpose(m->ctx, &l->P, &l->R));
-    LSP_TRY(lsp_spgemm_triple(m->ctx, &l->R, &l->A, &l->P, &o, next, NULL));
-done:
-    return status;
+    return lsp_spgemm_triple(m->ctx, &l->R, &l->A, &l->P, &o, next, NULL);
 }
 
 /* Would the levels so far and one more of `nnz` entries pass the limit? */
@@ -103,7 +95,6 @@ static bool fills_up(const lsp_multigrid *m, int64_t nnz) {
 
 /* P, R, and A of the next level, for a T that stands. In a graph a smoothed P couples nearly all aggregates. */
 static lsp_status make_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     LSP_TRY(lsp_spgemm(ctx, &l->A, &l->T, &o, &l->P, NULL));
@@ -117,13 +108,11 @@ static lsp_status make_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
         LSP_TRY(lsp_csr_copy(ctx, &l->T, NULL, &l->P));
         LSP_TRY(project(m, l, next));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* P and R anew, for new values. The first update makes plans and replaces what make_next made. */
 static lsp_status refill_prolongation(lsp_multigrid *m, lsp_level *l) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     lsp_csr made;
@@ -131,7 +120,7 @@ static lsp_status refill_prolongation(lsp_multigrid *m, lsp_level *l) {
         LSP_TRY(lsp_spgemm_refill(l->product, &l->A, &l->T, &l->P));
         LSP_TRY(smooth(m, l));
         LSP_TRY(lsp_csr_transpose_refill(l->transpose, &l->P, &l->R));
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(l->product ? LSP_OK : lsp_spgemm_plan_create(ctx, &l->A, &l->T, &o, &l->product));
     LSP_TRY(lsp_spgemm_execute(l->product, &l->A, &l->T, &made));
@@ -140,14 +129,12 @@ static lsp_status refill_prolongation(lsp_multigrid *m, lsp_level *l) {
     LSP_TRY(l->transpose ? LSP_OK : lsp_csr_transpose_plan_create(ctx, &l->P, &l->transpose));
     LSP_TRY(lsp_csr_transpose_execute(l->transpose, &l->P, &made));
     lsp_csr_put(ctx, &l->R, &made, true);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* All that make_next made, anew. Only the first update makes the plans: with them a set-up takes a third longer and
  * keeps twice the memory. */
 static lsp_status refill_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     lsp_csr made;
@@ -160,15 +147,13 @@ static lsp_status refill_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
         lsp_csr_put(ctx, next, &made, true);
     }
     l->planned = true;
-done:
-    return status;
+    return LSP_OK;
 }
 
 #define LSP_REASON(...) snprintf(m->info.reason, sizeof m->info.reason, __VA_ARGS__)
 
 /* Makes level `at` + 1, or sets *last. `near_null`: of level `at`; then of the next. */
 static lsp_status go_down(lsp_multigrid *m, int at, int64_t block, double **near_null, bool *last) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     lsp_level *l = &m->level[at];
     const long long rows = l->A.rows;
@@ -177,12 +162,12 @@ static lsp_status go_down(lsp_multigrid *m, int at, int64_t block, double **near
     *last = true;
     if (l->A.rows <= m->options.coarsest) {
         LSP_REASON("%lld unknowns, not more than %lld: solved directly", rows, (long long)m->options.coarsest);
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius));
     if (at + 1 == LSP_MULTIGRID_LEVELS) {
         LSP_REASON("%lld unknowns on level %d, the last one possible", rows, at);
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_multigrid_aggregate(m, &l->A, block, near_null, &l->T));
     if (l->T.cols > l->A.rows / 5 * 4) {
@@ -197,13 +182,11 @@ static lsp_status go_down(lsp_multigrid *m, int at, int64_t block, double **near
     if (*last) {
         LSP_TRY(lsp_csr_free(ctx, &l->T));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The near-null vectors of the finest level in f64. */
 static lsp_status begin_near_null(lsp_multigrid *m, double **near_null) {
-    lsp_status status = LSP_OK;
     const lsp_multigrid_options *o = &m->options;
     const int64_t n = m->n * o->near_null_vectors;
     void *made = NULL;
@@ -215,8 +198,7 @@ static lsp_status begin_near_null(lsp_multigrid *m, double **near_null) {
         const lsp_setup s = {.to = made, .block = o->block, .vectors = o->near_null_vectors};
         LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_CONSTANT, &s, m->n, NULL));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Adds to the reason that prolongations are not smoothed. */
@@ -250,13 +232,13 @@ lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A) {
     bool last = false;
     m->backend = m->where == LSP_CUDA ? &lsp_setup_cuda : &lsp_setup_cpu;
     m->level[0].A = *A;
-    LSP_TRY(begin_near_null(m, &near_null));
+    LSP_TRY_DONE(begin_near_null(m, &near_null));
     while (!last) {
         const int64_t block = m->levels == 0 ? m->options.block : m->options.near_null_vectors;
-        LSP_TRY(go_down(m, m->levels, block, &near_null, &last));
+        LSP_TRY_DONE(go_down(m, m->levels, block, &near_null, &last));
         m->levels++;
     }
-    LSP_TRY(end_last(m));
+    LSP_TRY_DONE(end_last(m));
     tell_plain(m);
     m->options.near_null = NULL;
 done:
@@ -271,19 +253,19 @@ lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A) {
     const size_t mark = lsp_scratch_mark(ctx);
     const size_t bytes = (size_t)m->n * lsp_type_bytes(m->type);
     void *inverse;
-    LSP_TRY(lsp_scratch_at(ctx, m->where, m->n, lsp_type_bytes(m->type), &inverse));
-    LSP_TRY(invert_diagonal(m, 0, A, inverse)); /* a refused diagonal leaves the hierarchy as it was */
+    LSP_TRY_DONE(lsp_scratch_at(ctx, m->where, m->n, lsp_type_bytes(m->type), &inverse));
+    LSP_TRY_DONE(invert_diagonal(m, 0, A, inverse)); /* a refused diagonal leaves the hierarchy as it was */
     m->level[0].A = *A;
     m->broken = true;
-    LSP_TRY(lsp_array_copy(ctx, m->level[0].inverse, m->where, inverse, m->where, bytes));
+    LSP_TRY_DONE(lsp_array_copy(ctx, m->level[0].inverse, m->where, inverse, m->where, bytes));
     for (int at = 0; at < m->levels; at++) {
         lsp_level *l = &m->level[at];
-        LSP_TRY(at > 0 ? invert_diagonal(m, at, &l->A, l->inverse) : LSP_OK);
-        LSP_TRY(l->radius > 0 ? lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius) : LSP_OK);
-        LSP_TRY(at + 1 < m->levels ? refill_next(m, l, &m->level[at + 1].A) : LSP_OK);
-        LSP_TRY(at + 1 < m->levels ? weigh(m, l) : LSP_OK);
+        LSP_TRY_DONE(at > 0 ? invert_diagonal(m, at, &l->A, l->inverse) : LSP_OK);
+        LSP_TRY_DONE(l->radius > 0 ? lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius) : LSP_OK);
+        LSP_TRY_DONE(at + 1 < m->levels ? refill_next(m, l, &m->level[at + 1].A) : LSP_OK);
+        LSP_TRY_DONE(at + 1 < m->levels ? weigh(m, l) : LSP_OK);
     }
-    LSP_TRY(end_last(m));
+    LSP_TRY_DONE(end_last(m));
 done:
     forget_scale(m);
     lsp_scratch_release(ctx, mark);

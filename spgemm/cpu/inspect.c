@@ -153,11 +153,11 @@ static lsp_status inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const ls
     l.parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads);
     plan->facts = (lsp_spgemm_facts){.rows = A->rows, .cols = B->cols};
     if (l.parts > 1) {
-        LSP_TRY(lsp_alloc(ctx, LSP_HOST, l.parts, sizeof *many, (void **)&many));
+        LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, l.parts, sizeof *many, (void **)&many));
     }
     l.found = many ? many : &only;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->cpu->ways));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->cpu->repeats));
+    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->cpu->ways));
+    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->cpu->repeats));
     lsp_for_parts(ctx, l.parts, threads, find_repeats_part, &l);
     b_rows = all_repeats(&l);
     if (b_rows.repeats == 0 || b_rows.repeats < B->rows / USEFUL) {
@@ -170,9 +170,9 @@ static lsp_status inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const ls
     l.pass.ways = plan->cpu->ways;
     l.pass.repeats = plan->cpu->repeats;
     lsp_for_parts(ctx, l.parts, threads, count_products_part, &l);
-    LSP_REQUIRE(all_products(&l), LSP_ERR_OVERFLOW,
-                "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
-                (long long)A->cols, (long long)B->rows, (long long)B->cols);
+    LSP_REQUIRE_DONE(all_products(&l), LSP_ERR_OVERFLOW,
+                     "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
+                     (long long)A->cols, (long long)B->rows, (long long)B->cols);
 done:
     lsp_free(ctx, many);
     return status;
@@ -183,7 +183,6 @@ done:
 /* Cuts the rows into about a thousand blocks, or fewer, of about equal work. */
 static lsp_status cut_blocks(lsp_spgemm_plan *plan, const lsp_csr *A) {
     enum { BLOCKS = 1024, LEAST_WORK = 1 << 11 };
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     int64_t half = plan->facts.products / 2 + A->nnz / 2 + A->rows / 2, blocks = 0;
     int64_t target = lsp_max(half / (BLOCKS / 2), LEAST_WORK), most = half / (target / 2) + 8, work = target;
@@ -200,15 +199,11 @@ static lsp_status cut_blocks(lsp_spgemm_plan *plan, const lsp_csr *A) {
     }
     plan->cpu->block_rows[blocks] = A->rows;
     plan->info.blocks = blocks;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_cpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, A->rows + 1, sizeof(int64_t), (void **)&plan->cpu->rowptr));
     LSP_TRY(inspect_rows(plan, A, B));
-    LSP_TRY(cut_blocks(plan, A));
-done:
-    return status;
+    return cut_blocks(plan, A);
 }

@@ -112,7 +112,6 @@ static bool suits(lsp_ctx *ctx, const many *m) {
 
 /* Cuts the products into parts of about equal work, and looks at them. */
 static lsp_status look(lsp_ctx *ctx, many *m) {
-    lsp_status status = LSP_OK;
     int64_t work = 0, all = 0, at = 0;
     LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->bound));
     LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->at));
@@ -135,14 +134,12 @@ static lsp_status look(lsp_ctx *ctx, many *m) {
     m->fault = m->count;
     m->threads = (int)lsp_min(lsp_spgemm_threads(ctx, all), m->parts);
     lsp_for_parts(ctx, m->parts, m->threads, look_at_part, m);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- room ---- */
 
 static lsp_status prepare_runs(lsp_ctx *ctx, many *m) {
-    lsp_status status = LSP_OK;
     m->entries = LSP_RUN_ENTRIES;
     for (int64_t i = 0; i < m->count; i++) {
         m->cols = m->bound[i] >= 0 ? lsp_max(m->cols, m->B[i].cols) : m->cols;
@@ -160,8 +157,7 @@ static lsp_status prepare_runs(lsp_ctx *ctx, many *m) {
         run->sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
         run->most = m->entries;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The rows of product i from run->next on, behind `used` of `most` entries of these arrays. Returns their entries. */
@@ -219,12 +215,9 @@ static void free_shared(lsp_ctx *ctx, many *m) {
 }
 
 static lsp_status take_room(lsp_ctx *ctx, many *m, int64_t entries) {
-    lsp_status status = LSP_OK;
     m->shared.nnz = entries;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, entries, lsp_type_bytes(m->shared.col_type), &m->shared.col));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, entries, lsp_type_bytes(m->type), &m->shared.val));
-done:
-    return status;
+    return lsp_alloc(ctx, LSP_HOST, entries, lsp_type_bytes(m->type), &m->shared.val);
 }
 
 /* ---- the products ---- */
@@ -291,7 +284,6 @@ static void make_part(void *data, int64_t part, int thread) {
 
 /* Copies an array into one that has no more room than it needs. */
 static lsp_status cut(lsp_ctx *ctx, void **array, int64_t bytes) {
-    lsp_status status = LSP_OK;
     void *exact = NULL;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, bytes, 1, &exact));
     if (bytes > 0) {
@@ -299,13 +291,11 @@ static lsp_status cut(lsp_ctx *ctx, void **array, int64_t bytes) {
     }
     lsp_free(ctx, *array);
     *array = exact;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Makes the small products. */
 static lsp_status make_small(lsp_ctx *ctx, many *m) {
-    lsp_status status = LSP_OK;
     int64_t bound = 0, room, nnz;
     for (int64_t i = 0; i < m->count; i++) {
         bound += lsp_max(m->bound[i], 0);
@@ -330,13 +320,11 @@ static lsp_status make_small(lsp_ctx *ctx, many *m) {
         LSP_TRY(cut(ctx, &m->shared.col, nnz * (int64_t)lsp_type_bytes(m->shared.col_type)));
         LSP_TRY(cut(ctx, &m->shared.val, nnz * (int64_t)lsp_type_bytes(m->type)));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Makes the other products, whose arrays are then their own. *alike: they have the types of the small ones. */
 static lsp_status make_by_all(lsp_ctx *ctx, many *m, lsp_spgemm_info *info, int64_t *wide, bool *alike) {
-    lsp_status status = LSP_OK;
     for (int64_t i = 0; i < m->count && *alike; i++) {
         lsp_spgemm_info one;
         if (m->bound[i] < 0) {
@@ -350,8 +338,7 @@ static lsp_status make_by_all(lsp_ctx *ctx, many *m, lsp_spgemm_info *info, int6
             info->passes = one.passes > info->passes ? one.passes : info->passes;
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void describe(const many *m, int64_t wide, lsp_spgemm_info *info) {
@@ -375,8 +362,8 @@ static void describe(const many *m, int64_t wide, lsp_spgemm_info *info) {
 
 /* Gives the small products their parts of the shared arrays, and makes all arrays a group. */
 static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx), pointer = lsp_type_bytes(m->shared.rowptr_type);
+    LSP_SCRATCH_SCOPE(ctx);
+    const size_t pointer = lsp_type_bytes(m->shared.rowptr_type);
     const size_t col = lsp_type_bytes(m->shared.col_type), val = lsp_type_bytes(m->type);
     void **arrays;
     int64_t n = 0;
@@ -401,9 +388,7 @@ static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
         C[i].val = C[i].nnz > 0 && val > 0 ? (char *)m->shared.val + (size_t)m->at[i] * val : NULL;
     }
     lsp_make_joint(ctx, arrays, n, m->count);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
@@ -424,20 +409,20 @@ lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, 
     if (!suits(ctx, &m)) {
         return LSP_OK;
     }
-    LSP_TRY(look(ctx, &m));
+    LSP_TRY_DONE(look(ctx, &m));
     if (m.fault < count) {
         goto done;
     }
     *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
-    LSP_TRY(make_small(ctx, &m));
+    LSP_TRY_DONE(make_small(ctx, &m));
     const char *phase = ctx->only_phase;
     ctx->only_phase = phase != NULL ? phase : "none"; /* each product would begin again from 0 */
     status = make_by_all(ctx, &m, info, &wide, &alike);
     ctx->only_phase = phase;
-    LSP_TRY(status);
+    LSP_TRY_DONE(status);
     if (alike) {
         lsp_progress(ctx, "multiply", 1);
-        LSP_TRY(hand_out(ctx, &m, C));
+        LSP_TRY_DONE(hand_out(ctx, &m, C));
         describe(&m, wide, info);
         *done = true;
     }

@@ -31,9 +31,8 @@ static void do_block(void *data, int64_t block, int thread) {
 }
 
 lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr *mask = plan->options.filter.mask;
     const lsp_spgemm_masked_choice c = lsp_spgemm_masked_scratch(plan);
     uint32_t *slots;
@@ -58,8 +57,5 @@ lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *jo
                           &(masking){.plan = plan, .pass = &pass, .tables = tables}));
     sums.val = pass.sums;
     sums.val_type = plan->type;
-    LSP_TRY(lsp_filter_take(ctx, &sums, pass.touched, pass.counts, &plan->options.types, C));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_filter_take(ctx, &sums, pass.touched, pass.counts, &plan->options.types, C);
 }

@@ -12,11 +12,11 @@ static lsp_status take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const l
     const lsp_csr a = lsp_spgemm_view(A, plan->type), b = lsp_spgemm_view(B, plan->type);
     *ops = (lsp_spgemm_operands){.A = a, .B = b};
     if (options->transpose_a) {
-        LSP_TRY(lsp_csr_transpose(ctx, &a, &ops->A));
+        LSP_TRY_DONE(lsp_csr_transpose(ctx, &a, &ops->A));
         ops->made_a = true;
     }
     if (options->transpose_b) {
-        LSP_TRY(lsp_csr_transpose(ctx, &b, &ops->B));
+        LSP_TRY_DONE(lsp_csr_transpose(ctx, &b, &ops->B));
         ops->made_b = true;
     }
 done:
@@ -114,21 +114,17 @@ static lsp_spgemm_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_opera
 
 /* Counts rows, or fills C, with scratch of at most `available` bytes. */
 static lsp_status run_pass(lsp_spgemm_plan *plan, lsp_spgemm_job *job, int64_t available) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_choice choice;
     LSP_REQUIRE(fit(plan, job->counting ? LSP_NONE : job->type, available, &choice), LSP_ERR_MEMORY,
                 "multiplying needs %lld bytes of scratch at least, and %lld are available",
                 (long long)choice.thread_bytes, (long long)available);
-    LSP_TRY(choice.method == LSP_SPGEMM_REFERENCE ? lsp_spgemm_ref(ctx, job)
-                                                  : lsp_spgemm_cpu_pass(plan, job, &choice, available));
-done:
-    return status;
+    return choice.method == LSP_SPGEMM_REFERENCE ? lsp_spgemm_ref(ctx, job)
+                                                 : lsp_spgemm_cpu_pass(plan, job, &choice, available);
 }
 
 /* Counts the rows of C, unless the plan has counted them in an earlier use. */
 static lsp_status count_rows(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
-    lsp_status status = LSP_OK;
     if (!plan->counted) {
         job->counting = true;
         LSP_TRY(run_pass(plan, job, lsp_spgemm_available(plan->ctx, &plan->facts)));
@@ -137,26 +133,22 @@ static lsp_status count_rows(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
         plan->counted = true;
         job->counting = false;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The kernels read B's values in the type of the arithmetic. A's they read in any type of reals, if they sum reals. */
 static lsp_status convert_factors(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
-    lsp_status status = LSP_OK;
     const bool any = (plan->type == LSP_F32 || plan->type == LSP_F64) && !lsp_is_integer(job->A.val_type);
     const lsp_csr A = job->A, B = job->B;
     if (plan->type != LSP_NONE) {
         LSP_TRY(lsp_csr_widen(plan->ctx, &B, plan->type, &job->B));
         LSP_TRY(any ? LSP_OK : lsp_csr_widen(plan->ctx, &A, plan->type, &job->A));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Allocates C, if it and the least scratch fit, and writes its row pointers. *left = the bytes that remain. */
 static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C, int64_t *left) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_facts *facts = &plan->facts;
     lsp_csr_types types = plan->options.types;
@@ -176,8 +168,7 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C, int64_t *left) 
                 (long long)available, lsp_size(available).text);
     LSP_TRY(lsp_csr_create(ctx, facts->rows, facts->cols, nnz, &types, C));
     lsp_spgemm_copy_pointers(plan, C);
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
@@ -189,11 +180,11 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
     int64_t available = 0;
     job.C = update ? C : &made;
     job.update = update;
-    LSP_TRY(count_rows(plan, &job));
-    LSP_TRY(convert_factors(plan, &job));
-    LSP_TRY(update ? LSP_OK : make_result(plan, &made, &available));
+    LSP_TRY_DONE(count_rows(plan, &job));
+    LSP_TRY_DONE(convert_factors(plan, &job));
+    LSP_TRY_DONE(update ? LSP_OK : make_result(plan, &made, &available));
     const bool ask = update || ctx->options.max_bytes > 0; /* a budget counts what the allocator adds to C, too */
-    LSP_TRY(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
+    LSP_TRY_DONE(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
     lsp_progress(ctx, "multiply", 1);
     *C = *job.C;
 done:
@@ -205,16 +196,13 @@ done:
 }
 
 static lsp_status multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_spgemm_job job = job_of(plan, ops);
     LSP_TRY(convert_factors(plan, &job));
     LSP_TRY(lsp_spgemm_cpu_masked(plan, &job, C));
     lsp_progress(ctx, "multiply", 1);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the table ---- */

@@ -286,7 +286,6 @@ static lsp_status create(lsp_ctx *ctx, const product *p, const lsp_csr_types *ty
 
 /* Replaces C by one whose arrays have no more room than it needs, if they have too much. */
 static lsp_status trim(lsp_ctx *ctx, product *p, const lsp_csr_types *types, int64_t nnz) {
-    lsp_status status = LSP_OK;
     lsp_csr exact, *C = &p->C;
     C->nnz = nnz;
     if (p->capacity - nnz > nnz / 8) {
@@ -302,13 +301,11 @@ static lsp_status trim(lsp_ctx *ctx, product *p, const lsp_csr_types *types, int
         lsp_csr_free(ctx, C);
         *C = exact;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Makes C, unless it has more entries than it has room for. */
 static lsp_status make_result(lsp_ctx *ctx, product *p, const lsp_csr_types *types) {
-    lsp_status status = LSP_OK;
     LSP_TRY(create(ctx, p, types, p->capacity, &p->C));
     p->parts = lsp_max((p->A.rows + p->A.nnz) / (p->threads == 1 && p->largest == 0 ? 64 * PART_WORK : PART_WORK), 1);
     LSP_TRY(LSP_SCRATCH(ctx, p->parts + 1, &p->ends));
@@ -318,8 +315,7 @@ static lsp_status make_result(lsp_ctx *ctx, product *p, const lsp_csr_types *typ
     if (!p->failed) {
         LSP_TRY(trim(ctx, p, types, p->ends[p->parts]));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static int64_t scratch_of(const product *p) { return p->threads * (int64_t)(p->thread_bytes + sizeof *p->runs); }
@@ -359,12 +355,12 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     const bool any = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type); /* kernels read both */
     choose_largest(&options->filter, &p);
     none.largest = p.largest;
-    LSP_TRY(type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, B, type, &p.B));
-    LSP_TRY(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, A, type, &p.A));
+    LSP_TRY_DONE(type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, B, type, &p.B));
+    LSP_TRY_DONE(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, A, type, &p.A));
     p.threads = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD);
     p.thread_bytes = lsp_spgemm_lay_out_run(type, B->cols, LSP_RUN_ENTRIES, NULL, &none);
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, p.threads, &p.runs));
-    LSP_TRY(lsp_scratch_bytes(ctx, p.threads, p.thread_bytes, false, (void **)&p.memory));
+    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, p.threads, &p.runs));
+    LSP_TRY_DONE(lsp_scratch_bytes(ctx, p.threads, p.thread_bytes, false, (void **)&p.memory));
     const lsp_word_sort sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
     for (int thread = 0; thread < p.threads; thread++) {
         p.runs[thread].sort = sort;
@@ -390,7 +386,7 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     lsp_spgemm_tell_passes(&told, 1, &found.of, how);
     told.scratch_bytes = scratch_of(&p);
     *done = C == NULL;
-    LSP_TRY(C == NULL ? LSP_OK : make_result(ctx, &p, &types));
+    LSP_TRY_DONE(C == NULL ? LSP_OK : make_result(ctx, &p, &types));
     if (C != NULL && !p.failed) {
         describe(&p, options, &told);
         lsp_progress(ctx, "multiply", 1); /* not before: after a wrong sample a plan would start again from 0 */

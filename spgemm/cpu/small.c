@@ -117,7 +117,6 @@ static void clear_window(const lsp_small_job *job, int64_t columns) {
 
 /* Makes B's columns as bits, if `count` decided to use them. */
 static lsp_status make_bits(lsp_ctx *ctx, const lsp_csr *B, product *p) {
-    lsp_status status = LSP_OK;
     const int32_t *rowptr = B->rowptr, *col = B->col;
     if (p->words == 0) {
         return LSP_OK;
@@ -130,8 +129,7 @@ static lsp_status make_bits(lsp_ctx *ctx, const lsp_csr *B, product *p) {
             bits[(uint32_t)col[q] / 64] |= (uint64_t)1 << (uint32_t)col[q] % 64;
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The first row of a share; for SHARES, the number of rows. */
@@ -145,7 +143,6 @@ static int64_t first_row(const lsp_csr *A, int share) {
 
 /* Makes the job of each thread, and allocates its memory. */
 static lsp_status prepare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, product *p) {
-    lsp_status status = LSP_OK;
     const size_t value = lsp_type_bytes(A->val_type), columns = ((size_t)B->cols + 63) / 64 * 64;
     int32_t *rowptr;
     int64_t done = 0;
@@ -174,8 +171,7 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, prod
         job->val = job->touched + columns;
         job->col = (int32_t *)(void *)((char *)job->val + (size_t)most * value);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void multiply(void *data, int64_t part, int thread) {
@@ -221,7 +217,6 @@ static void describe(const product *p, lsp_spgemm_info *info, const lsp_csr *C) 
 
 /* Makes C by the jobs. */
 static lsp_status make(lsp_ctx *ctx, product *p, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = &p->jobs->A, *B = &p->jobs->B;
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = A->val_type};
     int64_t nnz = 0;
@@ -231,20 +226,18 @@ static lsp_status make(lsp_ctx *ctx, product *p, lsp_csr *C) {
     }
     LSP_TRY(lsp_csr_create(ctx, A->rows, B->cols, nnz, &types, C));
     join(p, C);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_small(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                             lsp_csr *C, lsp_spgemm_info *info, bool *done) {
-    lsp_status status = LSP_OK;
     product p = {.isa = ctx->isa};
     lsp_csr made = {.rows = A->rows, .val_type = A->val_type};
     *done = false;
     if (!suits(ctx, A, B, options) || !count(A, B, most_products(ctx, A, B), &p)) {
         return LSP_OK;
     }
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_TRY(prepare(ctx, A, B, &p));
     LSP_TRY(C != NULL ? make(ctx, &p, &made) : LSP_OK);
     describe(&p, &p.info, &made);
@@ -253,7 +246,5 @@ lsp_status lsp_spgemm_small(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
     if (C != NULL) {
         *C = made;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

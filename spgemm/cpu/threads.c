@@ -106,7 +106,6 @@ static int64_t mark_rows(passing *p, int threads, int64_t window_products) {
  * may be used again keeps those of two bytes if they fit, else those of one byte. */
 static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
     enum { BYTE = 1 << 8, TWO_BYTES = 1 << 16 };
-    lsp_status status = LSP_OK;
     lsp_spgemm_plan *plan = p->plan;
     lsp_ctx *ctx = plan->ctx;
     int64_t bytes;
@@ -119,8 +118,7 @@ static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
     } else {
         LSP_TRY(lsp_alloc(ctx, LSP_HOST, bytes + 1, 1, (void **)&plan->cpu->ranks));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, const lsp_spgemm_choice *choice,
@@ -148,16 +146,16 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
     /* Adding rows of B together, where they are exact repeats, is faster only if they have several entries. */
     p.pass.replay =
         job->update && job->A.val_type == job->type && !(plan->cpu->exact && job->B.nnz / LONG_ROW >= job->B.rows);
-    LSP_TRY(lsp_scratch_bytes(ctx, choice->thread_bytes * choice->threads, 1, false, (void **)&p.memory));
+    LSP_TRY_DONE(lsp_scratch_bytes(ctx, choice->thread_bytes * choice->threads, 1, false, (void **)&p.memory));
     for (int thread = 0; thread < choice->threads; thread++) {
         ((lsp_spgemm_work *)(void *)(p.memory + thread * choice->thread_bytes))->words = NULL;
     }
     if (job->counting && choice->shrunk) {
         lsp_spgemm_cpu_drop_ranks(plan);
     } else if (job->counting) {
-        LSP_TRY(keep_ranks(&p, choice->threads, available - choice->thread_bytes * choice->threads));
+        LSP_TRY_DONE(keep_ranks(&p, choice->threads, available - choice->thread_bytes * choice->threads));
     }
-    LSP_TRY(lsp_try_parts(ctx, plan->info.blocks, choice->threads, do_block, &p));
+    LSP_TRY_DONE(lsp_try_parts(ctx, plan->info.blocks, choice->threads, do_block, &p));
 done:
     if (status != LSP_OK && job->counting) {
         lsp_spgemm_cpu_drop_ranks(plan); /* the next use counts again */

@@ -105,15 +105,11 @@ static __global__ void kernel_rebase(gpu_spans s, const void *rowptr, gpu_copy c
 /* ---- calls ---- */
 
 static lsp_status upload(lsp_ctx *ctx, const lsp_batch_span *spans, int64_t count, lsp_batch_span **there) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof **there, (void **)there));
-    LSP_TRY(lsp_cuda_copy(ctx, *there, LSP_CUDA, spans, LSP_HOST, (count + 1) * (int64_t)sizeof *spans));
-done:
-    return status;
+    return lsp_cuda_copy(ctx, *there, LSP_CUDA, spans, LSP_HOST, (count + 1) * (int64_t)sizeof *spans);
 }
 
 static lsp_status gather_structure(lsp_ctx *ctx, const lsp_batch_factor *f, const gpu_spans *entries, int64_t *fault) {
-    lsp_status status = LSP_OK;
     gpu_spans pointers = *entries;
     gpu_copy copy = {};
     ull found;
@@ -131,13 +127,11 @@ static lsp_status gather_structure(lsp_ctx *ctx, const lsp_batch_factor *f, cons
     LSP_TRY(LSP_LAUNCH(ctx, kernel_columns, blocks_for(ctx, entries), NT, 0, *entries, copy));
     LSP_TRY(lsp_cuda_read(ctx, &found, copy.fault, sizeof found));
     *fault = found == ~0ull ? f->count : (int64_t)found;
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_batch_gather_cuda(lsp_ctx *ctx, const lsp_batch_factor *f, bool structure, int64_t *fault) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_batch_span *there = NULL;
     LSP_TRY(upload(ctx, f->spans, f->count, &there));
     {
@@ -152,14 +146,11 @@ extern "C" lsp_status lsp_batch_gather_cuda(lsp_ctx *ctx, const lsp_batch_factor
                              : VALUES(complex_pair));
 #undef VALUES
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_batch_shift_cuda(lsp_ctx *ctx, const lsp_batch_factor *f) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_batch_span *there = NULL;
     LSP_TRY(upload(ctx, f->spans, f->count, &there));
     {
@@ -167,13 +158,10 @@ extern "C" lsp_status lsp_batch_shift_cuda(lsp_ctx *ctx, const lsp_batch_factor 
         LSP_TRY(LSP_LAUNCH(ctx, kernel_shift, blocks_for(ctx, &entries), NT, 0, entries, f->T.col,
                            f->T.col_type == LSP_I64));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_batch_ends_cuda(lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends) {
-    lsp_status status = LSP_OK;
     int64_t *ends_cuda = NULL;
     LSP_TRY(upload(ctx, r->spans, r->count, &r->spans_cuda));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->count + 1, sizeof *ends, (void **)&ends_cuda));
@@ -182,9 +170,7 @@ extern "C" lsp_status lsp_batch_ends_cuda(lsp_ctx *ctx, lsp_batch_result *r, int
         LSP_TRY(LSP_LAUNCH(ctx, kernel_ends, lsp_blocks_for(ctx, r->count + 1, NT, SM_BLOCKS), NT, 0, s, r->W->rowptr,
                            r->W->rowptr_type == LSP_I64, ends_cuda));
     }
-    LSP_TRY(lsp_cuda_read(ctx, ends, ends_cuda, (r->count + 1) * (int64_t)sizeof *ends));
-done:
-    return status;
+    return lsp_cuda_read(ctx, ends, ends_cuda, (r->count + 1) * (int64_t)sizeof *ends);
 }
 
 extern "C" lsp_status lsp_batch_rebase_cuda(lsp_ctx *ctx, const lsp_batch_result *r, lsp_type type, void *rowptr) {

@@ -9,17 +9,14 @@
 /* Counts the rows in LSP_BIN_LONG, and the rows that other kernels gave up, at most `more`. */
 static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
                              uint32_t more, spg_counting *counting) {
-    lsp_status status = LSP_OK;
     const uint32_t range = count_range(ctx);
     const int64_t columns = lsp_min(job->cols, range), tasks = ((int64_t)list.count + more) * (1 + job->cols / range);
     const size_t bytes = (size_t)lsp_ceil_div(columns, LONG_GROUP) * LONG_GROUP / 8;
     const int nt = long_threads(columns);
     const auto count_kernel = nt == LONG_NT ? kernel_long_count<LONG_NT> : kernel_long_count<LONG_MANY_NT>;
     LSP_TRY(lsp_allow_shared(ctx, count_kernel, bytes));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, count_kernel, long_blocks(ctx, tasks, nt), nt, bytes, *job, list, rest,
-                              range, &counting->taken));
-done:
-    return status;
+    return LSP_LAUNCH_BESIDE(ctx, beside, count_kernel, long_blocks(ctx, tasks, nt), nt, bytes, *job, list, rest, range,
+                             &counting->taken);
 }
 
 /* Counts rows that fit no window by a hash table of their columns. Only the GPU knows how many rows these are. */
@@ -43,22 +40,19 @@ static __global__ void __launch_bounds__(G)
 template <int G, int VT>
 static lsp_status count_again(lsp_ctx *ctx, bool *beside, const spg_job *job, const uint32_t *rows, uint32_t most,
                               const uint32_t *count) {
-    lsp_status status = LSP_OK;
     const size_t bytes = sort_bytes<G, VT, no_value>(0);
     if (most > 0) {
         LSP_TRY(lsp_allow_shared(ctx, kernel_count_again<G, VT>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_count_again<G, VT>), lsp_min(most, chip_sms(ctx) * 32), G, bytes,
                                   *job, rows, count));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Counts all rows of more than 256 products, first in windows. Rows that fit no window go to a hash table of columns,
  * to a larger window if they have more than 4096 products, or to LONG. */
 static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists *lists, const uint32_t *bins,
                                spg_counting *counting) {
-    lsp_status status = LSP_OK;
     /* the rows of that bin, then those that were given up */
     uint32_t *long_rows = lists->rows + lists->starts.at[LSP_BIN_LONG];
     enum { LAST = LSP_COUNT_BINS - 1 };
@@ -108,13 +102,11 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
         LSP_TRY(count_long(ctx, &beside, job, list_of(lists, bins, LSP_BIN_LONG), rest, bins[LSP_BIN_COUNT_LARGE],
                            counting));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Finds the rows of B and of C that repeat the row before: window kernels do their work once for all of them. */
 static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     /* most rows of a group: few enough to give every warp work, and a multiple of 4, because 4 rows are made together
      */
@@ -128,14 +120,12 @@ static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     if (!job->duplicates) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_repeats_c, lsp_ceil_div(job->A.rows, REPEAT_ROWS), REPEAT_NT, 0, *job, most));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     spg_job job = job_of(plan, operands);
     const uint32_t *bins = plan->gpu->count_bins;
     spg_counting *counting = &report_of(plan)->counting, here;
@@ -168,7 +158,5 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     plan->info.nnz = (int64_t)here.nnz;
     plan->gpu->summed = true;
     memcpy(plan->gpu->fill_bins, here.bins, sizeof here.bins);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -12,7 +12,6 @@ static spg_dense_b dense_b_of(const lsp_spgemm_plan *plan) {
 /* Allocates both tables, unless that would leave too little memory for C. */
 static lsp_status take_tables(lsp_spgemm_plan *plan, const spg_job *job) {
     enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer, the call does not ask for the free memory, which is slow */
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_dense_b *kept = &plan->gpu->dense_b;
     const int64_t bytes = kept->bytes + plan->info.bound_bytes;
@@ -20,9 +19,7 @@ static lsp_status take_tables(lsp_spgemm_plan *plan, const spg_job *job) {
         return LSP_ERR_MEMORY;
     }
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows * kept->strips, sizeof(spg_strip), &kept->B));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->A.rows * kept->strips, sizeof(spg_strip), &kept->C));
-done:
-    return status;
+    return lsp_alloc(ctx, LSP_CUDA, job->A.rows * kept->strips, sizeof(spg_strip), &kept->C);
 }
 
 lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
@@ -34,14 +31,14 @@ lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *o
     while (1 << log_share < DENSE_B_WARPS && (job.A.rows * DENSE_B_AHEAD) << log_share < job.A.nnz) {
         log_share++;
     }
-    LSP_TRY(take_tables(plan, &job));
+    LSP_TRY_DONE(take_tables(plan, &job));
     plan->gpu->counting = true;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_dense_b_index, lsp_ceil_div(job.B.rows, DENSE_B_WARPS), DENSE_B_NT, 0, job.B,
-                       dense_b_of(plan)));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_dense_b_count, lsp_ceil_div(job.A.rows << log_share, DENSE_B_WARPS), DENSE_B_NT, 0,
-                       job, dense_b_of(plan), log_share));
-    LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)nnz));
-    LSP_TRY(lsp_cuda_read(ctx, &here, nnz, sizeof here));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_dense_b_index, lsp_ceil_div(job.B.rows, DENSE_B_WARPS), DENSE_B_NT, 0, job.B,
+                            dense_b_of(plan)));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_dense_b_count, lsp_ceil_div(job.A.rows << log_share, DENSE_B_WARPS), DENSE_B_NT,
+                            0, job, dense_b_of(plan), log_share));
+    LSP_TRY_DONE(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)nnz));
+    LSP_TRY_DONE(lsp_cuda_read(ctx, &here, nnz, sizeof here));
     plan->info.nnz = (int64_t)here;
     plan->gpu->summed = true;
 done:

@@ -16,7 +16,6 @@ static int only_bin(const lsp_spgemm_plan *plan) {
 }
 
 static lsp_status start_rowptr(lsp_spgemm_plan *plan, const spg_job *job, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t blocks = lsp_ceil_div(C->rows, SHORT_NT);
     const short_layout layout = layout_of(plan);
@@ -26,8 +25,7 @@ static lsp_status start_rowptr(lsp_spgemm_plan *plan, const spg_job *job, lsp_cs
         LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks, SHORT_NT, 0, *job, layout, (int32_t *)C->rowptr));
     }
     plan->gpu->summed = true;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Chooses the sizes of stripes and pieces. `*most` is a bound for the number of pieces. If C has few entries, pieces
@@ -67,7 +65,6 @@ enum { PIECES_SMALL = 4 << 20 }; /* bytes of pieces that a plan may keep, even i
 /* Writes the columns of the listed rows to C and cuts the rows into pieces. The plan keeps the pieces if they take less
  * than 4 MiB, or less than half a byte an entry of C. */
 static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *taken, long_job *longs, int64_t most) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t rows = longs->list.count, bytes = pieces_bytes(most), ranges = long_ranges(longs, job->cols);
     const int64_t columns = lsp_min(job->cols, longs->count_range);
@@ -92,14 +89,11 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     longs->taken = taken;
     LSP_TRY(lsp_allow_shared(ctx, list_long, shared));
     LSP_TRY(LSP_LAUNCH(ctx, list_long, long_blocks(ctx, rows * ranges, nt), nt, shared, *job, *longs));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_long_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *longs));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_long_cut, lsp_ceil_div(rows, NT / WARP), NT, 0, *job, *longs);
 }
 
 /* The pieces of the listed rows: those that the plan has kept, if C has its columns already (update); else new ones. */
 static lsp_status take_pieces(lsp_spgemm_plan *plan, spg_list list, bool update, spg_filling *filling, spg_fill *work) {
-    lsp_status status = LSP_OK;
     long_job *longs = &work->longs;
     *longs = plan_long(plan, work->job.cols, list.count, &work->most_pieces);
     if (list.count == 0) {
@@ -113,8 +107,7 @@ static lsp_status take_pieces(lsp_spgemm_plan *plan, spg_list list, bool update,
         LSP_TRY(make_pieces(plan, &work->job, &filling->rows_taken, longs, work->most_pieces));
     }
     longs->taken = &filling->pieces_taken;
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
@@ -130,9 +123,8 @@ extern "C" int64_t lsp_spgemm_gpu_fill_bytes(const lsp_spgemm_plan *plan) {
 
 extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update,
                                           lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     spg_fill work = {job_of(plan, operands), {}, {}, 0, only_bin(plan), false};
     spg_job *job = &work.job;
     const uint32_t *bins = plan->gpu->fill_bins;
@@ -151,13 +143,10 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     if (work.only != LSP_BIN_NONE && !(update && plan->gpu->summed)) {
         LSP_TRY(start_rowptr(plan, job, C));
     }
-    LSP_TRY(plan->type == LSP_NONE  ? fill_entries<no_value>(plan, &work, C)
-            : plan->type == LSP_I64 ? spg_fill_integer(plan, &work, C)
-            : is_minmax(plan)       ? spg_fill_minmax(plan, &work, C)
-            : plan->type == LSP_C64 ? spg_fill_complex(plan, &work, C)
-            : plan->type == LSP_F64 ? fill_entries<double>(plan, &work, C)
-                                    : fill_entries<float>(plan, &work, C));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return plan->type == LSP_NONE  ? fill_entries<no_value>(plan, &work, C)
+           : plan->type == LSP_I64 ? spg_fill_integer(plan, &work, C)
+           : is_minmax(plan)       ? spg_fill_minmax(plan, &work, C)
+           : plan->type == LSP_C64 ? spg_fill_complex(plan, &work, C)
+           : plan->type == LSP_F64 ? fill_entries<double>(plan, &work, C)
+                                   : fill_entries<float>(plan, &work, C);
 }

@@ -30,21 +30,18 @@ lsp_status spg_fill_complex(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr
 
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     typedef sort_shape<G, VT> S;
-    lsp_status status = LSP_OK;
     const size_t bytes = sort_bytes<G, VT, V>(work->job.cols);
     if (list.count > 0) {
         LSP_TRY(lsp_allow_shared(ctx, kernel_sort_rows<G, VT, V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::nt / G),
                                   S::nt, bytes, work->job, list));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Fills short rows, and writes C's row pointers. If all rows have one size, small blocks in row order are faster: rows
  * that are neighbours in memory are then written at the same time. */
 template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const spg_list all = {NULL, (uint32_t)C->rows};
     if (work->only != LSP_BIN_NONE) {
@@ -64,26 +61,22 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel, short_blocks(ctx, C->rows), SHORT_NT, bytes, work->job,
                                   layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename V> static lsp_status start_merge(lsp_ctx *ctx, spg_fill *work, spg_list list) {
-    lsp_status status = LSP_OK;
     const size_t bytes = MERGE_WARPS * sizeof(merge_shared<V>);
     if (list.count > 0) {
         LSP_TRY(lsp_allow_shared(ctx, kernel_merge_rows<V>, bytes));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_merge_rows<V>, lsp_ceil_div(list.count, MERGE_WARPS),
                                   MERGE_NT, bytes, work->job, list));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Starts the window kernel for rows of at most MOST entries, WARPS warps a row, in windows of kind W. */
 template <typename V, int MOST, int WARPS, typename W>
 static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list) {
-    lsp_status status = LSP_OK;
     const uint32_t sums = MOST <= WINDOW_SMALL ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
     const window_shape shape = {MOST, sums, WARPS, W::WORDS, W::pool(), W::index()};
     const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
@@ -92,8 +85,7 @@ static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list) {
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_window_fill<V, MOST, WARPS, W>), list.count, WARP * WARPS,
                                   bytes, work->job, list, shape));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The same for near columns, but chooses the number of warps: two share a row if rows are few and B's rows are long
@@ -110,7 +102,6 @@ static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fi
  * entries takes long, and later kernels can run beside it. It gets only as many blocks as are resident at once, so that
  * these kernels find space. */
 template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *work) {
-    lsp_status status = LSP_OK;
     const long_job *longs = &work->longs;
     const lsp_cuda_chip *chip = lsp_cuda_get_chip(ctx);
     const int64_t add_bytes = (int64_t)long_memory<V>::bytes(longs->range);
@@ -130,12 +121,10 @@ template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *wor
                                   LONG_ADD_NT, (size_t)add_bytes, work->job, longs->pieces, longs->made, longs->range,
                                   longs->taken));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename V> static lsp_status fill_entries(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const bin_lists *lists = &work->lists;
     const uint32_t *bins = plan->gpu->fill_bins;
@@ -154,9 +143,7 @@ template <typename V> static lsp_status fill_entries(const lsp_spgemm_plan *plan
     FILL_SORTED(128);
     FILL_SORTED(64);
 #undef FILL_SORTED
-    LSP_TRY(fill_short<V>(plan, work, C));
-done:
-    return status;
+    return fill_short<V>(plan, work, C);
 }
 
 #endif

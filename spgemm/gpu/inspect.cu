@@ -40,18 +40,14 @@ static bool same_structure(const lsp_csr *A, const lsp_csr *B) {
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
-    lsp_status status = LSP_OK;
     const int operands = same_structure(A, B) ? 1 : 2;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, operands * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A), words_of(B),
                        (ull *)lsp_cuda_note(ctx)));
-    LSP_TRY(lsp_cuda_end_note(ctx));
-done:
-    return status;
+    return lsp_cuda_end_note(ctx);
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                                     uint64_t structure[2]) {
-    lsp_status status = LSP_OK;
     const bool same = same_structure(A, B);
     ull sums[2][STRUCTURE_BLOCKS];
     static_assert(sizeof sums <= LSP_CUDA_NOTE_BYTES, "blocks leave their sums there");
@@ -61,14 +57,12 @@ extern "C" lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr 
         structure[0] += sums[0][i];
         structure[1] += sums[same ? 0 : 1][i];
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- facts ---- */
 
 lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &operands->A;
     const spg_job job = job_of(plan, operands);
@@ -82,26 +76,21 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operand
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(ctx, A->rows), INSPECT_NT, bytes, job, layout, log_lanes,
                        plan->gpu->products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
-    LSP_TRY(lsp_cuda_end_note(ctx));
-done:
-    return status;
+    return lsp_cuda_end_note(ctx);
 }
 
 /* Refuses matrices too large for the kernels' 32-bit numbers. */
 static lsp_status check_sizes(lsp_ctx *ctx, const char *name, const lsp_csr *A, bool columns) {
-    lsp_status status = LSP_OK;
     const int64_t most = lsp_spgemm_most(ctx);
     LSP_REQUIRE(A->nnz <= most && A->rows <= INT32_MAX && (A->cols <= (int64_t)INT32_MAX + 1 || !columns),
                 LSP_ERR_UNSUPPORTED,
                 "%s is %lld x %lld with %lld entries: on a GPU a factor may have up to 2^31 columns unless it is the "
                 "second one, and in a plan up to 2^31 - 1 rows and %lld entries",
                 name, (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)most);
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_gpu *gpu = plan->gpu;
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof *gpu->rowptr, (void **)&gpu->rowptr));
@@ -110,9 +99,7 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, inspect_blocks(ctx, rows) * (INSPECT_TILES * inspect_steps(ctx, rows) + 1),
                       sizeof(ull), &gpu->tiles));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
-    LSP_TRY(clear(ctx, gpu->report, sizeof(spg_report)));
-done:
-    return status;
+    return clear(ctx, gpu->report, sizeof(spg_report));
 }
 
 /* Refuses malformed operands; else notes in the plan what the check found of B. */
@@ -133,7 +120,6 @@ static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
 
 extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                              lsp_spgemm_operands *operands) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_options *options = &plan->options;
     const bool same = A == B || (same_structure(A, B) && A->cols == B->cols);
@@ -190,8 +176,7 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
         dense_b->strips = (uint32_t)lsp_ceil_div(operands->B.cols, WARP);
         dense_b->bytes = (rows + operands->B.rows) * dense_b->strips * (int64_t)sizeof(spg_strip);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- products alone, for the order of R*A*P ---- */
@@ -218,8 +203,7 @@ static __global__ void kernel_count_products(const void *col, bool wide_col, int
 
 extern "C" lsp_status lsp_spgemm_gpu_count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                                     int64_t *products) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, count = 0;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
     LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
@@ -227,7 +211,5 @@ extern "C" lsp_status lsp_spgemm_gpu_count_products(lsp_ctx *ctx, const lsp_csr 
                        A->col_type == LSP_I64, A->nnz, B->rowptr, B->rowptr_type == LSP_I64, B->rows, there));
     LSP_TRY(lsp_cuda_copy(ctx, &count, LSP_HOST, there, LSP_CUDA, sizeof count));
     *products = (int64_t)count;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

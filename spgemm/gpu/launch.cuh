@@ -47,13 +47,11 @@ static inline lsp_status clear(lsp_ctx *ctx, void *memory, size_t bytes) {
 
 /* Makes a part of the report all zero for a kernel that will write to it. `*used` says that an earlier kernel has. */
 static inline lsp_status open_part(lsp_ctx *ctx, void *part, size_t bytes, bool *used) {
-    lsp_status status = LSP_OK;
     if (*used) {
         LSP_TRY(clear(ctx, part, bytes));
     }
     *used = true;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the job ---- */
@@ -124,7 +122,6 @@ static inline int64_t list_rows(const uint32_t *bins) {
 template <bool FILL>
 static lsp_status make_lists(lsp_spgemm_plan *plan, const spg_job *job, const uint32_t *bins, uint32_t *placed,
                              bin_lists *lists) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     *lists = (bin_lists){};
     for (int bin = LSP_BIN_SORT_32 + 1, at = 0; bin < LSP_BINS; bin++) {
@@ -136,8 +133,7 @@ static lsp_status make_lists(lsp_spgemm_plan *plan, const spg_job *job, const ui
         LSP_TRY(LSP_LAUNCH(ctx, kernel_list<FILL>, lsp_ceil_div(job->A.rows, NT), NT, 0, *job, lists->rows,
                            lists->starts, placed));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 #endif

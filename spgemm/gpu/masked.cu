@@ -9,7 +9,6 @@
 template <int G, typename K, typename V>
 static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int64_t entries) {
     typedef mask_group<G, K, V> Group;
-    lsp_status status = LSP_OK;
     const size_t bytes = Group::together * sizeof(Group);
     const int64_t rows = job->A.rows, most = rows + entries / Group::most;
     int64_t *extra = NULL;
@@ -19,10 +18,7 @@ static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int
     LSP_TRY(lsp_cuda_scan(ctx, extra, rows, NULL));
     mask->extra = extra;
     LSP_TRY(lsp_allow_shared(ctx, kernel_masked<G, K, V>, bytes));
-    LSP_TRY(
-        LSP_LAUNCH(ctx, (kernel_masked<G, K, V>), lsp_ceil_div(most, Group::together), MASK_NT, bytes, *job, *mask));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, (kernel_masked<G, K, V>), lsp_ceil_div(most, Group::together), MASK_NT, bytes, *job, *mask);
 }
 
 template <typename K, typename V>
@@ -36,9 +32,8 @@ static lsp_status multiply(const lsp_spgemm_plan *plan, const spg_job *job, cons
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const spg_job job = job_of(plan, operands);
     lsp_csr sums = *plan->options.filter.mask;
     const bool wide = sums.col_type == LSP_I64;
@@ -58,8 +53,5 @@ extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spg
         LSP_TRY(SPG_WITH_VALUE(plan, MULTIPLY));
 #undef MULTIPLY
     }
-    LSP_TRY(lsp_filter_take_cuda(ctx, &sums, touched, counts, &types, C));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_filter_take_cuda(ctx, &sums, touched, counts, &types, C);
 }

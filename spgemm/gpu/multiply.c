@@ -29,7 +29,6 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
 /* Allocates C, if it and the scratch of the second pass fit. Its row pointers are not written yet. */
 static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer, the call does not ask for the free memory, which is slow */
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan), needed;
     int64_t bytes = lsp_spgemm_result_bytes(plan);
@@ -48,14 +47,11 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     }
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, nnz, lsp_type_bytes(C->col_type), &C->col));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->val_type ? nnz : 0, lsp_type_bytes(C->val_type), &C->val));
-done:
-    return status;
+    return lsp_alloc(ctx, LSP_CUDA, C->val_type ? nnz : 0, lsp_type_bytes(C->val_type), &C->val);
 }
 
 /* Fills C, whose arrays are allocated. If `update`, C has its structure already. */
 static lsp_status fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     if (plan->gpu->replay.col != NULL && (update || !plan->gpu->replay.values_only)) {
         LSP_TRY(lsp_spgemm_gpu_replay_run(plan, operands, C, !update));
     } else {
@@ -64,14 +60,12 @@ static lsp_status fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operand
             LSP_TRY(lsp_spgemm_gpu_replay_build(plan, operands, C));
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Computes the values of the caller's C again. Kernels may be unable to write to its array: then they write to
  * scratch. */
 static lsp_status fill_again(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_csr made = *C;
     if (!lsp_spgemm_gpu_aligned(C->val_type, C->val)) {
@@ -82,8 +76,7 @@ static lsp_status fill_again(lsp_spgemm_plan *plan, const lsp_spgemm_operands *o
         const int64_t bytes = C->nnz * (int64_t)lsp_type_bytes(C->val_type);
         LSP_TRY(lsp_cuda_copy(ctx, C->val, LSP_CUDA, made.val, LSP_CUDA, bytes));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C) {
@@ -91,14 +84,14 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ope
     lsp_ctx *ctx = plan->ctx;
     lsp_csr made = {0};
     if (!plan->counted) {
-        LSP_TRY(lsp_spgemm_gpu_count(plan, operands));
+        LSP_TRY_DONE(lsp_spgemm_gpu_count(plan, operands));
         plan->counted = true;
     }
     if (update) {
-        LSP_TRY(fill_again(plan, operands, C));
+        LSP_TRY_DONE(fill_again(plan, operands, C));
     } else {
-        LSP_TRY(make_result(plan, &made));
-        LSP_TRY(fill(plan, operands, false, &made));
+        LSP_TRY_DONE(make_result(plan, &made));
+        LSP_TRY_DONE(fill(plan, operands, false, &made));
         *C = made;
     }
 done:

@@ -69,34 +69,28 @@ static int64_t expected_entries(const lsp_spgemm_sample *sample, int64_t rows) {
 
 /* Starts the count of some rows, and leaves it in the note. */
 static lsp_status start_sample(lsp_ctx *ctx, const spg_job *job, one_pass_report *report) {
-    lsp_status status = LSP_OK;
     const int64_t blocks = lsp_min(lsp_ceil_div(job->A.rows, SAMPLE_NT * LSP_SAMPLED), LSP_SAMPLE_BLOCKS);
     static_assert(sizeof(one_pass_sample) <= LSP_CUDA_NOTE_BYTES, "the last block leaves it there");
     LSP_TRY(LSP_LAUNCH(ctx, kernel_one_pass_sample, blocks, SAMPLE_NT, 0, *job, report,
                        (one_pass_sample *)lsp_cuda_note(ctx)));
-    LSP_TRY(lsp_cuda_end_note(ctx));
-done:
-    return status;
+    return lsp_cuda_end_note(ctx);
 }
 
 /* Allocates C with room for plan->info.nnz entries. */
 static lsp_status create(lsp_spgemm_plan *plan, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     LSP_TRY(lsp_spgemm_shape(plan, C));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->col_type), &C->col));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->val_type), &C->val));
-done:
-    return status;
+    return lsp_alloc(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->val_type), &C->val);
 }
 
 /* Replaces an array by a copy of its first `bytes` bytes. */
 static lsp_status cut(lsp_ctx *ctx, void **array, int64_t bytes) {
     lsp_status status = LSP_OK;
     void *exact = NULL;
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &exact));
-    LSP_TRY(bytes > 0 ? lsp_cuda_copy(ctx, exact, LSP_CUDA, *array, LSP_CUDA, bytes) : LSP_OK);
+    LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &exact));
+    LSP_TRY_DONE(bytes > 0 ? lsp_cuda_copy(ctx, exact, LSP_CUDA, *array, LSP_CUDA, bytes) : LSP_OK);
     lsp_free(ctx, *array);
     *array = exact;
     exact = NULL;
@@ -107,19 +101,15 @@ done:
 
 /* Takes C's room away if it has much more than it needs. */
 static lsp_status trim(lsp_ctx *ctx, lsp_csr *C, int64_t nnz) {
-    lsp_status status = LSP_OK;
     const bool much = C->nnz - nnz > nnz / 8;
     C->nnz = nnz;
     LSP_TRY(much ? cut(ctx, &C->col, nnz * (int64_t)lsp_type_bytes(C->col_type)) : LSP_OK);
-    LSP_TRY(much && C->val ? cut(ctx, &C->val, nnz * (int64_t)lsp_type_bytes(C->val_type)) : LSP_OK);
-done:
-    return status;
+    return much && C->val ? cut(ctx, &C->val, nnz * (int64_t)lsp_type_bytes(C->val_type)) : LSP_OK;
 }
 
 /* Makes C, whose arrays are allocated, and waits for what was found of it. */
 static lsp_status make_rows(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const one_pass_job *to,
                             one_pass_way way, const lsp_csr *C, one_pass_facts *found) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     spg_job job = job_of(plan, operands);
     bool beside = true;
@@ -135,9 +125,7 @@ static lsp_status make_rows(lsp_spgemm_plan *plan, const lsp_spgemm_operands *op
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_one_pass_tell, 1, ONE_PASS_SLOTS, 0,
                               (const one_pass_report *)to->report, to->capacity, (one_pass_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
-    LSP_TRY(lsp_cuda_read_note(ctx, found, sizeof *found));
-done:
-    return status;
+    return lsp_cuda_read_note(ctx, found, sizeof *found);
 }
 
 static void describe(lsp_spgemm_plan *plan, const one_pass_facts *found) {
@@ -164,16 +152,13 @@ static void tell(lsp_spgemm_plan *plan, const lsp_spgemm_sample *sample, int len
 /* Takes scratch, and counts a sample of rows. */
 static lsp_status look(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, one_pass_job *to, int64_t bytes,
                        one_pass_sample *sample) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const spg_job job = job_of(plan, operands);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, (void **)&to->report));
     LSP_TRY(clear(ctx, to->report, (size_t)bytes));
     to->tiles = (ull *)(to->report + 1);
     LSP_TRY(start_sample(ctx, &job, to->report));
-    LSP_TRY(lsp_cuda_read_note(ctx, sample, sizeof *sample));
-done:
-    return status;
+    return lsp_cuda_read_note(ctx, sample, sizeof *sample);
 }
 
 /* Makes C. Leaves it empty if lists or memory were too small. */
@@ -183,14 +168,14 @@ static lsp_status make(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_operands operands;
     lsp_csr made = {};
-    LSP_TRY(lsp_spgemm_gpu_take_operands(plan, A, B, &operands));
-    LSP_TRY(create(plan, &made));
+    LSP_TRY_DONE(lsp_spgemm_gpu_take_operands(plan, A, B, &operands));
+    LSP_TRY_DONE(create(plan, &made));
     to->capacity = (ull)made.nnz;
     to->rowptr = made.rowptr;
     to->wide_rowptr = made.rowptr_type == LSP_I64;
-    LSP_TRY(make_rows(plan, &operands, to, way, &made, found));
+    LSP_TRY_DONE(make_rows(plan, &operands, to, way, &made, found));
     if (found->failed == 0) {
-        LSP_TRY(trim(ctx, &made, (int64_t)found->nnz));
+        LSP_TRY_DONE(trim(ctx, &made, (int64_t)found->nnz));
         *C = made;
         made = (lsp_csr){};
     }
@@ -226,13 +211,13 @@ extern "C" lsp_status lsp_spgemm_gpu_one_pass(lsp_ctx *ctx, const lsp_csr *A, co
     plan.gpu = &gpu;
     plan.facts.rows = A->rows;
     plan.facts.cols = B->cols;
-    LSP_TRY(look(&plan, &views, &to, bytes, &sample));
+    LSP_TRY_DONE(look(&plan, &views, &to, bytes, &sample));
     way = choose_way(&sample);
     sum = sum_of(&sample);
     lsp_spgemm_tell_passes(info, 2, &sum, "");
     plan.info.nnz = expected_entries(&sum, A->rows);
     if (way.most > 0 && (plan.info.nnz <= INT32_MAX || options->types.rowptr_type == LSP_I64)) {
-        LSP_TRY(C != NULL ? make(&plan, A, B, &to, way, C, &found) : LSP_OK);
+        LSP_TRY_DONE(C != NULL ? make(&plan, A, B, &to, way, C, &found) : LSP_OK);
         *done = C == NULL || C->rowptr != NULL;
         lsp_spgemm_tell_passes(info, 2, &sum, "the sample was wrong; ");
     }

@@ -51,7 +51,6 @@ lsp_status spg_one_pass_more(const lsp_spgemm_plan *plan, const spg_job *job, co
 
 template <typename V, typename SHAPE>
 static lsp_status start_one_pass(lsp_ctx *ctx, const spg_job *job, const one_pass_job *to) {
-    lsp_status status = LSP_OK;
     const size_t bytes = sizeof(tile_memory<V, SHAPE>) * (SHAPE::overlap ? 2 : 1);
     const int64_t tiles = lsp_ceil_div(job->A.rows, SHAPE::nt);
     const int64_t blocks = SHAPE::overlap ? lsp_min(tiles, SHAPE::blocks * chip_sms(ctx)) : tiles;
@@ -60,9 +59,7 @@ static lsp_status start_one_pass(lsp_ctx *ctx, const spg_job *job, const one_pas
     with.b_rows = (uint32_t)lsp_ceil_div(job->B.rows, tiles);
     with.b_entries = (uint32_t)lsp_ceil_div(job->B.nnz, tiles);
     LSP_TRY(lsp_allow_shared(ctx, kernel_one_pass<V, SHAPE>, bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, (kernel_one_pass<V, SHAPE>), blocks, SHAPE::nt, bytes, *job, with));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, (kernel_one_pass<V, SHAPE>), blocks, SHAPE::nt, bytes, *job, with);
 }
 
 template <typename V>

@@ -31,17 +31,15 @@ static __global__ void kernel_name(uint32_t *col, int64_t *names, const ull *sor
 /* Brings the values to the type of the arithmetic: ones for a pattern, rounded if that type is narrower. Kernels load a
  * complex value at once, so the array must be aligned to 16 bytes, which the caller's need not be. */
 static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type) {
-    lsp_status status = LSP_OK;
     void *val = NULL;
     if (type == LSP_NONE || (A->val_type == type && lsp_spgemm_gpu_aligned(type, A->val))) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(type), &val));
     LSP_TRY(lsp_cuda_convert_values(ctx, val, type, A->val, A->val_type, A->nnz));
     A->val = val;
     A->val_type = type;
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename T> static lsp_status judge(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
@@ -59,31 +57,26 @@ extern "C" lsp_status lsp_spgemm_gpu_truth(lsp_ctx *ctx, lsp_type type, void *to
 
 /* Turns values into 1 and 0: a product is then 1 if both of its factors were not 0. */
 static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     void *val = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
     LSP_TRY(lsp_spgemm_gpu_truth(ctx, A->val_type, val, A->val, A->nnz));
     A->val = val;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Takes the values that the semiring's product multiplies: A's own, ones and zeros, or ones (a pattern). */
 static lsp_status take_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type, lsp_semiring semiring) {
-    lsp_status status = LSP_OK;
     const lsp_product product = lsp_semiring_product(semiring);
     *A = lsp_spgemm_view(A, product == LSP_PRODUCT_ONE ? LSP_NONE : type);
     LSP_TRY(convert_values(ctx, A, type));
     if (product == LSP_PRODUCT_BOTH && type != LSP_NONE) {
         LSP_TRY(take_truth(ctx, A));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Copies an array of indices to 32 bits, unless it has them. */
 static lsp_status narrow_array(lsp_ctx *ctx, void **array, lsp_type *type, int64_t n) {
-    lsp_status status = LSP_OK;
     void *to = NULL;
     if (*type == LSP_I64) {
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(uint32_t), &to));
@@ -91,22 +84,17 @@ static lsp_status narrow_array(lsp_ctx *ctx, void **array, lsp_type *type, int64
         *array = to;
         *type = LSP_I32;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status narrow(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     LSP_TRY(narrow_array(ctx, &A->rowptr, &A->rowptr_type, A->rows + 1));
-    LSP_TRY(narrow_array(ctx, &A->col, &A->col_type, A->nnz));
-done:
-    return status;
+    return narrow_array(ctx, &A->col, &A->col_type, A->nnz);
 }
 
 /* Sorts the entries by column, all together or row by row (by_row). Returns the sorted columns and the entry that each
  * comes from. */
 static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *A, bool by_row, void **sorted, uint32_t **sources) {
-    lsp_status status = LSP_OK;
     const bool wide = A->col_type == LSP_I64;
     lsp_segsort_args args = {};
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, wide ? 8 : 4, sorted));
@@ -123,27 +111,22 @@ static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *A, bool by_row, void
     args.values_out = *sources;
     args.flags = LSP_SORT_GLOBAL_POSITIONS;
     args.where = LSP_CUDA;
-    LSP_TRY(lsp_segsort(ctx, &args, NULL));
-done:
-    return status;
+    return lsp_segsort(ctx, &args, NULL);
 }
 
 static lsp_status gather_values(lsp_ctx *ctx, lsp_csr *A, const uint32_t *sources) {
-    lsp_status status = LSP_OK;
     void *val = NULL;
     if (A->val_type == LSP_NONE) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
     LSP_TRY(lsp_cuda_gather(ctx, val, A->val, lsp_type_bytes(A->val_type), sources, A->nnz));
     A->val = val;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Transposes A into scratch. Indices have 32 bits. */
 static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     lsp_csr B = *A;
     lsp_filing items = {};
     bool done = false;
@@ -161,25 +144,21 @@ static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
     LSP_TRY(lsp_csr_transpose_cuda(ctx, NULL, A, &B, &done));
     LSP_TRY(done ? LSP_OK : lsp_csr_file_cuda(ctx, &items, &B));
     *A = B;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = LSP_OK;
     uint32_t *sources = NULL;
     void *sorted = NULL;
     LSP_TRY(sort_columns(ctx, A, true, &sorted, &sources));
     LSP_TRY(gather_values(ctx, A, sources));
     A->col = sorted;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Numbers the columns that occur, for a matrix whose columns need more than 31 bits. names[k] is the column of number
  * k. */
 static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
-    lsp_status status = LSP_OK;
     const int64_t n = A->nnz;
     void *sorted = NULL, *col = NULL, *heads = NULL;
     uint32_t *sources = NULL;
@@ -198,15 +177,13 @@ static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
     A->col = col;
     A->col_type = LSP_I32;
     A->cols = distinct;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- all steps ---- */
 
 extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                                    lsp_spgemm_operands *operands) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const int64_t most_cols = (int64_t)INT32_MAX + 1;
     const lsp_spgemm_options *options = &plan->options;
@@ -236,6 +213,5 @@ extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const 
     if (plan->gpu->unsorted && !options->transpose_b) {
         LSP_TRY(sort_rows(ctx, &operands->B));
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -42,7 +42,6 @@ bool spg_ranks_fit(const lsp_spgemm_plan *plan, int64_t entries) {
 
 /* Learns what the choice needs of C. */
 static lsp_status look(lsp_spgemm_plan *plan, const lsp_csr *C, bool repeats, ranks_found *here) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
     const spg_ranks<uint8_t> ranks = ranks_of<uint8_t>(kept, C->rowptr_type == LSP_I64, C->rows);
@@ -55,13 +54,10 @@ static lsp_status look(lsp_spgemm_plan *plan, const lsp_csr *C, bool repeats, ra
     LSP_TRY(clear(ctx, found, sizeof *found));
     LSP_TRY(LSP_LAUNCH(ctx, kernel, ranks_blocks(kept, C->rows), RANKS_NT, 0, ranks,
                        (const uint8_t *)(repeats ? plan->gpu->groups : NULL), found));
-    LSP_TRY(lsp_cuda_read(ctx, here, found, sizeof *here));
-done:
-    return status;
+    return lsp_cuda_read(ctx, here, found, sizeof *here);
 }
 
 template <int G, typename S> static lsp_status find_ranks(lsp_spgemm_plan *plan, const spg_job *job, const lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
     const int64_t rows = C->rows, blocks = ranks_blocks(kept, rows);
@@ -77,14 +73,11 @@ template <int G, typename S> static lsp_status find_ranks(lsp_spgemm_plan *plan,
     LSP_TRY(LSP_LAUNCH(ctx, (kernel_ranks_entries<G, S>), blocks, RANKS_NT, 0, *job, ranks, ends));
     LSP_TRY(lsp_cuda_scan(ctx, ends, rows, NULL));
     LSP_TRY(lsp_allow_shared(ctx, kernel_ranks_find<G, S>, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, (kernel_ranks_find<G, S>), blocks, RANKS_NT, shared, *job, ranks, ends, kept->col));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, (kernel_ranks_find<G, S>), blocks, RANKS_NT, shared, *job, ranks, ends, kept->col);
 }
 
 lsp_status spg_ranks_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C,
                            int64_t windows, bool *built) {
-    lsp_status status = LSP_OK;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
     const spg_job job = job_of(plan, operands);
     ranks_found found;
@@ -108,21 +101,17 @@ lsp_status spg_ranks_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ope
     }
     RANKS_EACH(FIND)
 #undef FIND
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <int G, typename V, typename S>
 static lsp_status start_fill(lsp_spgemm_plan *plan, const spg_job *job, const lsp_csr *C) {
-    lsp_status status = LSP_OK;
     const lsp_spgemm_replay *kept = &plan->gpu->replay;
     const auto kernel = kernel_ranks_fill<G, V, S>;
     const size_t shared = kept->tile * sizeof(V);
     LSP_TRY(lsp_allow_shared(plan->ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH(plan->ctx, kernel, ranks_blocks(kept, C->rows), RANKS_NT, shared, *job,
-                       ranks_of<S>(kept, C->rowptr_type == LSP_I64, C->rows), (V *)C->val));
-done:
-    return status;
+    return LSP_LAUNCH(plan->ctx, kernel, ranks_blocks(kept, C->rows), RANKS_NT, shared, *job,
+                      ranks_of<S>(kept, C->rowptr_type == LSP_I64, C->rows), (V *)C->val);
 }
 
 template <typename V> static lsp_status fill_values(lsp_spgemm_plan *plan, const spg_job *job, const lsp_csr *C) {

@@ -33,7 +33,6 @@ static spg_replay replay_of(const lsp_spgemm_replay *kept, int64_t nnz) {
 
 /* Copies C's structure. */
 static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
     const int64_t bytes = (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
@@ -45,14 +44,12 @@ static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     } else {
         LSP_TRY(lsp_cuda_copy(ctx, kept->col, LSP_CUDA, C->col, LSP_CUDA, C->nnz * (int64_t)sizeof *kept->col));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Finds the pairs. *most > 0: an entry has too many, and the pairs are not found. */
 template <typename R>
 static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, unsigned *most) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
     const R *rowptr = (const R *)kept->rowptr;
@@ -71,8 +68,7 @@ static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, int64_t 
     if (*most == 0) {
         LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, true>), blocks, REPLAY_NT, 0, *job, rowptr, replay, found));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" int lsp_spgemm_gpu_replay_kept(const lsp_spgemm_replay *kept, void **arrays) {
@@ -114,7 +110,6 @@ static bool may_replay(const lsp_spgemm_plan *plan, const lsp_spgemm_operands *o
 }
 
 static lsp_status build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C, bool *built) {
-    lsp_status status = LSP_OK;
     const spg_job job = job_of(plan, operands);
     const int64_t available = lsp_available_bytes(plan->ctx, LSP_CUDA) / 4, windows = windows_of(plan),
                   products = plan->facts.products;
@@ -130,8 +125,7 @@ static lsp_status build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operan
                                           : find_pairs<int32_t>(plan, &job, C->nnz, &most));
         *built = most == 0;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands,
@@ -140,7 +134,7 @@ extern "C" lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const l
     lsp_ctx *ctx = plan->ctx;
     size_t mark = lsp_scratch_mark(ctx);
     bool built = false;
-    LSP_TRY(may_replay(plan, operands, C) ? build(plan, operands, C, &built) : LSP_OK);
+    LSP_TRY_DONE(may_replay(plan, operands, C) ? build(plan, operands, C, &built) : LSP_OK);
 done:
     if (status != LSP_OK || !built) {
         lsp_spgemm_gpu_replay_drop(plan);
@@ -158,7 +152,6 @@ static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *o
 
 extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C,
                                                 bool structure) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_replay *kept = &plan->gpu->replay;
     if (structure) {
@@ -174,6 +167,5 @@ extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp
 #define FILL(V) start_fill<V>(plan, operands, C)
     LSP_TRY(SPG_WITH_NUMBER(plan, FILL));
 #undef FILL
-done:
-    return status;
+    return LSP_OK;
 }

@@ -123,8 +123,8 @@ static void sum_rows(void *data, int64_t part, int thread) {
 /* ---- the engine ---- */
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx), item = lsp_type_bytes(job->options.type);
+    LSP_SCRATCH_SCOPE(ctx);
+    const size_t item = lsp_type_bytes(job->options.type);
     work w = {.job = job};
     (void)parts;
     if (!job->planned && !columns_are_inside(&job->A, 0, job->A.nnz)) {
@@ -139,9 +139,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
         LSP_TRY(gather(ctx, &w));
         lsp_for_parts(ctx, w.parts, lsp_threads_for(ctx, job->A.rows + job->A.nnz, least_share), sum_rows, &w);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 const lsp_spmv_engine lsp_spmv_gather_cpu = {.run = run};

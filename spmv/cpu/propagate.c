@@ -91,7 +91,6 @@ static lsp_status update(lsp_spmv_plan *plan) {
 }
 
 static lsp_status prepare(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &plan->job.A;
     const size_t bytes = lsp_type_bytes(plan->job.options.type);
@@ -133,8 +132,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     }
     LSP_TRY(update(plan));
     plan->info.stored_entries = A->nnz;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void release(lsp_spmv_plan *plan) {
@@ -215,8 +213,7 @@ static void do_bin(void *data, int64_t bin, int thread) {
 }
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const propagation *p = parts;
     lsp_column column = {.bytes = lsp_type_bytes(job->options.type)};
     const running r = {.parts = p, .job = job, .column = &column};
@@ -230,9 +227,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     }
     lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), do_bin, (void *)&r);
     (job->options.type == LSP_F32 ? join_f32_rows : join_f64_rows)(&r);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 const lsp_spmv_engine lsp_spmv_propagate_cpu = {

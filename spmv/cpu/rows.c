@@ -40,7 +40,6 @@ static void share_row(work *w, int64_t row, int64_t weight) {
 }
 
 static lsp_status cut(work *w) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = w->ctx;
     const lsp_spmv_job *job = w->rows.job;
     const lsp_csr *A = &job->A;
@@ -58,9 +57,7 @@ static lsp_status cut(work *w) {
     }
     w->cuts[w->threads] = A->rows;
     w->sum_bytes = (size_t)job->options.vectors * lsp_type_bytes(job->options.type);
-    LSP_TRY(lsp_scratch_bytes(ctx, w->pieces, w->sum_bytes, false, (void **)&w->sums));
-done:
-    return status;
+    return lsp_scratch_bytes(ctx, w->pieces, w->sum_bytes, false, (void **)&w->sums);
 }
 
 static bool is_shared(const work *w, int64_t row) {
@@ -158,8 +155,7 @@ static lsp_spmv_fetch fetched(const lsp_csr *A, size_t item_bytes) {
 /* ---- the engine ---- */
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr *A = &job->A;
     work w = {.ctx = ctx, .rows = {.job = job}, .outside = INT64_MAX};
     (void)parts;
@@ -169,10 +165,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     LSP_TRY(cut(&w));
     lsp_for_parts(ctx, w.threads + w.pieces, w.threads, do_part, &w);
     finish_shared(&w);
-    status = lsp_spmv_tell_outside(ctx, job, w.outside);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_spmv_tell_outside(ctx, job, w.outside);
 }
 
 const lsp_spmv_engine lsp_spmv_rows_cpu = {.run = run};

@@ -68,15 +68,13 @@ typedef struct kept {
 } kept;
 
 static lsp_status kept_of(lsp_ctx *ctx, kept **k) {
-    lsp_status status = LSP_OK;
     *k = ctx->tables[LSP_TABLE_SPMV];
     if (*k == NULL) {
         LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof **k, (void **)k));
         **k = (kept){0};
         ctx->tables[LSP_TABLE_SPMV] = *k;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_area *area) {
@@ -88,34 +86,33 @@ lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_are
         *area = *(const spmv_area *)parts;
         return LSP_OK;
     }
-    LSP_TRY(kept_of(ctx, &k));
+    LSP_TRY_DONE(kept_of(ctx, &k));
     if (k->area.capacity >= pieces) {
         *area = k->area;
         return LSP_OK;
     }
-    LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-                "work on the stream is being recorded into a graph, and the context has no room for a matrix of this "
-                "size: multiply by it once before, or use a plan");
+    LSP_REQUIRE_DONE(
+        !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+        "work on the stream is being recorded into a graph, and the context has no room for a matrix of this "
+        "size: multiply by it once before, or use a plan");
     capacity = lsp_max(pieces, 2 * k->area.capacity);
     status = lsp_alloc(ctx, LSP_CUDA, bytes_of(capacity), 1, &memory);
     if (status == LSP_ERR_MEMORY) {
         capacity = pieces;
         status = lsp_alloc(ctx, LSP_CUDA, bytes_of(capacity), 1, &memory);
     }
-    LSP_TRY(status);
+    LSP_TRY_DONE(status);
     k->area = *area = area_in(memory, capacity);
 done:
     return status;
 }
 
 lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces) {
-    lsp_status status = LSP_OK;
     void *memory = NULL;
     LSP_TRY(plan->parts == NULL ? lsp_spmv_make_parts(plan, sizeof(spmv_area)) : LSP_OK);
     LSP_TRY(lsp_spmv_hold(plan, bytes_of(pieces), 1, &memory));
     *(spmv_area *)plan->parts = area_in(memory, pieces);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- what was found before ---- */

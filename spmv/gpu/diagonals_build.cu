@@ -26,8 +26,7 @@ static diagonals_build build_of(const lsp_csr *A, int b) {
 
 extern "C" lsp_status lsp_diagonals_count_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_diagonals_found *found,
                                                int64_t *first) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     build_found counted[LSP_DIAGONALS_SIZES] = {}, *there = NULL;
     int64_t limits[LSP_DIAGONALS_SIZES] = {};
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, LSP_DIAGONALS_SIZES, sizeof *there, (void **)&there));
@@ -54,9 +53,7 @@ extern "C" lsp_status lsp_diagonals_count_cuda(lsp_ctx *ctx, const lsp_csr *A, l
         found[b].total = (int64_t)counted[b].total;
         found[b].no_blocks = counted[b].no_blocks != 0;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* A slice of blocks works on 32*b lines at a time: few warps, so that all find room in the L1 cache. */
@@ -68,7 +65,6 @@ template <typename V> static lsp_status fill_values(lsp_ctx *ctx, const diagonal
 }
 
 extern "C" lsp_status lsp_diagonals_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D, bool places) {
-    lsp_status status = LSP_OK;
     diagonals_build build = build_of(A, D->block);
     build.first = D->first;
     build.at = D->at;
@@ -81,6 +77,5 @@ extern "C" lsp_status lsp_diagonals_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, co
     if (A->val_type != LSP_NONE && D->count > 0) {
         LSP_TRY(A->val_type == LSP_F32 ? fill_values<float>(ctx, build) : fill_values<double>(ctx, build));
     }
-done:
-    return status;
+    return LSP_OK;
 }

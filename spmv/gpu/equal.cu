@@ -7,7 +7,6 @@ enum { SM_BLOCKS = PIECE_SM_BLOCKS, CARRY_SM_BLOCKS = 1 }; /* of kernels that ta
 
 template <typename V, typename T, bool PLUS>
 static lsp_status start(lsp_ctx *ctx, const pieces_launch *l, int64_t blocks, bool *beside) {
-    lsp_status status = LSP_OK;
     const int64_t carries = l->pieces >= 0 ? lsp_ceil_div(l->pieces, CARRY_NT)
                                            : lsp_blocks_for(ctx, l->area.capacity, CARRY_NT, CARRY_SM_BLOCKS);
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaFuncSetAttribute(kernel_pieces<V, T, PLUS>,
@@ -16,8 +15,7 @@ static lsp_status start(lsp_ctx *ctx, const pieces_launch *l, int64_t blocks, bo
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_pieces<V, T, PLUS>), blocks, PIECE_NT, 0, *l, vector));
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_carries<T, PLUS>), carries, CARRY_NT, 0, *l, vector));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename V, typename T>
@@ -45,16 +43,13 @@ extern "C" lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *gi
 
 extern "C" lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
                                            const spmv_area *area) {
-    lsp_status status = LSP_OK;
     bool beside = false;
     pieces_launch l = {};
     l.job = *job;
     l.area = *area;
     l.pieces = lsp_spmv_equal_pieces(given);
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_cut, lsp_ceil_div(job->rows, PIECE_NT), PIECE_NT, 0, l));
-    LSP_TRY(SPMV_BY_TYPES(given, start_types, (ctx, &l, l.pieces, &beside)));
-done:
-    return status;
+    return SPMV_BY_TYPES(given, start_types, (ctx, &l, l.pieces, &beside));
 }
 
 /* ---- engine ---- */
@@ -64,14 +59,11 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
 }
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
-    lsp_status status = LSP_OK;
     spmv_job job;
     spmv_area area = {};
     lsp_spmv_gpu_job(ctx, given, &job);
     LSP_TRY(lsp_spmv_area_for(ctx, parts, lsp_spmv_equal_pieces(given), &area));
-    LSP_TRY(lsp_spmv_equal_start(ctx, given, &job, &area));
-done:
-    return status;
+    return lsp_spmv_equal_start(ctx, given, &job, &area);
 }
 
 const lsp_spmv_engine lsp_spmv_equal_cuda = {{}, NULL, prepare, run, NULL, NULL};

@@ -18,21 +18,17 @@ typedef struct gather_parts {
 } gather_parts;
 
 static lsp_status prepare(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     gather_parts *parts = NULL;
     const size_t item = lsp_type_bytes(plan->job.options.type);
     LSP_TRY(lsp_spmv_make_parts(plan, sizeof *parts));
     parts = (gather_parts *)plan->parts;
     LSP_TRY(lsp_spmv_hold(plan, plan->job.A.nnz, item, &parts->gathered));
-    LSP_TRY(lsp_spmv_hold(plan, plan->job.A.cols, item, &parts->dense));
-done:
-    return status;
+    return lsp_spmv_hold(plan, plan->job.A.cols, item, &parts->dense);
 }
 
 /* Step 1 for one vector of X: gathered[k] = x[column of entry k]. */
 static lsp_status gather(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const void *x,
                          const gather_parts *parts) {
-    lsp_status status = LSP_OK;
     const size_t item = lsp_type_bytes(given->options.type);
     const int passes = given->options.passes > 0 ? given->options.passes : given->choice.passes;
     lsp_column column = {};
@@ -57,13 +53,10 @@ static lsp_status gather(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job
     args.strategy = passes > 1 ? LSP_STRATEGY_RESCAN : LSP_STRATEGY_DIRECT;
     args.passes = passes > 1 ? passes : 0;
     args.where = LSP_CUDA;
-    LSP_TRY(lsp_gather(ctx, &args, NULL));
-done:
-    return status;
+    return lsp_gather(ctx, &args, NULL);
 }
 
 static lsp_status run_vectors(lsp_ctx *ctx, const lsp_spmv_job *given, const gather_parts *parts) {
-    lsp_status status = LSP_OK;
     const int64_t item = (int64_t)lsp_type_bytes(given->options.type);
     spmv_job job;
     lsp_spmv_gpu_job(ctx, given, &job);
@@ -80,13 +73,12 @@ static lsp_status run_vectors(lsp_ctx *ctx, const lsp_spmv_job *given, const gat
         one.vectors = 1;
         LSP_TRY(lsp_spmv_lanes_start(ctx, given, &one));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx), item = lsp_type_bytes(given->options.type);
+    LSP_SCRATCH_SCOPE(ctx);
+    const size_t item = lsp_type_bytes(given->options.type);
     gather_parts scratch = {};
     if (parts == NULL) {
         LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
@@ -97,10 +89,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, given->A.cols, item, &scratch.dense));
         parts = &scratch;
     }
-    LSP_TRY(run_vectors(ctx, given, (const gather_parts *)parts));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return run_vectors(ctx, given, (const gather_parts *)parts);
 }
 
 const lsp_spmv_engine lsp_spmv_gather_cuda = {{}, NULL, prepare, run, NULL, NULL};

@@ -29,8 +29,7 @@ static __global__ void __launch_bounds__(INSPECT_NT)
 }
 
 extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr *A = &job->A;
     row_facts *there = NULL, here = {};
     *facts = {};
@@ -51,7 +50,5 @@ extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *jo
         LSP_TRY(lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_spmv_item_bytes(job), LSP_CUDA,
                                        &facts->pattern));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

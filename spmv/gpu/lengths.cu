@@ -57,30 +57,23 @@ static lsp_status sort_down(lsp_ctx *ctx, unsigned *keys, unsigned *values, int6
 
 /* length[s], row[s]: rows in windows, longest first. */
 static lsp_status sort_rows(lsp_ctx *ctx, const lsp_csr *A, unsigned *length, unsigned *row) {
-    lsp_status status = LSP_OK;
     LSP_TRY(SPMV_BY_INDEX(A->rowptr_type, row_lengths, (ctx, A, length)));
-    LSP_TRY(sort_down(ctx, length, row, A->rows, LENGTHS_WINDOW));
-done:
-    return status;
+    return sort_down(ctx, length, row, A->rows, LENGTHS_WINDOW);
 }
 
 /* Prefix sums of slices and steps over the windows; both arrays have a 0 before. Waits. */
 static lsp_status count_slices(lsp_ctx *ctx, const unsigned *length, int64_t rows, int64_t *slices, int64_t *steps,
                                int64_t *all_slices, int64_t *all_steps) {
-    lsp_status status = LSP_OK;
     const int64_t windows = lsp_ceil_div(rows, LENGTHS_WINDOW);
     LSP_TRY(lsp_cuda_clear(ctx, slices, sizeof *slices));
     LSP_TRY(lsp_cuda_clear(ctx, steps, sizeof *steps));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_slices, windows, LENGTHS_WINDOW, 0, length, rows, slices + 1, steps + 1));
     LSP_TRY(lsp_cuda_scan(ctx, slices + 1, windows, all_slices));
-    LSP_TRY(lsp_cuda_scan(ctx, steps + 1, windows, all_steps));
-done:
-    return status;
+    return lsp_cuda_scan(ctx, steps + 1, windows, all_steps);
 }
 
 extern "C" lsp_status lsp_spmv_length_slots_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *slots) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t windows = lsp_ceil_div(A->rows, LENGTHS_WINDOW);
     unsigned *length = NULL;
     int64_t *counts = NULL, slices = 0, steps = 0;
@@ -93,14 +86,11 @@ extern "C" lsp_status lsp_spmv_length_slots_cuda(lsp_ctx *ctx, const lsp_csr *A,
     LSP_TRY(sort_rows(ctx, A, length, NULL));
     LSP_TRY(count_slices(ctx, length, A->rows, counts, counts + windows + 1, &slices, &steps));
     *slots = steps * WARP;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* The sectors of x that are read most often, if they hold enough entries. place: of each sector, scratch. Waits. */
 static lsp_status find_popular(lsp_spmv_plan *plan, lengths_plan *p, int64_t most, bool always, unsigned **place) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &plan->job.A;
     const int each = LENGTHS_SECTOR / (int)lsp_type_bytes(plan->job.options.type);
@@ -127,8 +117,7 @@ static lsp_status find_popular(lsp_spmv_plan *plan, lengths_plan *p, int64_t mos
         p->popular = (int64_t)sum[0] < A->nnz / LEAST_HELD ? 0 : (unsigned)lsp_min(p->popular, FEW_POPULAR);
         *place = p->popular > 0 ? *place : NULL;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename V> static lsp_status fill_values(lsp_ctx *ctx, const lengths_plan *p, const void *val) {
@@ -149,7 +138,6 @@ static lsp_status update(lsp_spmv_plan *plan) {
 /* The arrays of slices, whose number is known now. */
 static lsp_status fill(lsp_spmv_plan *plan, lengths_plan *p, const int64_t *slices, const int64_t *steps,
                        const unsigned *place) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_csr *A = &plan->job.A;
     const size_t bytes = lsp_type_bytes(plan->job.options.type);
@@ -169,15 +157,12 @@ static lsp_status fill(lsp_spmv_plan *plan, lengths_plan *p, const int64_t *slic
     if (p->steps > 0) {
         LSP_TRY(SPMV_BY_INDEX(A->col_type, fill_columns, (ctx, p, A, place, each)));
     }
-    LSP_TRY(update(plan));
-done:
-    return status;
+    return update(plan);
 }
 
 static lsp_status prepare(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr *A = &plan->job.A;
     const int64_t shared = lsp_cuda_get_chip(ctx)->shared_block_bytes - 1024;
     const bool always = plan->sizes.popular > 0; /* hold sectors even if it does not pay */
@@ -193,7 +178,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     p->windows = lsp_ceil_div(A->rows, LENGTHS_WINDOW);
     p->has_pieces = plan->facts.longest_row > LENGTHS_PIECE;
     if (p->rows == 0) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_spmv_hold(plan, p->rows, sizeof *p->row, (void **)&p->row));
     LSP_TRY(lsp_spmv_hold(plan, p->rows, sizeof *p->begin, (void **)&p->begin));
@@ -207,16 +192,13 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     }
     LSP_TRY(fill(plan, p, slices, steps, place));
     plan->info.stored_entries = p->steps * WARP;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- a product ---- */
 
 template <typename V, typename T, bool POPULAR>
 static lsp_status start(lsp_ctx *ctx, const lengths_plan *p, const spmv_job *job) {
-    lsp_status status = LSP_OK;
     const size_t shared = (size_t)p->popular * LENGTHS_SECTOR;
     bool beside = false;
     void (*kernel)(lengths_plan, spmv_job) = kernel_lengths_product<V, T, POPULAR>;
@@ -226,8 +208,7 @@ static lsp_status start(lsp_ctx *ctx, const lengths_plan *p, const spmv_job *job
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_lengths_join<T>, lsp_ceil_div(p->slices, LENGTHS_PLAN_NT),
                                   LENGTHS_PLAN_NT, 0, *p, *job));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename V, typename T>

@@ -15,16 +15,13 @@ static bool suits_tiles(const many_launch *m) {
 
 template <typename V, typename T, int E>
 static lsp_status start_parts(lsp_ctx *ctx, const many_launch *m, bool *beside) {
-    lsp_status status = LSP_OK;
     const rows_launch *l = &m->rows;
     const auto kernel = !m->short_kernel   ? kernel_many<V, T, E>
                         : is_long(&l->job) ? kernel_many_tiles<V, T, E, true>
                                            : kernel_many_tiles<V, T, E, false>;
     const size_t shared = l->room > 0 ? 16 + (size_t)l->room * tile_entry_bytes<V>() : 0;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, l->tiles, l->tile_rows * l->lanes, shared, *m));
-done:
-    return status;
+    return LSP_LAUNCH_BESIDE(ctx, beside, kernel, l->tiles, l->tile_rows * l->lanes, shared, *m);
 }
 
 template <typename V, typename T>
@@ -74,8 +71,7 @@ static __global__ void kernel_fullest(spmv_job job, int tile_rows, unsigned long
 }
 
 extern "C" lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given, bool fits[2]) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     unsigned long long *there = NULL, fullest[2];
     spmv_job job;
     int rooms[2];
@@ -94,15 +90,12 @@ extern "C" lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given,
     for (int wide = 0; wide < 2; wide++) {
         fits[wide] = fullest[wide] <= (unsigned long long)rooms[wide];
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
                                           const spmv_shape *shape, const spmv_area *area, const spmv_memory *memory,
                                           const bool fits[2]) {
-    lsp_status status = LSP_OK;
     const bool lists = !memory->known || (memory->found & SPMV_LISTED) != 0;
     const int64_t part = part_of(given, job);
     bool beside = false;
@@ -119,6 +112,5 @@ extern "C" lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *give
     if (lists) {
         LSP_TRY(lsp_spmv_listed_start(ctx, given, job, area, memory));
     }
-done:
-    return status;
+    return LSP_OK;
 }

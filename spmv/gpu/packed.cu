@@ -41,8 +41,7 @@ static __global__ void __launch_bounds__(PACKED_NT) kernel_packed_list(spmv_job 
 }
 
 static lsp_status list(lsp_ctx *ctx, const lsp_csr *A, const lsp_packed *p) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t *at = NULL;
     spmv_job job = {};
     job.rows = A->rows;
@@ -51,10 +50,7 @@ static lsp_status list(lsp_ctx *ctx, const lsp_csr *A, const lsp_packed *p) {
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows, sizeof *at, (void **)&at));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_packed_flags, blocks_for(ctx, A->rows), PACKED_NT, 0, job, at));
     LSP_TRY(lsp_cuda_scan_there(ctx, at, A->rows, NULL));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_packed_list, blocks_for(ctx, A->rows + 1), PACKED_NT, 0, job, at, *p));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_LAUNCH(ctx, kernel_packed_list, blocks_for(ctx, A->rows + 1), PACKED_NT, 0, job, at, *p);
 }
 
 /* ---- their sums ---- */
@@ -80,7 +76,6 @@ template <typename T, bool PLUS> static __global__ void __launch_bounds__(PACKED
 
 template <typename T, bool PLUS>
 static lsp_status start(lsp_ctx *ctx, const spmv_job *job, const lsp_packed *p, bool by_columns, bool all) {
-    lsp_status status = LSP_OK;
     if (p->count > 0) {
         LSP_TRY(LSP_LAUNCH(ctx, (kernel_packed_write<T, PLUS>), blocks_for(ctx, p->count * job->vectors), PACKED_NT, 0,
                            *job, *p, by_columns));
@@ -88,8 +83,7 @@ static lsp_status start(lsp_ctx *ctx, const spmv_job *job, const lsp_packed *p, 
     if (all) {
         LSP_TRY(LSP_LAUNCH(ctx, (kernel_packed_empty<T, PLUS>), blocks_for(ctx, job->rows), PACKED_NT, 0, *job));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status spread(lsp_ctx *ctx, const lsp_spmv_job *given, const lsp_packed *p, bool all) {

@@ -95,7 +95,6 @@ static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_why *why) {
 /* ---- making ---- */
 
 static lsp_status allocate(lsp_spmv_plan *plan, propagation *p) {
-    lsp_status status = LSP_OK;
     const lsp_spmv_job *job = &plan->job;
     const size_t bytes = lsp_type_bytes(job->options.type), val_bytes = lsp_type_bytes(job->A.val_type);
     const int64_t padded = p->nnz + (int64_t)p->slices * (PROPAGATE_ALIGN - 1), bins = p->bins;
@@ -114,35 +113,29 @@ static lsp_status allocate(lsp_spmv_plan *plan, propagation *p) {
         LSP_TRY(lsp_spmv_hold(plan, bins, bytes, &p->head));
         LSP_TRY(lsp_spmv_hold(plan, bins, bytes, &p->tail));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename I> static lsp_status make_bins(lsp_ctx *ctx, const propagation *p, const void *rowptr) {
-    lsp_status status = LSP_OK;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<I>, p->bins / 256 + 1, 256, 0, *p, (const I *)rowptr));
     if (p->rows > 0) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_row_begins<I>, lsp_blocks_for(ctx, p->rows, 4 * 256, 32), 256, 0, *p,
                            (const I *)rowptr));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* lengths: a 0, then slices * bins numbers. */
 template <typename I>
 static lsp_status make_runs(lsp_ctx *ctx, const propagation *p, const void *col, int64_t *lengths) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_allow_shared(ctx, kernel_lengths<I>, (size_t)p->slices * 4));
     LSP_TRY(lsp_allow_shared(ctx, kernel_places<I>, making_shared(p)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths<I>, p->bins, threads_for(p->entries), (size_t)p->slices * 4, *p,
                        (const I *)col, lengths + 1));
     LSP_TRY(lsp_cuda_scan_there(ctx, lengths + 1, (int64_t)p->slices * p->bins, NULL));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_slices, 1, PROPAGATE_NT, 0, *p, (const int64_t *)lengths));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_places<I>, p->bins, PROPAGATE_NT, making_shared(p), *p, (const I *)col,
-                       (const int64_t *)lengths));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_places<I>, p->bins, PROPAGATE_NT, making_shared(p), *p, (const I *)col,
+                      (const int64_t *)lengths);
 }
 
 template <typename V> static lsp_status bring_values(lsp_ctx *ctx, const propagation *p, const void *val) {
@@ -161,9 +154,8 @@ static lsp_status update(lsp_spmv_plan *plan) {
 }
 
 static lsp_status prepare(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr *A = &plan->job.A;
     propagation *p = NULL, sized;
     int64_t *lengths = NULL, count = 0;
@@ -181,9 +173,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     LSP_TRY(SPMV_BY_INDEX(A->col_type, make_runs, (ctx, p, A->col, lengths)));
     LSP_TRY(update(plan));
     plan->info.stored_entries = A->nnz;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- a product ---- */
@@ -191,19 +181,15 @@ done:
 template <typename V, typename T>
 static lsp_status start_products(lsp_ctx *ctx, const propagation *p, const spmv_job *job) {
     enum { U = 3 };
-    lsp_status status = LSP_OK;
     const size_t shared = (size_t)p->columns * sizeof(T);
     const int threads = threads_for(lsp_max(p->columns / 8, WARP));
     void (*kernel)(propagation, const T *, int64_t) = kernel_propagate<V, T, U>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->nnz, 4096, 1), threads, shared, *p, (const T *)job->x,
-                       job->x_row));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->nnz, 4096, 1), threads, shared, *p, (const T *)job->x,
+                      job->x_row);
 }
 
 template <typename T, int LANES> static lsp_status start_rows(lsp_ctx *ctx, const propagation *p, const spmv_job *job) {
-    lsp_status status = LSP_OK;
     const size_t shared = rows_shared(p, sizeof(T));
     void (*kernel)(propagation, spmv_job) = kernel_propagate_rows<T, LANES>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
@@ -211,17 +197,13 @@ template <typename T, int LANES> static lsp_status start_rows(lsp_ctx *ctx, cons
     if (p->cuts_rows) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_propagate_join<T>, lsp_ceil_div(p->bins, 256 / WARP), 256, 0, *p, *job));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename V, typename T> static lsp_status multiply(lsp_ctx *ctx, const propagation *p, const spmv_job *job) {
-    lsp_status status = LSP_OK;
     LSP_TRY((start_products<V, T>(ctx, p, job)));
-    LSP_TRY(p->nnz <= MANY_ENTRIES * p->rows ? (start_rows<T, FEW_LANES>(ctx, p, job))
-                                             : (start_rows<T, MANY_LANES>(ctx, p, job)));
-done:
-    return status;
+    return p->nnz <= MANY_ENTRIES * p->rows ? (start_rows<T, FEW_LANES>(ctx, p, job))
+                                            : (start_rows<T, MANY_LANES>(ctx, p, job));
 }
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {

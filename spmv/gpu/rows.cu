@@ -28,8 +28,8 @@ template <typename V, typename T> static lsp_status start_tiles(lsp_ctx *ctx, co
         const size_t shared = 16 + (size_t)l->room * tile_entry_bytes<V>();
         constexpr int n = decltype(lanes)::value;
         void (*kernel)(rows_launch) = l->area.state ? kernel_tiles<V, T, n, true> : kernel_tiles<V, T, n, false>;
-        LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, kernel, l->tiles, tiles_block<n>::NT, shared, *l));
+        LSP_TRY_DONE(lsp_allow_shared(ctx, kernel, shared));
+        LSP_TRY_DONE(LSP_LAUNCH_BESIDE(ctx, beside, kernel, l->tiles, tiles_block<n>::NT, shared, *l));
     done:
         return status;
     });
@@ -49,7 +49,6 @@ static bool may_be_skewed(const lsp_spmv_job *given) { return given->options.met
 /* One vector, or another semiring. Without a list, one kernel does all. */
 static lsp_status start_rows(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_shape *shape,
                              const spmv_area *area, const spmv_memory *memory) {
-    lsp_status status = LSP_OK;
     const bool lists = !memory->known || (memory->found & SPMV_LISTED) != 0;
     bool beside = false;
     rows_launch l = spmv_launch_of(job, shape);
@@ -68,8 +67,7 @@ static lsp_status start_rows(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv
     if (lists) {
         LSP_TRY(lsp_spmv_listed_start(ctx, given, job, area, memory));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- engine ---- */
@@ -95,20 +93,17 @@ typedef struct rows_parts {
 
 /* Lists are needed where a row may be longer than a block should sum alone. A plan knows the longest row. */
 static lsp_status prepare(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_spmv_make_parts(plan, sizeof(rows_parts)));
     if (plan->job.A.nnz > SPMV_SMALL && plan->facts.longest_row > SPMV_PIECE) {
         LSP_TRY(lsp_spmv_area_prepare(plan, lsp_spmv_listed_pieces(&plan->job)));
     } else if (is_many(&plan->job) && plan->job.A.rows > 0) {
         LSP_TRY(lsp_spmv_many_fit(plan->ctx, &plan->job, ((rows_parts *)plan->parts)->fits));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* A call whose row pointers were not seen decides between rows and pieces on the GPU, or remembers. */
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
-    lsp_status status = LSP_OK;
     spmv_shape shape;
     spmv_job job;
     spmv_area area = {};
@@ -128,11 +123,9 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     if (!memory.known) {
         lsp_spmv_recall(ctx, given, 2 * shape.heavy + may_be_skewed(given), &memory);
     }
-    LSP_TRY(is_many(given)                      ? lsp_spmv_many_start(ctx, given, &job, &shape, &area, &memory, fits)
-            : (memory.found & SPMV_SKEWED) != 0 ? lsp_spmv_equal_start(ctx, given, &job, &area)
-                                                : start_rows(ctx, given, &job, &shape, &area, &memory));
-done:
-    return status;
+    return is_many(given)                      ? lsp_spmv_many_start(ctx, given, &job, &shape, &area, &memory, fits)
+           : (memory.found & SPMV_SKEWED) != 0 ? lsp_spmv_equal_start(ctx, given, &job, &area)
+                                               : start_rows(ctx, given, &job, &shape, &area, &memory);
 }
 
 const lsp_spmv_engine lsp_spmv_rows_cuda = {{}, NULL, prepare, run, NULL, NULL};

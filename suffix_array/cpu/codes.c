@@ -86,21 +86,17 @@ static void write_sorted(void *data, int64_t begin, int64_t end) {
 
 /* Room for the codes and their counts, once their number is known. */
 static lsp_status make_room(lsp_ctx *ctx, lsp_codes *codes) {
-    lsp_status status = LSP_OK;
     char *at;
     const size_t index_bytes = codes->wide ? sizeof(int64_t) : sizeof(int32_t);
     codes->bytes = codes->kinds <= 1 << 8 ? 1 : codes->kinds <= 1 << 16 ? 2 : (int)index_bytes;
     LSP_TRY(lsp_scratch_bytes(ctx, codes->n + 1, (size_t)codes->bytes, false, (void **)&at));
     memset(at, 0, (size_t)codes->bytes);
     codes->at = at + codes->bytes;
-    LSP_TRY(lsp_scratch_bytes(ctx, codes->kinds, index_bytes, true, &codes->count));
-done:
-    return status;
+    return lsp_scratch_bytes(ctx, codes->kinds, index_bytes, true, &codes->count);
 }
 
 /* By sorting the symbols: any alphabet. */
 static lsp_status make_by_sort(lsp_ctx *ctx, const lsp_text *text, lsp_codes *codes) {
-    lsp_status status = LSP_OK;
     uint32_t *sorted;
     void *places;
     const size_t bytes = codes->wide ? sizeof(int64_t) : sizeof(int32_t);
@@ -127,12 +123,10 @@ static lsp_status make_by_sort(lsp_ctx *ctx, const lsp_text *text, lsp_codes *co
     for (int64_t i = 0; i < text->n; i++) {
         lsp_index_set(codes->count, type, sorted[i], lsp_index_at(codes->count, type, sorted[i]) + 1);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status make_by_table(lsp_ctx *ctx, const lsp_text *text, int64_t symbols, lsp_codes *codes) {
-    lsp_status status = LSP_OK;
     counting c = {.text = text, .symbols = symbols};
     uint32_t *code_of;
     c.shares = lsp_threads_for(ctx, text->n, 8 * symbols);
@@ -155,12 +149,10 @@ static lsp_status make_by_table(lsp_ctx *ctx, const lsp_text *text, int64_t symb
     }
     writing w = {.text = text, .code_of = code_of, .codes = codes};
     lsp_for_shares(ctx, text->n, 1 << 16, write_by_table, &w);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_codes *codes) {
-    lsp_status status = LSP_OK;
     int64_t symbols = text->symbol_bytes == 1 ? 1 << 8 : 1 << 16;
     *codes = (lsp_codes){.n = text->n, .wide = wide};
     if (text->symbol_bytes == 4) {
@@ -174,7 +166,5 @@ lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_cod
     } else {
         LSP_TRY(make_by_sort(ctx, text, codes));
     }
-    LSP_TRY(lsp_text_firsts(ctx, text, &codes->first));
-done:
-    return status;
+    return lsp_text_firsts(ctx, text, &codes->first);
 }

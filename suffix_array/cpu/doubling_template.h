@@ -78,11 +78,10 @@ static void T(take_sample)(void *data, int64_t begin, int64_t end) {
 /* The shares of the first n suffixes that are equal to another one of them in their long keys and in their short keys.
  */
 static lsp_status T(equal_shares)(lsp_ctx *ctx, T(doubling) * d, int64_t n, double *in_long, double *in_short) {
-    lsp_status status = LSP_OK;
     lsp_key_sample s = {.less = 0};
     const int top = d->symbols * d->bits;
     int64_t same[2] = {0, 0};
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     while (n >> s.less > LSP_SAMPLE_WANTED) {
         s.less++;
     }
@@ -106,9 +105,7 @@ static lsp_status T(equal_shares)(lsp_ctx *ctx, T(doubling) * d, int64_t n, doub
         *in_long = (double)same[0] / (double)s.count;
         *in_short = (double)same[1] / (double)s.count;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- rounds ---- */
@@ -164,7 +161,6 @@ static void T(rank_groups)(void *data, int64_t begin, int64_t end) {
 
 /* Rounds while few suffixes are left and each round at least halves them: symbols need no ranks. */
 static lsp_status T(text_rounds)(lsp_ctx *ctx, T(doubling) * d, uint64_t mask, uint64_t stop, int *rounds) {
-    lsp_status status = LSP_OK;
     T(groups) *g = d->groups;
     int64_t before = INT64_MAX;
     if (g->items > 0 && g->items <= d->n / LSP_FEW) {
@@ -178,15 +174,13 @@ static lsp_status T(text_rounds)(lsp_ctx *ctx, T(doubling) * d, uint64_t mask, u
         d->offset += d->symbols;
         ++*rounds;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status T(rank_rounds)(lsp_ctx *ctx, T(doubling) * d, int *rounds) {
-    lsp_status status = LSP_OK;
     T(groups) *g = d->groups;
     if (g->items == 0) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(LSP_SCRATCH(ctx, d->n, &g->rank));
     LSP_TRY(lsp_scratch_bytes(ctx, g->items, sizeof(INDEX), false, &d->keys));
@@ -199,8 +193,7 @@ static lsp_status T(rank_rounds)(lsp_ctx *ctx, T(doubling) * d, int *rounds) {
         d->offset *= 2;
         ++*rounds;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Looks at the keys of a text. */
@@ -209,24 +202,21 @@ static lsp_status T(doubling_look)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, 
     const int bits = (int)lsp_max(lsp_bits((uint64_t)(kinds - (first == NULL))), 1);
     *d = (T(doubling)){.text = text, .n = n, .first = first, .bits = bits, .symbols = 64 / bits};
     d->short_bits = (int)lsp_max(32 / bits, 1) * bits;
-    lsp_status status = LSP_OK;
     if (n >= LSP_LOOK_PART) { /* all together share no fewer keys than those of a part among themselves */
         LSP_TRY(T(equal_shares)(ctx, d, n / 8, in_long, in_short));
     }
     if (n < LSP_LOOK_PART || is_doubling_cheaper(*in_long)) {
         LSP_TRY(T(equal_shares)(ctx, d, n, in_long, in_short));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* `d` from doubling_look. On failure `suffixes` is untouched. */
 static lsp_status T(doubling_run)(lsp_ctx *ctx, T(doubling) * d, bool long_keys, INDEX *suffixes, int *bits,
                                   int *rounds) {
-    lsp_status status = LSP_OK;
     T(groups) g;
     INDEX *order;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     /* Sets only: equal keys whose last code is 0 belong to equal suffixes that have ended; these stay in their order.
      */
     const uint64_t mask = d->first != NULL ? ((uint64_t)1 << d->bits) - 1 : 0, stop = d->first != NULL ? 0 : 1;
@@ -252,8 +242,6 @@ static lsp_status T(doubling_run)(lsp_ctx *ctx, T(doubling) * d, bool long_keys,
     LSP_TRY(T(text_rounds)(ctx, d, mask, stop, rounds));
     LSP_TRY(T(rank_rounds)(ctx, d, rounds));
     lsp_for_shares(ctx, d->n, 1 << 16, T(copy_order), &(T(groups)){.id = suffixes, .order = order});
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 #undef EACH_KEY

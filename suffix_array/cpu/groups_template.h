@@ -166,7 +166,6 @@ static void T(settle)(lsp_ctx *ctx, T(groups) * g, const void *keys, int key_byt
 
 /* Sorts each group by its keys, in place, and settles. */
 static lsp_status T(sort_groups)(lsp_ctx *ctx, T(groups) * g, void *keys, int key_bytes, uint64_t mask, uint64_t stop) {
-    lsp_status status = LSP_OK;
     const lsp_segsort_args sort = {.n = g->items,
                                    .segments = g->count,
                                    .offsets = g->begin,
@@ -179,8 +178,7 @@ static lsp_status T(sort_groups)(lsp_ctx *ctx, T(groups) * g, void *keys, int ke
                                    .values_out = g->id};
     LSP_TRY(lsp_segsort(ctx, &sort, NULL));
     T(settle)(ctx, g, keys, key_bytes, mask, stop);
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void T(copy_order)(void *data, int64_t begin, int64_t end) {
@@ -190,14 +188,11 @@ static void T(copy_order)(void *data, int64_t begin, int64_t end) {
 
 /* Scratch for n items (not 0), all in one group: count is 0 until they settle. `order` is given. */
 static lsp_status T(groups_make)(lsp_ctx *ctx, int64_t n, INDEX *order, T(groups) * g) {
-    lsp_status status = LSP_OK;
     const int64_t most = n / 2 + 2 + T(settle_shares)(ctx, n);
     *g = (T(groups)){.items = n, .order = order};
     LSP_TRY(LSP_SCRATCH(ctx, n, &g->id));
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->begin));
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->base));
     LSP_TRY(LSP_SCRATCH(ctx, most, &g->next_begin));
-    LSP_TRY(LSP_SCRATCH(ctx, most, &g->next_base));
-done:
-    return status;
+    return LSP_SCRATCH(ctx, most, &g->next_base);
 }

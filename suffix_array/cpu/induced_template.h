@@ -107,7 +107,6 @@ static void T(find_share)(void *data, int64_t share, int thread) {
 }
 
 static lsp_status T(find_minima)(lsp_ctx *ctx, T(minima) * m) {
-    lsp_status status = LSP_OK;
     const int threads = lsp_threads_for(ctx, m->n, 1 << 16);
     m->shares = lsp_min(4 * (int64_t)threads, 256);
     LSP_TRY(LSP_SCRATCH(ctx, m->shares, &m->end));
@@ -118,8 +117,7 @@ static lsp_status T(find_minima)(lsp_ctx *ctx, T(minima) * m) {
     LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->at));
     LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->keys));
     lsp_for_parts(ctx, m->shares, threads, T(find_share), m);
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- names ---- */
@@ -147,7 +145,6 @@ static void T(substring_keys)(void *data, int64_t begin, int64_t end) {
 /* Sorts the substrings: `order` gets their numbers, `head` a 1 where one differs from the one before it. Spoils the
  * keys. */
 static lsp_status T(sort_substrings)(lsp_ctx *ctx, T(minima) * m, INDEX *order, uint8_t *head, INDEX *starts) {
-    lsp_status status = LSP_OK;
     T(groups) g;
     T(naming) t = {.minima = m, .groups = &g, .offset = m->symbols, .keys = m->keys};
     const uint64_t mask = ((uint64_t)1 << m->bits) - 1, pad = (uint64_t)m->kinds + 1;
@@ -175,8 +172,7 @@ static lsp_status T(sort_substrings)(lsp_ctx *ctx, T(minima) * m, INDEX *order, 
         lsp_for_shares(ctx, g.items, 1 << 14, T(substring_keys), &t);
         LSP_TRY(T(sort_groups)(ctx, &g, m->keys, 8, mask, pad));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 typedef struct T(names) {
@@ -245,31 +241,31 @@ static lsp_status T(induced)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_
     for (int k = 0; k < m.symbols; k++) {
         m.pads = m.pads << bits | ((uint64_t)kinds + 1);
     }
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, kinds, &starts));
-    LSP_TRY(T(find_minima)(ctx, &m));
-    LSP_TRY(LSP_SCRATCH(ctx, m.count, &order));
-    LSP_TRY(LSP_SCRATCH(ctx, m.count + 1, &names));
+    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, kinds, &starts));
+    LSP_TRY_DONE(T(find_minima)(ctx, &m));
+    LSP_TRY_DONE(LSP_SCRATCH(ctx, m.count, &order));
+    LSP_TRY_DONE(LSP_SCRATCH(ctx, m.count + 1, &names));
     *names++ = 0; /* the passes read one item before the first */
     const size_t some = lsp_scratch_mark(ctx);
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m.count, &head));
+    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, m.count, &head));
     if (m.count > 0) {
-        LSP_TRY(T(sort_substrings)(ctx, &m, order, head, starts));
+        LSP_TRY_DONE(T(sort_substrings)(ctx, &m, order, head, starts));
     }
     t.order = order, t.head = head, t.names = names;
     t.shares = lsp_threads_for(ctx, m.count, 1 << 16);
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, t.shares + 1, &t.first));
+    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, t.shares + 1, &t.first));
     lsp_for_parts(ctx, t.shares, (int)t.shares, T(count_names), &t);
     lsp_prefix_sum(ctx, t.first, t.shares);
     const int64_t kinds_below = t.first[t.shares];
     if (kinds_below < m.count) {
-        LSP_TRY(LSP_SCRATCH(ctx, kinds_below, &t.count));
+        LSP_TRY_DONE(LSP_SCRATCH(ctx, kinds_below, &t.count));
         lsp_for_parts(ctx, t.shares, (int)t.shares, T(write_names), &t);
         info->rounds++;
-        LSP_TRY(SORT_NAMES(ctx, names, m.count, kinds_below, t.count, NULL, LSP_SUFFIX_AUTO, order, info));
+        LSP_TRY_DONE(SORT_NAMES(ctx, names, m.count, kinds_below, t.count, NULL, LSP_SUFFIX_AUTO, order, info));
     }
     lsp_scratch_release(ctx, some);
     lsp_for_shares(ctx, m.count, 1 << 16, T(minima_by_rank), (void *[]){&m, order});
-    LSP_TRY(T(induce)(ctx, text, n, kinds, count, starts, order, suffixes));
+    LSP_TRY_DONE(T(induce)(ctx, text, n, kinds, count, starts, order, suffixes));
 done:
     lsp_scratch_release(ctx, all);
     return status;

@@ -7,7 +7,6 @@
 
 static lsp_status T(level)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t kinds, const INDEX *count,
                            const uint64_t *first, lsp_suffix_method method, INDEX *suffixes, lsp_suffix_info *info) {
-    lsp_status status = LSP_OK;
     T(doubling) d;
     double in_long, in_short;
     LSP_TRY(T(doubling_look)(ctx, text, n, kinds, first, &d, &in_long, &in_short));
@@ -29,6 +28,5 @@ static lsp_status T(level)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t 
         LSP_TRY(T(doubling_run)(ctx, &d, !are_short_keys_enough(in_short), suffixes, &bits, rounds));
         info->bits = info->bits == 0 ? bits : info->bits;
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -82,8 +82,7 @@ lsp_status lsp_codes_sort(lsp_ctx *ctx, const lsp_codes *c, lsp_suffix_method me
 
 static lsp_status sort_array(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,
                              void *suffixes, lsp_suffix_info *info) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool wide = text->n > INT32_MAX;
     lsp_codes codes;
     void *narrow = suffixes;
@@ -95,9 +94,7 @@ static lsp_status sort_array(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_meth
     for (int64_t i = 0; i < text->n && narrow != suffixes; i++) {
         ((int64_t *)suffixes)[i] = ((int32_t *)narrow)[i];
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 const lsp_suffix_device lsp_suffix_cpu = {.array = sort_array};

@@ -177,9 +177,8 @@ static void T(clear_share)(void *data, int64_t begin, int64_t end) {
  * symbol. */
 static lsp_status T(induce)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t kinds, const INDEX *count,
                             const INDEX *starts, const INDEX *sorted, INDEX *suffixes) {
-    lsp_status status = LSP_OK;
     const UNSIGNED sign = (UNSIGNED)1 << (8 * sizeof(INDEX) - 1);
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t largest = 0;
     T(pass) p = {.text = text, .n = n, .kinds = kinds, .suffixes = suffixes};
     p.shares = lsp_threads_for(ctx, n, LSP_BLOCK);
@@ -214,7 +213,5 @@ static lsp_status T(induce)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t
     }
     p.down = true;
     T(pass_down)(ctx, &p, count);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

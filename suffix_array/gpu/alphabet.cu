@@ -6,7 +6,6 @@ static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, 
 
 /* Packs symbols whose codes are known. */
 static lsp_status pack(lsp_ctx *ctx, const void *symbols, int symbol_bytes, const uint32_t *code_of, lsp_packed *p) {
-    lsp_status status = LSP_OK;
     uint64_t *words;
     int64_t count;
     const unsigned more = p->first != NULL;
@@ -24,13 +23,11 @@ static lsp_status pack(lsp_ctx *ctx, const void *symbols, int symbol_bytes, cons
         LSP_TRY(LSP_LAUNCH(ctx, kernel_pack<uint32_t>, blocks_for(ctx, count), TEXT_NT, 0, (const uint32_t *)symbols,
                            p->n, code_of, p->bits, more, words, count));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Symbols below `most` <= TEXT_TABLE: a table on the host has their codes. */
 static lsp_status pack_by_table(lsp_ctx *ctx, const void *symbols, int symbol_bytes, int64_t most, lsp_packed *p) {
-    lsp_status status = LSP_OK;
     const int64_t words = lsp_ceil_div(most, 32), bytes = words * (int64_t)sizeof(unsigned);
     unsigned *there, *seen;
     uint32_t *code_of, *codes_there;
@@ -56,9 +53,7 @@ static lsp_status pack_by_table(lsp_ctx *ctx, const void *symbols, int symbol_by
         p->kinds += seen[s / 32] >> s % 32 & 1;
     }
     LSP_TRY(lsp_cuda_copy(ctx, codes_there, LSP_CUDA, code_of, LSP_HOST, most * (int64_t)sizeof *code_of));
-    LSP_TRY(pack(ctx, symbols, symbol_bytes, codes_there, p));
-done:
-    return status;
+    return pack(ctx, symbols, symbol_bytes, codes_there, p);
 }
 
 /* Any symbols of 4 bytes: sorted, so that equal ones stand together. */
@@ -67,30 +62,29 @@ static lsp_status pack_by_sort(lsp_ctx *ctx, const uint32_t *symbols, lsp_packed
     uint32_t *sorted, *places;
     int64_t *before, last;
     size_t mark;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *sorted, (void **)&sorted));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *sorted, (void **)&sorted));
     mark = lsp_scratch_mark(ctx);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *places, (void **)&places));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *places, (void **)&places));
     lsp_radix_sort_args sort;
     memset(&sort, 0, sizeof sort);
     sort.n = p->n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *places, sort.flags = LSP_SORT_POSITIONS;
     sort.keys = symbols, sort.keys_out = sorted, sort.values_out = places, sort.where = LSP_CUDA;
-    LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *before, (void **)&before));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark_sorted, blocks_for(ctx, p->n), TEXT_NT, 0, sorted, p->n, before));
-    LSP_TRY(lsp_cuda_scan(ctx, before, p->n, &last));
+    LSP_TRY_DONE(lsp_radix_sort(ctx, &sort, NULL));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *before, (void **)&before));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_mark_sorted, blocks_for(ctx, p->n), TEXT_NT, 0, sorted, p->n, before));
+    LSP_TRY_DONE(lsp_cuda_scan(ctx, before, p->n, &last));
     p->kinds = last + 1;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_codes, blocks_for(ctx, p->n), TEXT_NT, 0, places, before, p->n, sorted));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_write_codes, blocks_for(ctx, p->n), TEXT_NT, 0, places, before, p->n, sorted));
     lsp_scratch_release(ctx, mark);
-    LSP_TRY(pack(ctx, sorted, 4, NULL, p));
+    LSP_TRY_DONE(pack(ctx, sorted, 4, NULL, p));
 done:
     return status;
 }
 
 extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *p) {
-    lsp_status status = LSP_OK;
     const void *symbols = text->symbols;
     int64_t most = text->symbol_bytes == 1 ? 1 << 8 : TEXT_TABLE;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     *p = lsp_packed{};
     p->n = text->n;
     if (text->where == LSP_HOST) {
@@ -123,18 +117,15 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
     } else {
         LSP_TRY(pack_by_sort(ctx, (const uint32_t *)symbols, p));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *t, uint64_t short_mask, double *in_long,
                                     double *in_short) {
-    lsp_status status = LSP_OK;
     uint64_t *keys;
     unsigned *there, here[3];
     int less = 0;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, SAMPLE_MOST, sizeof *keys, (void **)&keys));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 3, sizeof *there, (void **)&there));
     LSP_TRY(lsp_cuda_clear(ctx, there, sizeof here));
@@ -157,7 +148,5 @@ extern "C" lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *t, uint64_t 
         *in_long = (double)here[1] / here[0];
         *in_short = (double)here[2] / here[0];
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -30,7 +30,6 @@ static lsp_status read_found(lsp_ctx *ctx, const deriving *d, int64_t found[FOUN
 }
 
 static lsp_status begin(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, deriving *d) {
-    lsp_status status = LSP_OK;
     const uint64_t *bits;
     *d = deriving{};
     d->t.n = text->n, d->t.symbols = text->symbols, d->t.symbol_bytes = text->symbol_bytes;
@@ -46,12 +45,10 @@ static lsp_status begin(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const
         LSP_TRY(lsp_cuda_copy(ctx, first, LSP_CUDA, bits, LSP_HOST, words * (int64_t)sizeof *first));
         d->t.first = first;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status read_suffix(lsp_ctx *ctx, const deriving *d, int64_t r, int64_t *suffix) {
-    lsp_status status = LSP_OK;
     int32_t narrow;
     if (d->t.wide) {
         LSP_TRY(lsp_cuda_read(ctx, suffix, (const int64_t *)d->t.suffixes + r, sizeof *suffix));
@@ -59,12 +56,10 @@ static lsp_status read_suffix(lsp_ctx *ctx, const deriving *d, int64_t r, int64_
         LSP_TRY(lsp_cuda_read(ctx, &narrow, (const int32_t *)d->t.suffixes + r, sizeof narrow));
         *suffix = narrow;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status check_range(lsp_ctx *ctx, const deriving *d) {
-    lsp_status status = LSP_OK;
     int64_t found[FOUND], suffix;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_check_range, blocks_for(ctx, d->t.n), TEXT_NT, 0, d->t, d->found));
     LSP_TRY(read_found(ctx, d, found));
@@ -72,8 +67,7 @@ static lsp_status check_range(lsp_ctx *ctx, const deriving *d) {
         LSP_TRY(read_suffix(ctx, d, found[0], &suffix));
         LSP_TRY(lsp_suffix_refuse(ctx, d->t.n, found[0], suffix));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static size_t place_bytes(const deriving *d) { return d->wide ? sizeof(int64_t) : sizeof(int32_t); }
@@ -81,21 +75,17 @@ static size_t place_bytes(const deriving *d) { return d->wide ? sizeof(int64_t) 
 /* *places = the first place of each suffix, in scratch; found[0] = the first place whose suffix is none or stands
  * before it, found[1] = the lowest suffix that stands twice. */
 static lsp_status find_places(lsp_ctx *ctx, const deriving *d, void **places, int64_t found[FOUND]) {
-    lsp_status status = LSP_OK;
     LSP_TRY(on_gpu(ctx, d->t.n, place_bytes(d), places));
     LSP_TRY(LSP_CUDA_CALL(
         ctx, cudaMemsetAsync(*places, 0xff, (size_t)d->t.n * place_bytes(d), (cudaStream_t)lsp_cuda_stream(ctx))));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_find_places, blocks_for(ctx, d->t.n), TEXT_NT, 0, d->t, *places, d->wide));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_check_once, blocks_for(ctx, d->t.n), TEXT_NT, 0, d->t, *places, d->wide, d->found,
                        d->found + 1));
-    LSP_TRY(read_found(ctx, d, found));
-done:
-    return status;
+    return read_found(ctx, d, found);
 }
 
 extern "C" lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     deriving d;
     void *places;
     int64_t found[FOUND], i, j, place;
@@ -120,15 +110,12 @@ extern "C" lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, 
                     "suffix %lld stands at place %lld, before suffix %lld, which comes before it", (long long)i,
                     (long long)found[0] - 1, (long long)j);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                                               void *ranks) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     deriving d;
     void *places;
     int64_t found[FOUND];
@@ -138,16 +125,12 @@ extern "C" lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text
     LSP_REQUIRE(found[0] < 0, LSP_ERR_ARGUMENT, "suffix %lld stands twice in the suffix array", (long long)found[1]);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_copy_indices, blocks_for(ctx, d.t.n), TEXT_NT, 0, d.t.n, places, d.wide, ranks,
                        d.t.wide));
-    LSP_TRY(lsp_cuda_wait(ctx));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_wait(ctx);
 }
 
 extern "C" lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                                           void *lcp) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t n = text->n, warps = lsp_ceil_div(n, PREFIX_ITEMS), blocks = lsp_ceil_div(warps, TEXT_NT / WARP);
     deriving d;
     void *common;
@@ -163,16 +146,12 @@ extern "C" lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, ls
     LSP_TRY(LSP_LAUNCH(ctx, kernel_reach_before, 1, TEXT_NT, 0, most, warps));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_spread_prefixes, blocks, TEXT_NT, 0, n, common, d.wide, (const int64_t *)most));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_order_prefixes, blocks_for(ctx, n), TEXT_NT, 0, d.t, common, d.wide, lcp));
-    LSP_TRY(lsp_cuda_wait(ctx));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_wait(ctx);
 }
 
 extern "C" lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                                           void *bwt, int64_t *primary) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     deriving d;
     int64_t found[FOUND];
     LSP_TRY(begin(ctx, text, type, suffixes, &d));
@@ -183,15 +162,12 @@ extern "C" lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, ls
     LSP_TRY(LSP_LAUNCH(ctx, kernel_transform, blocks_for(ctx, text->n), TEXT_NT, 0, d.t, found[0], bwt));
     LSP_TRY(lsp_cuda_wait(ctx));
     *primary = found[0];
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                                              const lsp_text *patterns, int64_t *first, int64_t *count) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     deriving d;
     int64_t *starts;
     LSP_TRY(begin(ctx, text, type, suffixes, &d));
@@ -201,17 +177,13 @@ extern "C" lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text,
                           (patterns->strings + 1) * (int64_t)sizeof *starts));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_search, lsp_ceil_div(patterns->strings, TEXT_NT), TEXT_NT, 0, d.t,
                        derived_patterns{patterns->strings, patterns->symbols, starts}, first, count));
-    LSP_TRY(lsp_cuda_wait(ctx));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_wait(ctx);
 }
 
 /* The walkers of row d->primary and those behind it: begin[w] = the symbols before walker w; -1: it is not among them.
  */
 static lsp_status order_walkers(lsp_ctx *ctx, const derived_rows *d, int64_t n, const int32_t *lengths_there,
                                 int32_t *after_there) {
-    lsp_status status = LSP_OK;
     const int64_t bytes = d->walkers * (int64_t)sizeof(int32_t);
     int32_t *lengths, *after, *begin;
     int64_t symbols = 0;
@@ -228,15 +200,12 @@ static lsp_status order_walkers(lsp_ctx *ctx, const derived_rows *d, int64_t n, 
     LSP_REQUIRE(symbols == n, LSP_ERR_FORMAT,
                 "no text has this transform: after %lld of %lld symbols its end is reached", (long long)symbols,
                 (long long)n);
-    LSP_TRY(lsp_cuda_copy(ctx, after_there, LSP_CUDA, begin, LSP_HOST, bytes));
-done:
-    return status;
+    return lsp_cuda_copy(ctx, after_there, LSP_CUDA, begin, LSP_HOST, bytes);
 }
 
 extern "C" lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
                                             void *symbols) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     uint32_t *keys, *places;
     int32_t *lengths, *after;
     derived_rows d = {};
@@ -265,8 +234,5 @@ extern "C" lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_
     LSP_TRY(order_walkers(ctx, &d, n, lengths, after));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_rows, lsp_ceil_div(d.walkers, TEXT_NT), TEXT_NT, 0, d,
                        (const int32_t *)lengths, (const int32_t *)after, symbol_bytes, symbols));
-    LSP_TRY(lsp_cuda_wait(ctx));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_wait(ctx);
 }

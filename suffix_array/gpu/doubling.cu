@@ -16,7 +16,6 @@ static lsp_status on_gpu(lsp_ctx *ctx, int64_t n, size_t bytes, void *memory) {
 
 /* Sorts all suffixes by the first `bits` bits, at most 32, and settles. */
 static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int bits) {
-    lsp_status status = LSP_OK;
     const int64_t n = s->text.n;
     const int32_t begin[2] = {0, (int32_t)n};
     lsp_layout l = layout_at(s->memory);
@@ -49,15 +48,13 @@ static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int bits) {
     } else if (s->items > 0) {
         LSP_TRY(suffix_enter_places(ctx, s, keys));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- rounds with lists ---- */
 
 /* The keys are sorted within the groups, and the suffixes with them: finds the groups of the next round. */
 template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, const K *keys, ended e, rank_list list) {
-    lsp_status status = LSP_OK;
     const int64_t blocks = walks_for(s->now.items);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_groups<K>, blocks, GROUPS_NT, 0, s->now, keys, e, s->counts));
     LSP_TRY(suffix_sum_counts(ctx, s, s->now.items));
@@ -70,8 +67,7 @@ template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, const K
         s->now = s->next;
         s->next = before;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Sorts each group by its keys. */
@@ -83,7 +79,6 @@ static lsp_status sort_groups(lsp_ctx *ctx, const sorting *s, size_t key_bytes, 
 
 /* Rounds while few suffixes are left and each round at least halves them. */
 static lsp_status text_rounds(lsp_ctx *ctx, sorting *s) {
-    lsp_status status = LSP_OK;
     const int symbols = suffix_text_keys(s);
     int64_t before = INT64_MAX;
     while (s->now.items > 0 && s->now.items <= before / 2) {
@@ -97,31 +92,26 @@ static lsp_status text_rounds(lsp_ctx *ctx, sorting *s) {
         s->offset += symbols;
         s->rounds++;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Ranks of all suffixes, for the first time. */
 static lsp_status first_ranks(lsp_ctx *ctx, sorting *s) {
-    lsp_status status = LSP_OK;
     bool listed;
     uint32_t *const ranks = suffix_ranks_by_place(ctx, s, &listed);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->order));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, true, s->changed));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_list_places, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text.n, ranks));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_list_groups, walks_for(s->now.items), GROUPS_NT, 0, s->now, ranks));
-    LSP_TRY(suffix_write_all_ranks(ctx, s, listed));
-done:
-    return status;
+    return suffix_write_all_ranks(ctx, s, listed);
 }
 
 /* Ranks of new groups, and what a round of so many items has listed. */
 static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int64_t items, char *scratch) {
-    lsp_status status = LSP_OK;
     const int64_t listed = items - s->now.items;
     u64 changed = 0;
     if (s->now.items == 0) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_cuda_clear(ctx, s->changed, sizeof *s->changed));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, false, s->changed));
@@ -131,19 +121,17 @@ static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int6
     if ((int64_t)changed + listed >= LIST_LEAST && list.id != NULL) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, list));
         LSP_TRY(suffix_write_list(ctx, s, list, items, list.id, scratch));
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, rank_list{}));
     if (list.id != NULL) {
         list.id += s->now.items, list.rank += s->now.items;
         LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, listed), TEXT_NT, 0, list, listed, s->ranks));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status rank_rounds(lsp_ctx *ctx, sorting *s) {
-    lsp_status status = LSP_OK;
     const ended none = {0, 1};
     if (s->now.items > 0 && s->ranks == NULL) {
         LSP_TRY(first_ranks(ctx, s));
@@ -166,15 +154,13 @@ static lsp_status rank_rounds(lsp_ctx *ctx, sorting *s) {
         s->offset *= 2;
         s->rounds++;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the call ---- */
 
 /* Takes the memory. Everything is taken before the array is touched. */
 static lsp_status take_memory(lsp_ctx *ctx, sorting *s, const lsp_text *text, void *suffixes, const char **why) {
-    lsp_status status = LSP_OK;
     const int64_t n = s->text.n, warps = lsp_ceil_div(n, GROUPS_ITEMS);
     s->order = (uint32_t *)suffixes;
     if (text->where == LSP_HOST) {
@@ -191,13 +177,11 @@ static lsp_status take_memory(lsp_ctx *ctx, sorting *s, const lsp_text *text, vo
     }
     LSP_TRY(on_gpu(ctx, s->bytes, 1, &s->memory));
     s->bytes = s->bytes / ALIGN * ALIGN;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* The array to the caller, whose arrays lie with the text. */
 static lsp_status hand_over(lsp_ctx *ctx, const sorting *s, const lsp_text *text, lsp_type type, void *suffixes) {
-    lsp_status status = LSP_OK;
     const int64_t n = text->n, bytes = n * (int64_t)lsp_type_bytes(type);
     if (type == LSP_I32) {
         LSP_TRY(s->order == suffixes ? LSP_OK : lsp_cuda_copy(ctx, suffixes, LSP_HOST, s->order, LSP_CUDA, bytes));
@@ -208,9 +192,7 @@ static lsp_status hand_over(lsp_ctx *ctx, const sorting *s, const lsp_text *text
         LSP_TRY(lsp_cuda_convert(ctx, s->memory, LSP_I64, s->order, LSP_I32, n));
         LSP_TRY(lsp_cuda_copy(ctx, suffixes, LSP_HOST, s->memory, LSP_CUDA, bytes));
     }
-    LSP_TRY(lsp_cuda_wait(ctx));
-done:
-    return status;
+    return lsp_cuda_wait(ctx);
 }
 
 extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,
@@ -221,25 +203,25 @@ extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, 
     const char *why = "";
     const size_t mark = lsp_scratch_mark(ctx);
     s.end = ended{0, 1};
-    LSP_REQUIRE(method != LSP_SUFFIX_INDUCED, LSP_ERR_UNSUPPORTED, "induced sorting runs on the CPU only");
-    LSP_REQUIRE(text->n <= INT32_MAX, LSP_ERR_UNSUPPORTED, "a text of %lld symbols: a GPU sorts %d at most",
-                (long long)text->n, INT32_MAX);
-    LSP_TRY(lsp_pack_cuda(ctx, text, &s.text));
+    LSP_REQUIRE_DONE(method != LSP_SUFFIX_INDUCED, LSP_ERR_UNSUPPORTED, "induced sorting runs on the CPU only");
+    LSP_REQUIRE_DONE(text->n <= INT32_MAX, LSP_ERR_UNSUPPORTED, "a text of %lld symbols: a GPU sorts %d at most",
+                     (long long)text->n, INT32_MAX);
+    LSP_TRY_DONE(lsp_pack_cuda(ctx, text, &s.text));
     info->method = LSP_SUFFIX_DOUBLING;
     info->alphabet = s.text.kinds;
     info->bits = 32 / s.text.bits * s.text.bits;
-    LSP_TRY(lsp_look_cuda(ctx, &s.text, ~(~(uint64_t)0 >> info->bits), &in_long, &in_short));
+    LSP_TRY_DONE(lsp_look_cuda(ctx, &s.text, ~(~(uint64_t)0 >> info->bits), &in_long, &in_short));
     s.text_first = in_short > 0.4 && in_long <= 0.9; /* else lists fit at once, or few would be finished */
-    LSP_TRY(take_memory(ctx, &s, text, suffixes, &why));
+    LSP_TRY_DONE(take_memory(ctx, &s, text, suffixes, &why));
     snprintf(info->reason, sizeof info->reason,
              "a GPU; %.0f and %.0f %% of the suffixes share their first %d and %d symbols with others%s",
              100 * in_short, 100 * in_long, info->bits / s.text.bits, 64 / s.text.bits, why);
-    LSP_TRY(first_sort(ctx, &s, info->bits));
-    LSP_TRY(s.items == 0 || s.lists > 0 ? LSP_OK : suffix_place_rounds(ctx, &s));
-    LSP_TRY(s.items == 0 || s.ranks != NULL ? LSP_OK : text_rounds(ctx, &s));
-    LSP_TRY(rank_rounds(ctx, &s));
+    LSP_TRY_DONE(first_sort(ctx, &s, info->bits));
+    LSP_TRY_DONE(s.items == 0 || s.lists > 0 ? LSP_OK : suffix_place_rounds(ctx, &s));
+    LSP_TRY_DONE(s.items == 0 || s.ranks != NULL ? LSP_OK : text_rounds(ctx, &s));
+    LSP_TRY_DONE(rank_rounds(ctx, &s));
     info->rounds = s.rounds;
-    LSP_TRY(hand_over(ctx, &s, text, type, suffixes));
+    LSP_TRY_DONE(hand_over(ctx, &s, text, type, suffixes));
 done:
     lsp_scratch_release(ctx, mark);
     lsp_free(ctx, (void *)s.text.words);

@@ -30,15 +30,12 @@ int64_t suffix_sort_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes) {
 }
 
 lsp_status suffix_run_sort(lsp_ctx *ctx, const sorting *s, const lsp_segsort_args *sort, char *scratch) {
-    lsp_status status = LSP_OK;
     int64_t bytes = 0;
     const int64_t room = s->memory + s->bytes - s->lists - scratch;
     LSP_REQUIRE(lsp_segsort_cuda.bytes(ctx, sort, sort->n, &bytes) && bytes <= room, LSP_ERR_MEMORY,
                 "a sort of %lld suffixes in %lld groups needs %lld bytes, and %lld were taken", (long long)sort->n,
                 (long long)sort->segments, (long long)bytes, (long long)room);
-    LSP_TRY(lsp_segsort_cuda.run(ctx, sort, sort->n, scratch, LSP_SPLIT_MOST));
-done:
-    return status;
+    return lsp_segsort_cuda.run(ctx, sort, sort->n, scratch, LSP_SPLIT_MOST);
 }
 
 /* Lays out the lists of two rounds, for at most `items` suffixes. Returns their bytes. */
@@ -80,15 +77,13 @@ int suffix_text_keys(sorting *s) {
 }
 
 lsp_status suffix_sum_counts(lsp_ctx *ctx, sorting *s, int64_t items) {
-    lsp_status status = LSP_OK;
     const int64_t warps = lsp_ceil_div(items, GROUPS_ITEMS);
     int64_t total;
     LSP_TRY(lsp_cuda_scan_in(ctx, s->counts, warps, s->sums, NULL));
     LSP_TRY(lsp_cuda_read(ctx, &total, s->counts + warps - 1, sizeof total));
     s->items = total >> 32;
     s->count = total & 0xffffffff;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- ranks of all suffixes ---- */
@@ -101,7 +96,6 @@ uint32_t *suffix_ranks_by_place(lsp_ctx *ctx, const sorting *s, bool *listed) {
 }
 
 lsp_status suffix_write_list(lsp_ctx *ctx, const sorting *s, rank_list list, int64_t n, uint32_t *ids, char *scratch) {
-    lsp_status status = LSP_OK;
     const int bits = (int)lsp_max(lsp_bits((uint64_t)s->text.n - 1), 1);
     lsp_segsort_args part = suffix_sort_of(n, 1, sizeof *ids, list.id, list.rank);
     part.keys_out = ids, part.begin_bit = (int)lsp_max(bits - LIST_BITS, 0), part.end_bit = bits;
@@ -111,9 +105,7 @@ lsp_status suffix_write_list(lsp_ctx *ctx, const sorting *s, rank_list list, int
         list.rank = (uint32_t *)scratch;
     }
     list.id = ids;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, n), TEXT_NT, 0, list, n, s->ranks));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, n), TEXT_NT, 0, list, n, s->ranks);
 }
 
 lsp_status suffix_write_all_ranks(lsp_ctx *ctx, sorting *s, bool listed) {

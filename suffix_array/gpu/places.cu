@@ -35,7 +35,6 @@ int64_t suffix_place_bytes(lsp_ctx *ctx, const sorting *s) {
 
 /* Ranks of the groups; then of all suffixes, if none has one, or of those of new groups. */
 static lsp_status rank_places(lsp_ctx *ctx, sorting *s, const places *p) {
-    lsp_status status = LSP_OK;
     const int64_t n = s->text.n;
     const bool all = s->ranks == NULL;
     lsp_layout l = layout_at(p->sort);
@@ -53,13 +52,11 @@ static lsp_status rank_places(lsp_ctx *ctx, sorting *s, const places *p) {
     if (all) {
         LSP_TRY(suffix_write_all_ranks(ctx, s, listed));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Sorts each group by its keys: so many groups at a time as there is room for their begins and ends. */
 static lsp_status sort_places(lsp_ctx *ctx, sorting *s, const places *p, size_t key_bytes, void *keys) {
-    lsp_status status = LSP_OK;
     const int64_t n = s->text.n, most = some_most(&s->text);
     for (int64_t low = 0; low < s->count; low += most) {
         const int64_t high = lsp_min(low + most, s->count);
@@ -69,13 +66,11 @@ static lsp_status sort_places(lsp_ctx *ctx, sorting *s, const places *p, size_t 
             LSP_LAUNCH(ctx, kernel_find_groups, walks_for(n), GROUPS_NT, 0, n, p->at, s->counts, low, high, p->some));
         LSP_TRY(suffix_run_sort(ctx, s, &sort, p->sort));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Brings the unfinished suffixes together. */
 static lsp_status leave_places(lsp_ctx *ctx, sorting *s, const places *p) {
-    lsp_status status = LSP_OK;
     const int64_t n = s->text.n, words = lsp_ceil_div(n, WARP);
     lsp_layout l = layout_at((char *)p->keys); /* the lists come where the bits are */
     place_bits at;
@@ -84,27 +79,21 @@ static lsp_status leave_places(lsp_ctx *ctx, sorting *s, const places *p) {
     LSP_TRY(lsp_cuda_copy(ctx, at.open, LSP_CUDA, p->at.open, LSP_CUDA, words * (int64_t)sizeof *at.open));
     suffix_take_lists(s, s->items);
     s->now.items = s->items, s->now.count = s->count;
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_leave_places, walks_for(n), GROUPS_NT, 0, n, at, s->counts, s->order, s->ranks, s->now));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_leave_places, walks_for(n), GROUPS_NT, 0, n, at, s->counts, s->order, s->ranks,
+                      s->now);
 }
 
 lsp_status suffix_enter_places(lsp_ctx *ctx, sorting *s, const uint32_t *keys) {
-    lsp_status status = LSP_OK;
     const int64_t n = s->text.n;
     places p;
     lay_out_places(ctx, s, &p);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<uint32_t>, walks_for(n), GROUPS_NT, 0, n, true, p.at, keys, s->end,
                        s->order, NULL, p.at, s->counts));
-    LSP_TRY(suffix_sum_counts(ctx, s, n));
-done:
-    return status;
+    return suffix_sum_counts(ctx, s, n);
 }
 
 /* The keys are sorted within the groups: finds the groups of the next round. */
 template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, places *p, const K *keys, ended e) {
-    lsp_status status = LSP_OK;
     const int64_t n = s->text.n;
     const place_bits before = p->at;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_settle_places<K>, walks_for(n), GROUPS_NT, 0, n, false, p->at, keys, e, s->order,
@@ -113,13 +102,11 @@ template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, places 
     p->at = p->next;
     p->next = before;
     s->rounds++;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* A round that compares symbols: their keys lie where ranks and the keys of ranks come later. */
 static lsp_status text_round(lsp_ctx *ctx, sorting *s, places *p) {
-    lsp_status status = LSP_OK;
     uint64_t *const keys = (uint64_t *)s->memory;
     const int symbols = suffix_text_keys(s);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place_text_keys, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text, p->at, s->order,
@@ -127,25 +114,21 @@ static lsp_status text_round(lsp_ctx *ctx, sorting *s, places *p) {
     LSP_TRY(sort_places(ctx, s, p, sizeof *keys, keys));
     LSP_TRY(settle(ctx, s, p, (const uint64_t *)keys, s->end));
     s->offset += symbols;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* A round that compares ranks. */
 static lsp_status rank_round(lsp_ctx *ctx, sorting *s, places *p) {
-    lsp_status status = LSP_OK;
     const ended none = {0, 1};
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place_keys, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text, p->at, s->order,
                        s->offset, s->ranks, p->keys));
     LSP_TRY(sort_places(ctx, s, p, sizeof *p->keys, p->keys));
     LSP_TRY(settle(ctx, s, p, (const uint32_t *)p->keys, none));
     s->offset *= 2;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status suffix_place_rounds(lsp_ctx *ctx, sorting *s) {
-    lsp_status status = LSP_OK;
     places p;
     lay_out_places(ctx, s, &p);
     if (s->text_first) {
@@ -161,6 +144,5 @@ lsp_status suffix_place_rounds(lsp_ctx *ctx, sorting *s) {
     if (s->items > 0) {
         LSP_TRY(leave_places(ctx, s, &p));
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -253,10 +253,10 @@ static lsp_status take_and_give(lsp_ctx *ctx, void *data) {
     lsp_array array = {0};
     for (int i = 1; i <= 100; i++) {
         double *piece = NULL;
-        LSP_TRY(LSP_SCRATCH(ctx, i * 100, &piece));
+        LSP_TRY_DONE(LSP_SCRATCH(ctx, i * 100, &piece));
     }
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 10, 8, &out));
-    LSP_TRY(lsp_array_create(ctx, 100, LSP_HOST, &array));
+    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, 10, 8, &out));
+    LSP_TRY_DONE(lsp_array_create(ctx, 100, LSP_HOST, &array));
 done:
     lsp_array_free(&array);
     lsp_scratch_release(ctx, mark);

@@ -44,12 +44,12 @@ static lsp_status make_all(lsp_ctx *ctx, lsp_csr *result) {
     int file = mkstemp(path);
     cr_assert(file >= 0);
     close(file);
-    LSP_TRY(lsp_generate(ctx, "er:40000:8", 1, NULL, &result[0]));
-    LSP_TRY(lsp_csr_transpose(ctx, &result[0], &result[1]));
-    LSP_TRY(lsp_spgemm(ctx, &result[0], &result[1], NULL, &result[2], NULL));
-    LSP_TRY(lsp_csr_add(ctx, 2, &result[0], -3, &result[1], &result[3]));
-    LSP_TRY(lsp_mtx_write(ctx, path, &result[0], NULL));
-    LSP_TRY(lsp_mtx_read(ctx, path, NULL, &result[4], NULL));
+    LSP_TRY_DONE(lsp_generate(ctx, "er:40000:8", 1, NULL, &result[0]));
+    LSP_TRY_DONE(lsp_csr_transpose(ctx, &result[0], &result[1]));
+    LSP_TRY_DONE(lsp_spgemm(ctx, &result[0], &result[1], NULL, &result[2], NULL));
+    LSP_TRY_DONE(lsp_csr_add(ctx, 2, &result[0], -3, &result[1], &result[3]));
+    LSP_TRY_DONE(lsp_mtx_write(ctx, path, &result[0], NULL));
+    LSP_TRY_DONE(lsp_mtx_read(ctx, path, NULL, &result[4], NULL));
 done:
     unlink(path);
     return status;

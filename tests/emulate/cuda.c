@@ -1,7 +1,7 @@
 /* core/cuda.h for the emulated GPU: its memory is host memory, and every launch and copy ends before it returns. */
+#include "core/cuda.h"
 #include "core/answers.h"
 #include "core/beside.h"
-#include "core/cuda.h"
 #include "emulate.h"
 
 #include <stdio.h>
@@ -58,14 +58,12 @@ lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel) {
 }
 
 lsp_status lsp_cuda_open(lsp_ctx *ctx) {
-    lsp_status status = LSP_OK;
     const lsp_allocator *allocator = &ctx->options.allocator;
     LSP_REQUIRE(ctx->options.ordinal == 0, LSP_ERR_DEVICE, "there is no GPU %d: one is emulated", ctx->options.ordinal);
     ctx->cuda = allocator->alloc(allocator->user, state_bytes, LSP_HOST);
     LSP_REQUIRE(ctx->cuda, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more", state_bytes);
     memset(ctx->cuda, 0, sizeof(long long) + LSP_CUDA_NOTE_BYTES + answer_bytes);
-done:
-    return status;
+    return LSP_OK;
 }
 
 void lsp_cuda_close(lsp_ctx *ctx) {
@@ -80,22 +78,17 @@ lsp_status lsp_cuda_wait(lsp_ctx *ctx) {
     return LSP_OK;
 }
 lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
-    lsp_status status = LSP_OK;
     long long fault = __atomic_exchange_n(lsp_cuda_fault(ctx), 0, __ATOMIC_ACQ_REL);
-    LSP_TRY(lsp_cuda_tell_fault(ctx, fault));
-done:
-    return status;
+    return lsp_cuda_tell_fault(ctx, fault);
 }
 
 lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_t *total, int64_t *available) {
-    lsp_status status = LSP_OK;
     LSP_REQUIRE(ctx->cuda, LSP_ERR_DEVICE, "this context works on the host: it has no GPU to describe");
     if (name) {
         snprintf(name, name_bytes, "emulated GPU");
     }
     *total = *available = memory_bytes;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Allocates exactly `bytes` bytes, so that the address sanitizer sees accesses beyond them, and fills them, so that no
@@ -120,14 +113,12 @@ void lsp_cuda_free_detached(int ordinal, void *memory) {
 
 lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                          int64_t bytes) {
-    lsp_status status = LSP_OK;
     (void)to_where, (void)from_where;
     LSP_REQUIRE(ctx->cuda, LSP_ERR_DEVICE, "this context works on the host: it cannot reach GPU memory");
     if (bytes > 0) {
         memmove(to, from, (size_t)bytes);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* A fetch copies at once, and overwrites what the last fetch left in the stage. */
@@ -151,12 +142,10 @@ lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
 }
 
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    lsp_status status = LSP_OK;
     void *by = bytes <= LSP_CUDA_NOTE_BYTES ? lsp_cuda_note(ctx) : to; /* overwrites the note, as cuda_copy.c does */
     LSP_TRY(lsp_cuda_copy(ctx, by, LSP_HOST, from, LSP_CUDA, bytes));
     memmove(to, by, (size_t)bytes);
-done:
-    return status;
+    return LSP_OK;
 }
 lsp_status lsp_cuda_end_note(lsp_ctx *ctx) {
     (void)ctx;

@@ -122,10 +122,10 @@ static lsp_status use_plans(lsp_ctx *ctx, const lsp_csr *a, const lsp_csr *b, ls
     lsp_status status = LSP_OK;
     lsp_csr_transpose_plan *plan = NULL;
     lsp_csr_add_plan *sum = NULL;
-    LSP_TRY(lsp_csr_transpose_plan_create(ctx, a, &plan));
-    LSP_TRY(lsp_csr_transpose_execute(plan, a, T));
-    LSP_TRY(lsp_csr_add_plan_create(ctx, a, b, &sum));
-    LSP_TRY(lsp_csr_add_execute(sum, 1, a, 2, b, C));
+    LSP_TRY_DONE(lsp_csr_transpose_plan_create(ctx, a, &plan));
+    LSP_TRY_DONE(lsp_csr_transpose_execute(plan, a, T));
+    LSP_TRY_DONE(lsp_csr_add_plan_create(ctx, a, b, &sum));
+    LSP_TRY_DONE(lsp_csr_add_execute(sum, 1, a, 2, b, C));
 done:
     cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY, "%s", lsp_last_error(ctx));
     cr_assert(status == LSP_OK || (C->rows == 42 && !C->rowptr));

@@ -205,10 +205,10 @@ static lsp_status adopt_and_detach(lsp_ctx *ctx, void *data) {
     lsp_csr A = {0};
     lsp_array arrays[3] = {{0}};
     const int before = ((releases *)data)->count;
-    LSP_TRY(lsp_csr_adopt(ctx, &foreign, release, data));
+    LSP_TRY_DONE(lsp_csr_adopt(ctx, &foreign, release, data));
     foreign = (lsp_csr){0};
-    LSP_TRY(lsp_generate(ctx, "er:60:5", 1, NULL, &A));
-    LSP_TRY(lsp_csr_detach(ctx, &A, arrays));
+    LSP_TRY_DONE(lsp_generate(ctx, "er:60:5", 1, NULL, &A));
+    LSP_TRY_DONE(lsp_csr_detach(ctx, &A, arrays));
     for (int a = 0; a < 3; a++) {
         lsp_array_free(&arrays[a]);
     }

@@ -78,7 +78,6 @@ static void part(void *data, int64_t number, int thread) {
 
 lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud clouds[2], lsp_tile_fn do_tile,
                           lsp_settle_fn settle, void *data, lsp_met *met) {
-    lsp_status status = LSP_OK;
     walk w = {
         .ctx = ctx, .job = job, .do_tile = do_tile, .settle = settle, .data = data, .bytes = lsp_type_bytes(job->type)};
     w.kernels = lsp_pair_kernels_of(ctx, job->type);
@@ -95,6 +94,5 @@ lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud cloud
     }
     *met = w.met;
     job->info.cells = w.trees[0].leaves;
-done:
-    return status;
+    return LSP_OK;
 }

@@ -77,7 +77,6 @@ static void set_weight(const summing *s, char *weights, int64_t i, double w) {
 
 /* Brings the weights into the order of the candidates, and their sum into the factor. */
 static lsp_status order_weights(lsp_ctx *ctx, summing *s) {
-    lsp_status status = LSP_OK;
     const lsp_cloud *cloud = &s->trees[1].cloud;
     const void *from = s->work->weights;
     double total = 0;
@@ -95,13 +94,11 @@ static lsp_status order_weights(lsp_ctx *ctx, summing *s) {
     LSP_REQUIRE(total > 0 || cloud->n == 0, LSP_ERR_ARGUMENT, LSP_PAIR_NO_WEIGHT, (long long)cloud->n);
     s->weights = weights;
     s->factor *= (double)cloud->n / total;
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool all = job->info.method == LSP_PAIR_ALL;
     summing s = {.ctx = ctx, .job = job, .work = work, .factor = work->factor};
     lsp_cloud clouds[2];
@@ -122,7 +119,5 @@ lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_den
     }
     job->info.tested = s.tested;
     job->info.cells = all ? 0 : s.trees[1].leaves;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

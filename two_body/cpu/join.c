@@ -186,7 +186,6 @@ static void find_most(void *data, int64_t begin, int64_t end) {
 
 /* A desk for each thread. */
 static lsp_status make_desks(lsp_ctx *ctx, joining *j, bool grid) {
-    lsp_status status = LSP_OK;
     const int64_t room = j->most + LSP_PAIR_PAD;
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, lsp_pair_threads(ctx), &j->desks));
     for (int t = 0; t < lsp_pair_threads(ctx); t++) {
@@ -207,14 +206,12 @@ static lsp_status make_desks(lsp_ctx *ctx, joining *j, bool grid) {
     for (int64_t i = 0; i < j->most && !grid; i++) {
         j->desks[0].id[i] = (int32_t)i;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *options,
                                lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool grid = job->info.method == LSP_PAIR_GRID;
     const int threads = lsp_pair_threads(ctx);
     const int64_t rows = job->sets[0].n, cols = job->sets[1].n;
@@ -239,8 +236,5 @@ lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, co
     LSP_TRY(lsp_csr_create_rows(ctx, rows, cols, j.rowptr, &types, C));
     j.C = C;
     job->info.tested = j.tested;
-    LSP_TRY(lsp_try_parts(ctx, parts, threads, grid ? grid_part : all_part, &j));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_try_parts(ctx, parts, threads, grid ? grid_part : all_part, &j);
 }

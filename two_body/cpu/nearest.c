@@ -171,7 +171,6 @@ static void do_group(void *data, int64_t part, int thread) {
 }
 
 static lsp_status make_desks(lsp_ctx *ctx, seeking *s) {
-    lsp_status status = LSP_OK;
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, lsp_pair_threads(ctx), &s->desks));
     for (int t = 0; t < lsp_pair_threads(ctx); t++) {
         desk *d = &s->desks[t];
@@ -182,13 +181,11 @@ static lsp_status make_desks(lsp_ctx *ctx, seeking *s) {
         LSP_TRY(LSP_SCRATCH(ctx, s->k + LSP_WORD_PAD, &d->words));
         LSP_TRY(LSP_SCRATCH(ctx, s->k + LSP_WORD_PAD, &d->spare));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t rows = job->sets[0].n, cols = job->sets[1].n;
     const bool pattern = options->values == LSP_JOIN_PATTERN, all = job->info.method == LSP_PAIR_ALL;
     seeking s = {.job = job, .plain = job->metric, .options = options, .k = k, .C = C};
@@ -219,7 +216,5 @@ lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp
         job->info.tested += s.desks[t].tested;
     }
     job->info.cells = all ? 0 : s.trees[1].leaves;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

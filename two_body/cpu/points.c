@@ -30,7 +30,6 @@ static int64_t find_extent(const lsp_points *p, int k, double *low, double *high
 }
 
 lsp_status lsp_pair_inspect_cpu(lsp_ctx *ctx, lsp_pair_job *job) {
-    lsp_status status = LSP_OK;
     for (int k = 0; k < job->metric.dimensions; k++) {
         job->low[k] = INFINITY, job->high[k] = -INFINITY;
         for (int s = 0; s < (job->self ? 1 : 2); s++) {
@@ -42,8 +41,7 @@ lsp_status lsp_pair_inspect_cpu(lsp_ctx *ctx, lsp_pair_job *job) {
             job->low[k] = job->high[k] = 0;
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- places ---- */
@@ -105,18 +103,15 @@ static void load_share(void *data, int64_t begin, int64_t end) {
 
 /* Arrays of places with a pad that may be read. */
 static lsp_status make_places(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud *cloud) {
-    lsp_status status = LSP_OK;
     const size_t bytes = lsp_type_bytes(job->type);
     for (int k = 0; k < job->metric.dimensions; k++) {
         LSP_TRY(lsp_scratch_bytes(ctx, cloud->n + LSP_PAIR_PAD, bytes, false, &cloud->place[k]));
         memset((char *)cloud->place[k] + (size_t)cloud->n * bytes, 0, LSP_PAIR_PAD * bytes);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cloud_reorder(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, lsp_cloud *ordered) {
-    lsp_status status = LSP_OK;
     LSP_TRY(make_places(ctx, job, ordered));
     for (int k = 0; k < job->metric.dimensions; k++) {
         for (int64_t i = 0; i < ordered->n && job->type == LSP_F32; i++) {
@@ -126,14 +121,12 @@ lsp_status lsp_cloud_reorder(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cl
             ((double *)ordered->place[k])[i] = ((const double *)loaded->place[k])[ordered->id[i]];
         }
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Sorts by cell: the starts of the cells by counting, then each point to its place. */
 static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, const int32_t *cell, const lsp_cloud *loaded,
                                lsp_cloud *cloud) {
-    lsp_status status = LSP_OK;
     const int64_t n = cloud->n, cells = job->grid.total;
     LSP_TRY(LSP_SCRATCH(ctx, n + LSP_PAIR_PAD, &cloud->id));
     memset(cloud->id + n, 0, LSP_PAIR_PAD * sizeof *cloud->id);
@@ -149,13 +142,10 @@ static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, const int3
         const int32_t to = next[cell[i]]++;
         cloud->id[to] = (int32_t)i;
     }
-    LSP_TRY(lsp_cloud_reorder(ctx, job, loaded, cloud));
-done:
-    return status;
+    return lsp_cloud_reorder(ctx, job, loaded, cloud);
 }
 
 static lsp_status load(lsp_ctx *ctx, const lsp_pair_job *job, int set, lsp_cloud *cloud) {
-    lsp_status status = LSP_OK;
     const bool grid = job->info.method == LSP_PAIR_GRID;
     lsp_cloud loaded = {.n = job->sets[set].n};
     loading l = {job, &job->sets[set], &loaded, NULL};
@@ -168,19 +158,16 @@ static lsp_status load(lsp_ctx *ctx, const lsp_pair_job *job, int set, lsp_cloud
     if (grid) {
         LSP_TRY(sort_by_cell(ctx, job, l.cell, &loaded, cloud));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_clouds_load(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud clouds[2]) {
-    lsp_status status = LSP_OK;
     LSP_TRY(load(ctx, job, 0, &clouds[0]));
     clouds[1] = clouds[0];
     if (!job->self) {
         LSP_TRY(load(ctx, job, 1, &clouds[1]));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- cells ---- */

@@ -37,8 +37,7 @@ static bool settle_count(void *data, int thread, int64_t pairs, bool twice, doub
 }
 
 static lsp_status count(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     counting c = {job, lsp_pair_kernels_of(ctx, job->type), limits, radii, NULL};
     int64_t selves; /* they met themselves, at distance 0 */
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, lsp_pair_threads(ctx) * 2 * radii, &c.sums));
@@ -51,9 +50,7 @@ static lsp_status count(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, i
         }
         counts[k] = once + (twice - (uint64_t)selves) / 2;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- histogram ---- */
@@ -103,8 +100,7 @@ static bool settle_bin(void *data, int thread, int64_t pairs, bool twice, double
 }
 
 static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t tables = lsp_pair_threads(ctx) * 2;
     int64_t selves;
     binning b = {.job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .scale = scale, .bins = bins};
@@ -126,9 +122,7 @@ static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64
         }
         counts[i] = once + (twice - (i == 0 ? (uint64_t)selves : 0)) / 2;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* Costs tuned 2026-11-26, AMD EPYC with AVX-512 (docs/measurements/two_body.md). Vectors of candidates are seldom full.

@@ -161,9 +161,8 @@ static void grid_of_part(void *data, int64_t part, int thread) {
 
 lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, lsp_settle_fn settle, void *data,
                          int64_t *selves) {
-    lsp_status status = LSP_OK;
     const int threads = lsp_pair_threads(ctx);
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     walk w = {.ctx = ctx, .job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .do_tile = do_one, .data = data};
     w.bytes = lsp_type_bytes(job->type);
     LSP_TRY(lsp_clouds_load(ctx, job, w.clouds));
@@ -180,7 +179,5 @@ lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, ls
     }
     job->info.tested = w.met.tested;
     *selves = w.met.selves;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

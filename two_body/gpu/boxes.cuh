@@ -47,7 +47,6 @@ typedef struct pair_boxes {
 
 static inline lsp_status make_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds *loaded, int side, u64 *cursor,
                                     pair_boxes *boxes) {
-    lsp_status status = LSP_OK;
     pair_groups a, b;
     LSP_TRY(lsp_pair_groups_cuda(ctx, job, &loaded->a, side, &a));
     b = a;
@@ -56,8 +55,7 @@ static inline lsp_status make_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_
     boxes->clouds.a = a.cloud, boxes->clouds.b = b.cloud;
     boxes->tiles = tiles_of(&boxes->clouds, side);
     job->info.cells = b.count;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Walks over pairs of groups of R * WARP points, 32 at a time for each warp, until it has met `most` pairs of points.

@@ -126,13 +126,10 @@ static lsp_status start_near(lsp_ctx *ctx, const pair_walk *walk, double limit, 
 
 template <typename S>
 static lsp_status start_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds *clouds, double limit, u64 *count) {
-    lsp_status status = LSP_OK;
     pair_boxes boxes;
     LSP_TRY(make_boxes(ctx, job, clouds, counting<S>::ROWS * WARP, count + 1, &boxes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_count_boxes<S>, lsp_cuda_get_chip(ctx)->sms * COUNT_SM_BLOCKS, COUNT_NT, 0, boxes,
-                       (typename S::number)limit, count));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_count_boxes<S>, lsp_cuda_get_chip(ctx)->sms * COUNT_SM_BLOCKS, COUNT_NT, 0, boxes,
+                      (typename S::number)limit, count);
 }
 
 #define START_ALL(space, ...) start_all<LSP_BARE space>(__VA_ARGS__)
@@ -141,8 +138,7 @@ done:
 
 extern "C" lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii,
                                           uint64_t *counts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool grid = job->info.method == LSP_PAIR_GRID, boxes = job->info.method == LSP_PAIR_BOXES;
     pair_walk walk = {job->metric, job->grid, {}, job->self};
     u64 *there, here[3]; /* within; the cursor of boxes; distances computed */
@@ -159,7 +155,5 @@ extern "C" lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
     LSP_TRY(lsp_cuda_read(ctx, here, there, sizeof here));
     counts[0] = here[0];
     job->info.tested = grid || boxes ? (int64_t)here[2] : lsp_pair_total(job) / job->parts;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

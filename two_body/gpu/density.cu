@@ -48,7 +48,6 @@ static int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
 template <typename number>
 static lsp_status load_weights(lsp_ctx *ctx, const lsp_pair_job *job, const void *from, const void **weights,
                                double *factor) {
-    lsp_status status = LSP_OK;
     const int64_t n = job->sets[1].n;
     weight_facts *there, here;
     void *to;
@@ -70,8 +69,7 @@ static lsp_status load_weights(lsp_ctx *ctx, const lsp_pair_job *job, const void
         LSP_REQUIRE(here.total > 0, LSP_ERR_ARGUMENT, LSP_PAIR_NO_WEIGHT, (long long)n);
         *factor *= (double)n / here.total;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- places ---- */
@@ -83,7 +81,6 @@ static __global__ void __launch_bounds__(POINTS_NT)
 }
 
 static lsp_status scale_places(lsp_ctx *ctx, const lsp_pair_job *job, double factor, pair_cloud *cloud) {
-    lsp_status status = LSP_OK;
     for (int k = 0; k < job->metric.dimensions; k++) {
         void *to;
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, cloud->n, sizeof(float), &to));
@@ -91,8 +88,7 @@ static lsp_status scale_places(lsp_ctx *ctx, const lsp_pair_job *job, double fac
                            (float *)to, cloud->n, job->low[k] / 2 + job->high[k] / 2, factor));
         cloud->place[k] = to;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* May coordinates be scaled so that d2 is the exponent? They are rounded then: no exponent may move by more than 1e-5
@@ -157,7 +153,6 @@ static lsp_status make_buffer(lsp_ctx *ctx, density_setup *s, int64_t steps, siz
 template <typename S, density_term TERM, bool BOTH>
 static lsp_status sum_up(lsp_ctx *ctx, density_setup *s, int nt, double *sums, u64 *tested) {
     typedef typename S::number number;
-    lsp_status status = LSP_OK;
     const int64_t steps = BOTH ? s->rows / 2 + 1 : s->cols, n = s->a.cloud.n;
     LSP_TRY(make_buffer(ctx, s, steps, sizeof(number), BOTH));
     for (s->first = 0; s->first < steps; s->first += s->steps) {
@@ -166,8 +161,7 @@ static lsp_status sum_up(lsp_ctx *ctx, density_setup *s, int nt, double *sums, u
         LSP_TRY(LSP_LAUNCH(ctx, kernel_add<number>, lsp_blocks_for(ctx, n, POINTS_NT, POINTS_SM_BLOCKS), POINTS_NT, 0,
                            *s, (int64_t)(nt * density_rows<S>::count), sums));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename S, density_term TERM>
@@ -185,7 +179,6 @@ template <typename S>
 static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_density_work *work, density_setup *s,
                         const pair_clouds *clouds, double *sums, u64 *tested) {
     typedef typename S::number number;
-    lsp_status status = LSP_OK;
     constexpr int R = density_rows<S>::count;
     const bool all = job->info.method == LSP_PAIR_ALL, scaled = may_scale(job, work);
     const int nt = pair_threads(ctx, clouds, R, DENSITY_NT);
@@ -214,15 +207,13 @@ static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_density
     }
     return work->gaussian ? sum_terms<S, TERM_GAUSSIAN>(ctx, job->self, s, nt, sums, tested)
                           : sum_terms<S, TERM_EPANECHNIKOV>(ctx, job->self, s, nt, sums, tested);
-done:
-    return status;
 }
 #define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
 
 extern "C" lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work,
                                               void *density) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx), bytes = lsp_type_bytes(job->type);
+    LSP_SCRATCH_SCOPE(ctx);
+    const size_t bytes = lsp_type_bytes(job->type);
     const int64_t n = job->sets[0].n;
     density_setup s = {};
     pair_clouds clouds;
@@ -250,7 +241,5 @@ extern "C" lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, c
     LSP_TRY(n > 0 ? lsp_cuda_copy(ctx, density, job->where, out, LSP_CUDA, n * (int64_t)bytes) : LSP_OK);
     job->info.tested = (int64_t)tested;
     job->info.cells = job->info.method == LSP_PAIR_ALL ? 0 : s.b.count;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

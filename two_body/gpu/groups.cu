@@ -137,8 +137,7 @@ static int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
 
 /* Sorts every part across its longest side. */
 static lsp_status cut(lsp_ctx *ctx, const cutting *c, uint32_t *id) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     extent *extents;
     uint32_t *keys;
     int64_t *offsets;
@@ -154,15 +153,11 @@ static lsp_status cut(lsp_ctx *ctx, const cutting *c, uint32_t *id) {
     sort.max_length = lsp_ceil_div(c->groups, c->parts) * c->size;
     sort.key_type = LSP_U32, sort.keys = keys, sort.keys_out = keys, sort.end_bit = KEY_BITS;
     sort.value_bytes = sizeof *id, sort.values = id, sort.values_out = id;
-    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_segsort(ctx, &sort, NULL);
 }
 
 extern "C" lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud *loaded,
                                            int64_t size, pair_groups *groups) {
-    lsp_status status = LSP_OK;
     const size_t bytes = lsp_type_bytes(job->type);
     cutting c = {loaded->n, size, lsp_ceil_div(loaded->n, size), 1, job->metric.dimensions, {}, job->metric,
                  job->type, NULL};
@@ -176,7 +171,7 @@ extern "C" lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job
     *groups = {*loaded, c.groups, boxes, wide};
     groups->cloud.id = (const int32_t *)id;
     if (c.n == 0) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_first_ids, blocks_for(ctx, c.n), POINTS_NT, 0, id, c.n));
     for (int round = 0; round < c.dimensions && c.parts < c.groups; round++) {
@@ -193,6 +188,5 @@ extern "C" lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job
         LSP_TRY(lsp_cuda_gather(ctx, to, loaded->place[k], bytes, id, c.n));
         groups->cloud.place[k] = to;
     }
-done:
-    return status;
+    return LSP_OK;
 }

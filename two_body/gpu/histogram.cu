@@ -262,8 +262,7 @@ static lsp_status start(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, 
 
 extern "C" lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins,
                                               uint64_t *counts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool grid = job->info.method == LSP_PAIR_GRID;
     pair_walk walk = {job->metric, job->grid, {}, job->self};
     u64 *sums, tested;
@@ -276,7 +275,5 @@ extern "C" lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, d
     LSP_TRY(lsp_cuda_read(ctx, &tested, sums + bins + 2, sizeof tested));
     LSP_TRY(lsp_cuda_copy(ctx, counts, LSP_HOST, sums, LSP_CUDA, bins * (int64_t)sizeof *sums));
     job->info.tested = job->info.method != LSP_PAIR_ALL ? (int64_t)tested : lsp_pair_total(job) / job->parts;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

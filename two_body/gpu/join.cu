@@ -46,7 +46,6 @@ static lsp_status sort_rows(lsp_ctx *ctx, const lsp_csr *C, int64_t longest) {
 
 /* Begins the rows by their counted lengths and makes the matrix; *longest: the longest row. */
 static lsp_status begin_rows(lsp_ctx *ctx, const lsp_pair_job *job, join_setup *setup, int64_t *longest, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     const bool pattern = setup->values == LSP_JOIN_PATTERN;
     const int64_t rows = job->sets[0].n;
     int64_t nnz;
@@ -59,12 +58,10 @@ static lsp_status begin_rows(lsp_ctx *ctx, const lsp_pair_job *job, join_setup *
     LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, lsp_blocks_for(ctx, rows + 1, NEAR_NT * 4, 8), NEAR_NT, 0, setup->starts,
                        C->rowptr, C->rowptr_type == LSP_I64, rows + 1));
     setup->col = (int32_t *)C->col, setup->val = C->val;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status by_cells(lsp_ctx *ctx, lsp_pair_job *job, join_setup *setup, u64 *tested, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     const lsp_pair_grid one = {{1, 1, 1}, {0, 0, 0}, 1};
     lsp_pair_job cells = *job; /* with a grid in any case */
     pair_walk walk = {job->metric, job->info.method == LSP_PAIR_GRID ? job->grid : one, {}, false};
@@ -77,8 +74,7 @@ static lsp_status by_cells(lsp_ctx *ctx, lsp_pair_job *job, join_setup *setup, u
     LSP_TRY(walk.grid.total > 1 ? sort_rows(ctx, C, longest) : LSP_OK);
     LSP_TRY(lsp_cuda_read(ctx, &here, tested, sizeof here));
     job->info.tested = here;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- by all pairs ---- */
@@ -96,17 +92,18 @@ static lsp_status list_hits(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cl
     double expected = -1; /* hits: first of some tiles, then of all, if the list was too short */
     u64 here[2] = {0, 0};
     *list = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *list->cursor, (void **)&list->cursor));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *list->cursor, (void **)&list->cursor));
     while (blocks > 0) {
         const u64 stride = expected < 0 ? lsp_max(tiles.total / (2 * (u64)blocks), (u64)1) : 1;
         const size_t pages_mark = lsp_scratch_mark(ctx);
         list->pages = expected < 0 ? 0 : (int64_t)(expected / PAGE) + blocks * (nt / WARP) + 1;
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, list->pages * PAGE, sizeof *list->row, (void **)&list->row));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, list->pages * PAGE, sizeof *list->col, (void **)&list->col));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, list->pages * PAGE, sizeof(typename S::number), &list->d2));
-        LSP_TRY(lsp_cuda_clear(ctx, list->cursor, sizeof here));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_pages<S>, blocks, nt, 0, job->metric, *clouds, tiles, stride, limit, *list));
-        LSP_TRY(lsp_cuda_read(ctx, here, list->cursor, sizeof here));
+        LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, list->pages * PAGE, sizeof *list->row, (void **)&list->row));
+        LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, list->pages * PAGE, sizeof *list->col, (void **)&list->col));
+        LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, list->pages * PAGE, sizeof(typename S::number), &list->d2));
+        LSP_TRY_DONE(lsp_cuda_clear(ctx, list->cursor, sizeof here));
+        LSP_TRY_DONE(
+            LSP_LAUNCH(ctx, kernel_pages<S>, blocks, nt, 0, job->metric, *clouds, tiles, stride, limit, *list));
+        LSP_TRY_DONE(lsp_cuda_read(ctx, here, list->cursor, sizeof here));
         if (expected >= 0 && (int64_t)here[0] <= list->pages) {
             list->pages = (int64_t)here[0];
             break;
@@ -138,15 +135,15 @@ static lsp_status by_pages(lsp_ctx *ctx, lsp_pair_job *job, join_setup *setup, l
     pair_clouds clouds;
     page_list list;
     int64_t longest;
-    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
-    LSP_TRY(LSP_WITH_SPACE(job, LIST_HITS, ctx, job, &clouds, setup->limit, &list));
-    LSP_TRY(lsp_cuda_clear(ctx, setup->starts, (rows + 1) * (int64_t)sizeof *setup->starts));
-    LSP_TRY(do_rows<false>(ctx, job, &list, setup));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, lsp_blocks_for(ctx, rows, NEAR_NT * 4, 8), NEAR_NT, 0, setup->starts + 1,
-                       rows, setup->longest));
-    LSP_TRY(begin_rows(ctx, job, setup, &longest, C));
-    LSP_TRY(do_rows<true>(ctx, job, &list, setup));
-    LSP_TRY(sort_rows(ctx, C, longest));
+    LSP_TRY_DONE(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
+    LSP_TRY_DONE(LSP_WITH_SPACE(job, LIST_HITS, ctx, job, &clouds, setup->limit, &list));
+    LSP_TRY_DONE(lsp_cuda_clear(ctx, setup->starts, (rows + 1) * (int64_t)sizeof *setup->starts));
+    LSP_TRY_DONE(do_rows<false>(ctx, job, &list, setup));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_longest, lsp_blocks_for(ctx, rows, NEAR_NT * 4, 8), NEAR_NT, 0,
+                            setup->starts + 1, rows, setup->longest));
+    LSP_TRY_DONE(begin_rows(ctx, job, setup, &longest, C));
+    LSP_TRY_DONE(do_rows<true>(ctx, job, &list, setup));
+    LSP_TRY_DONE(sort_rows(ctx, C, longest));
     job->info.tested = lsp_pair_total(job);
 done:
     if (status != LSP_OK) {
@@ -175,21 +172,22 @@ extern "C" lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, doub
                         NULL,
                         NULL};
     lsp_csr made = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *setup.longest, (void **)&setup.longest)); /* distances computed */
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->sets[0].n + 1, sizeof *setup.starts, (void **)&setup.starts));
-    LSP_TRY(lsp_cuda_clear(ctx, setup.longest, 2 * sizeof *setup.longest));
+    LSP_TRY_DONE(
+        lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *setup.longest, (void **)&setup.longest)); /* distances computed */
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, job->sets[0].n + 1, sizeof *setup.starts, (void **)&setup.starts));
+    LSP_TRY_DONE(lsp_cuda_clear(ctx, setup.longest, 2 * sizeof *setup.longest));
     status = pages ? by_pages(ctx, job, &setup, &made) : LSP_OK;
     if (!pages || status == LSP_ERR_MEMORY) {
-        LSP_TRY(lsp_cuda_clear(ctx, setup.longest, 2 * sizeof *setup.longest));
-        LSP_TRY(lsp_cuda_clear(ctx, setup.starts, (int64_t)sizeof *setup.starts));
-        LSP_TRY(by_cells(ctx, job, &setup, setup.longest + 1, &made));
+        LSP_TRY_DONE(lsp_cuda_clear(ctx, setup.longest, 2 * sizeof *setup.longest));
+        LSP_TRY_DONE(lsp_cuda_clear(ctx, setup.starts, (int64_t)sizeof *setup.starts));
+        LSP_TRY_DONE(by_cells(ctx, job, &setup, setup.longest + 1, &made));
     }
-    LSP_TRY(status);
+    LSP_TRY_DONE(status);
     if (job->where == LSP_HOST) {
         lsp_csr_types types = lsp_types_of(&made);
         lsp_csr copy;
         types.place = LSP_PLACE_HOST;
-        LSP_TRY(lsp_csr_copy(ctx, &made, &types, &copy));
+        LSP_TRY_DONE(lsp_csr_copy(ctx, &made, &types, &copy));
         (void)lsp_csr_free(ctx, &made);
         made = copy;
     }

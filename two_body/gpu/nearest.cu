@@ -287,7 +287,6 @@ template <typename S>
 static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const pair_clouds *clouds, nearest_setup *s,
                         const lsp_join_options *options, lsp_csr *C, u64 *tested) {
     typedef typename S::number number;
-    lsp_status status = LSP_OK;
     const int64_t rows = clouds->a.n;
     LSP_TRY(lsp_pair_groups_cuda(ctx, job, &clouds->a, seeking<S>::SIDE, &s->a));
     s->b = s->a;
@@ -297,11 +296,9 @@ static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const pair_clouds
     if (s->k > 0 && rows > 0) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_nearest<S>, lsp_ceil_div(s->a.count, NEAREST_WARPS), NEAREST_NT, 0, *s, tested));
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_nearest_rows<number>, lsp_blocks_for(ctx, rows + 1, NEAREST_NT, 16), NEAREST_NT, 0,
-                       *s, options->values, job->metric.unit, C->rowptr, C->rowptr_type == LSP_I64, (int32_t *)C->col,
-                       (number *)C->val));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_nearest_rows<number>, lsp_blocks_for(ctx, rows + 1, NEAREST_NT, 16), NEAREST_NT, 0,
+                      *s, options->values, job->metric.unit, C->rowptr, C->rowptr_type == LSP_I64, (int32_t *)C->col,
+                      (number *)C->val);
 }
 #define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
 
@@ -337,20 +334,20 @@ extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t 
     u64 *there, tested;
     types.col_type = LSP_I32, types.val_type = pattern ? LSP_NONE : job->type, types.drop_values = pattern;
     types.place = LSP_PLACE_CUDA;
-    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
-    LSP_TRY(lsp_csr_create(ctx, job->sets[0].n, job->sets[1].n, job->sets[0].n * k, &types, &made));
-    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &clouds, &s, options, &made, there));
-    LSP_TRY(sort_columns(ctx, &made, k));
-    LSP_TRY(lsp_cuda_read(ctx, &tested, there, sizeof tested));
+    LSP_TRY_DONE(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY_DONE(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY_DONE(lsp_csr_create(ctx, job->sets[0].n, job->sets[1].n, job->sets[0].n * k, &types, &made));
+    LSP_TRY_DONE(LSP_WITH_SPACE(job, START, ctx, job, &clouds, &s, options, &made, there));
+    LSP_TRY_DONE(sort_columns(ctx, &made, k));
+    LSP_TRY_DONE(lsp_cuda_read(ctx, &tested, there, sizeof tested));
     job->info.tested = (int64_t)tested;
     job->info.cells = all ? 0 : s.b.count;
     if (job->where == LSP_HOST) {
         lsp_csr copy;
         types = lsp_types_of(&made);
         types.place = LSP_PLACE_HOST;
-        LSP_TRY(lsp_csr_copy(ctx, &made, &types, &copy));
+        LSP_TRY_DONE(lsp_csr_copy(ctx, &made, &types, &copy));
         (void)lsp_csr_free(ctx, &made);
         made = copy;
     }

@@ -25,8 +25,8 @@ static void pack_share(void *data, int64_t begin, int64_t end) {
 }
 
 extern "C" lsp_status lsp_pair_bring_cuda(lsp_ctx *ctx, const lsp_points *from, const lsp_points *to) {
-    lsp_status status = LSP_OK;
-    const size_t bytes = lsp_type_bytes(from->type), mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
+    const size_t bytes = lsp_type_bytes(from->type);
     void *packed = NULL;
     if (from->stride > 1) {
         LSP_TRY(lsp_scratch_bytes(ctx, from->n, bytes, false, &packed));
@@ -39,9 +39,7 @@ extern "C" lsp_status lsp_pair_bring_cuda(lsp_ctx *ctx, const lsp_points *from, 
         LSP_TRY(lsp_cuda_copy_beside(ctx, (void *)to->at[k], packed != NULL ? packed : from->at[k],
                                      from->n * (int64_t)bytes));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* All bytes of points by rows, with room for one more coordinate at most, from *first on. 0: they lie otherwise. */
@@ -62,7 +60,6 @@ static int64_t bytes_of_rows(const lsp_points *p, const char **first) {
 
 /* Points of the host become points on the GPU: rows as they lie, others without gaps. */
 static lsp_status bring(lsp_ctx *ctx, lsp_points *points) {
-    lsp_status status = LSP_OK;
     const char *first;
     const int64_t rows = bytes_of_rows(points, &first);
     lsp_points there = *points;
@@ -78,27 +75,22 @@ static lsp_status bring(lsp_ctx *ctx, lsp_points *points) {
     LSP_TRY(lsp_cuda_wait(ctx)); /* for the memory: it belongs to the stream */
     LSP_TRY(rows > 0 ? lsp_cuda_copy_beside(ctx, to, first, rows) : lsp_pair_bring_cuda(ctx, points, &there));
     *points = there;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- inspection ---- */
 
 static lsp_status refuse(lsp_ctx *ctx, const lsp_points *p, int k, int64_t i, const char *name) {
-    lsp_status status = LSP_OK;
     const size_t bytes = lsp_type_bytes(p->type);
     double x = 0;
     float narrow;
     LSP_TRY(lsp_cuda_read(ctx, p->type == LSP_F32 ? (void *)&narrow : (void *)&x,
                           (const char *)p->at[k] + (size_t)(i * p->stride) * bytes, (int64_t)bytes));
-    status = lsp_fail(ctx, LSP_ERR_ARGUMENT, LSP_PAIR_NOT_FINITE, k, (long long)i, name,
-                      p->type == LSP_F32 ? (double)narrow : x);
-done:
-    return status;
+    return lsp_fail(ctx, LSP_ERR_ARGUMENT, LSP_PAIR_NOT_FINITE, k, (long long)i, name,
+                    p->type == LSP_F32 ? (double)narrow : x);
 }
 
 extern "C" lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job) {
-    lsp_status status = LSP_OK;
     const int sets = job->self ? 1 : 2;
     points_facts *there, here = {};
     for (int s = 0; s < sets && job->sets[s].where == LSP_HOST; s++) {
@@ -121,15 +113,13 @@ extern "C" lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job) {
         job->low[k] = any ? from_order(~here.low[k]) : 0;
         job->high[k] = any ? from_order(here.high[k]) : 0;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- places ---- */
 
 /* Sorts by cell: the loaded places go to the order of the sorted cells. */
 static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, uint32_t *cell, pair_cloud *cloud) {
-    lsp_status status = LSP_OK;
     const int64_t n = cloud->n, cells = job->grid.total;
     const size_t bytes = lsp_type_bytes(job->type);
     uint32_t *sorted, *id;
@@ -150,12 +140,10 @@ static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, uint32_t *
         cloud->place[k] = to;
     }
     cloud->cell = sorted, cloud->id = (const int32_t *)id, cloud->start = start;
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status load(lsp_ctx *ctx, const lsp_pair_job *job, int set, bool grid, pair_cloud *cloud) {
-    lsp_status status = LSP_OK;
     const size_t bytes = lsp_type_bytes(job->type);
     const int64_t n = job->sets[set].n;
     places to = {};
@@ -182,16 +170,12 @@ static lsp_status load(lsp_ctx *ctx, const lsp_pair_job *job, int set, bool grid
     if (grid) {
         LSP_TRY(sort_by_cell(ctx, job, to.cell, cloud));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_pair_clouds_cuda(lsp_ctx *ctx, const lsp_pair_job *job, bool grid, pair_clouds *clouds) {
-    lsp_status status = LSP_OK;
     clouds->self = job->self, clouds->part = (int)job->part, clouds->parts = (int)job->parts;
     LSP_TRY(load(ctx, job, 0, grid, &clouds->a));
     clouds->b = clouds->a;
-    LSP_TRY(job->self ? LSP_OK : load(ctx, job, 1, grid, &clouds->b));
-done:
-    return status;
+    return job->self ? LSP_OK : load(ctx, job, 1, grid, &clouds->b);
 }

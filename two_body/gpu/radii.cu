@@ -149,7 +149,6 @@ static bool find_cells(lsp_type type, const double *limits, int64_t n, edge_cell
 /* Counts within the sorted limits 0..n-1, which fit `cells`; a pass over all pairs. */
 static lsp_status count_cells(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, const edge_cells *cells,
                               const double *limits, int64_t n, u64 *there, uint64_t *counts) {
-    lsp_status status = LSP_OK;
     const bool narrow = job->type == LSP_F32;
     const int64_t items = 2 * cells->cells;
     double edges[MOST_CELLS];
@@ -176,8 +175,7 @@ static lsp_status count_cells(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *
         }
         counts[i] = sum + here[2 * own];
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static int compare(const void *a, const void *b) {
@@ -187,8 +185,7 @@ static int compare(const void *a, const void *b) {
 
 extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii,
                                           uint64_t *counts) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool grid = job->info.method == LSP_PAIR_GRID;
     pair_walk walk = {job->metric, job->grid, {}, job->self};
     double *sorted;
@@ -219,7 +216,5 @@ extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
         counts[k] = found[LSP_FIRST((int64_t)0, n - 1, i, sorted[i] >= limits[k])];
     }
     job->info.tested = job->info.method != LSP_PAIR_ALL ? (int64_t)tested : lsp_pair_total(job) / job->parts;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

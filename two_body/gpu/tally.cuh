@@ -124,7 +124,6 @@ static __global__ void __launch_bounds__(BOXES_NT, 2)
 template <typename S, typename BINS>
 static lsp_status tally_all(lsp_ctx *ctx, const pair_walk *walk, int64_t table, int most,
                             const typename BINS::setup &setup, u64 *sums) {
-    lsp_status status = LSP_OK;
     const int64_t room = lsp_cuda_get_chip(ctx)->shared_sm_bytes, sms = lsp_cuda_get_chip(ctx)->sms;
     const int64_t beside = S::DIM * CHUNK * (int64_t)sizeof(typename S::place) + 1024;
     const int nt = pair_threads(ctx, &walk->clouds, tally_rows<S>::count, most);
@@ -132,40 +131,32 @@ static lsp_status tally_all(lsp_ctx *ctx, const pair_walk *walk, int64_t table, 
     const int64_t fit = lsp_max(lsp_min(room / (table + beside), TALLY_NT / nt), 1);
     const int64_t blocks = lsp_min((int64_t)lsp_min((int64_t)tiles.total, INT32_MAX), sms * fit);
     LSP_TRY(lsp_allow_shared(ctx, kernel_tally<S, BINS>, (size_t)table));
-    LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally<S, BINS>), blocks, nt, (size_t)table, walk->metric, walk->clouds,
-                                    tiles, setup, sums)
-                       : LSP_OK);
-done:
-    return status;
+    return blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally<S, BINS>), blocks, nt, (size_t)table, walk->metric, walk->clouds,
+                                   tiles, setup, sums)
+                      : LSP_OK;
 }
 
 template <typename S, typename BINS>
 static lsp_status tally_near(lsp_ctx *ctx, const pair_walk *walk, int64_t table, const typename BINS::setup &setup,
                              u64 *sums, u64 *tested) {
-    lsp_status status = LSP_OK;
     const int64_t room = lsp_cuda_get_chip(ctx)->shared_sm_bytes, sms = lsp_cuda_get_chip(ctx)->sms;
     const int64_t blocks =
         lsp_min(near_blocks(walk, near_points<S>::count), sms * lsp_max(lsp_min(room / (table + 1024), 8), 1));
     LSP_TRY(lsp_allow_shared(ctx, kernel_tally_near<S, BINS>, (size_t)table));
-    LSP_TRY(blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally_near<S, BINS>), blocks, NEAR_NT, (size_t)table, *walk, setup,
-                                    sums, tested)
-                       : LSP_OK);
-done:
-    return status;
+    return blocks > 0 ? LSP_LAUNCH(ctx, (kernel_tally_near<S, BINS>), blocks, NEAR_NT, (size_t)table, *walk, setup,
+                                   sums, tested)
+                      : LSP_OK;
 }
 
 /* cursor: 0; behind it the distances computed. */
 template <typename S, typename BINS>
 static lsp_status tally_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, int64_t table,
                               const typename BINS::setup &setup, u64 *sums, u64 *cursor) {
-    lsp_status status = LSP_OK;
     pair_boxes boxes;
     LSP_TRY(make_boxes(ctx, job, &walk->clouds, tally_rows<S>::count * WARP, cursor, &boxes));
     LSP_TRY(lsp_allow_shared(ctx, kernel_tally_boxes<S, BINS>, (size_t)table));
-    LSP_TRY(LSP_LAUNCH(ctx, (kernel_tally_boxes<S, BINS>), 2 * lsp_cuda_get_chip(ctx)->sms, BOXES_NT, (size_t)table,
-                       boxes, setup, sums));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, (kernel_tally_boxes<S, BINS>), 2 * lsp_cuda_get_chip(ctx)->sms, BOXES_NT, (size_t)table,
+                      boxes, setup, sums);
 }
 
 #endif

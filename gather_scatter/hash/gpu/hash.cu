@@ -21,15 +21,12 @@ static lsp_status mix(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed) {
 
 static lsp_status count_distinct(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, int64_t *counts,
                                  int64_t *distinct) {
-    lsp_status status = LSP_OK;
     const int64_t tiles = lsp_hash_tiles(t->n);
     LSP_TRY(
         t->wide_keys
             ? LSP_LAUNCH(ctx, kernel_hash_count<uint64_t>, tiles, HASH_NT, 0, (const uint64_t *)sorted, t->n, counts)
             : LSP_LAUNCH(ctx, kernel_hash_count<uint32_t>, tiles, HASH_NT, 0, (const uint32_t *)sorted, t->n, counts));
-    LSP_TRY(lsp_cuda_scan(ctx, counts, tiles, distinct));
-done:
-    return status;
+    return lsp_cuda_scan(ctx, counts, tiles, distinct);
 }
 
 static lsp_status compact(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts, void *keys,
@@ -101,11 +98,8 @@ static lsp_status start_matches(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_
 
 static lsp_status count(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
                         uint64_t *at) {
-    lsp_status status = LSP_OK;
     LSP_TRY(start_matches(ctx, t, probes, offsets, at));
-    LSP_TRY(lsp_cuda_scan_there(ctx, offsets + 1, probes->n, NULL));
-done:
-    return status;
+    return lsp_cuda_scan_there(ctx, offsets + 1, probes->n, NULL);
 }
 
 static lsp_status fetch(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,

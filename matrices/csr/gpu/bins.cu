@@ -30,13 +30,10 @@ static bool plan_bins(lsp_ctx *ctx, const lsp_csr *A, bin_job *job, uint32_t *ca
 }
 
 template <int VB, int MOVE_NT> static lsp_status start_blocks(lsp_ctx *ctx, const bin_job *job) {
-    lsp_status status = LSP_OK;
     const int each = MOVE_NT / BIN_TILE_NT;
     const size_t bytes = bin_move_bytes(each * job->tile, job->bins, VB);
     LSP_TRY(lsp_allow_shared(ctx, (kernel_bin_move<VB, MOVE_NT>), bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, (kernel_bin_move<VB, MOVE_NT>), lsp_ceil_div(job->tiles, each), MOVE_NT, bytes, *job));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, (kernel_bin_move<VB, MOVE_NT>), lsp_ceil_div(job->tiles, each), MOVE_NT, bytes, *job);
 }
 
 /* Two small blocks of a multiprocessor wait for each other's memory, but one large block writes longer runs. */
@@ -47,16 +44,12 @@ template <int VB> static lsp_status start_move(lsp_ctx *ctx, const bin_job *job,
 
 template <int VB>
 static lsp_status start_write(lsp_ctx *ctx, const bin_job *job, const lsp_csr *B, uint32_t capacity, size_t bytes) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_allow_shared(ctx, kernel_bin_write<VB>, bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bin_write<VB>, job->bins, BIN_SORT_NT, bytes, *job, view(B), capacity));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_bin_write<VB>, job->bins, BIN_SORT_NT, bytes, *job, view(B), capacity);
 }
 
 /* Counts the entries of the bins, and reads what decides whether they will do. */
 static lsp_status count_bins(lsp_ctx *ctx, bin_job *job, bin_facts *facts) {
-    lsp_status status = LSP_OK;
     const int64_t words = 2 * ((int64_t)job->bins + 1);
     const cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *facts, (void **)&job->facts));
@@ -69,14 +62,11 @@ static lsp_status count_bins(lsp_ctx *ctx, bin_job *job, bin_facts *facts) {
     LSP_TRY(
         LSP_LAUNCH(ctx, kernel_bin_count, lsp_blocks_for(ctx, job->A.nnz, BIN_COUNT_TILE, 8), NT, job->bins * 4, *job));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bin_starts, 1, NT, 0, *job));
-    LSP_TRY(lsp_cuda_read(ctx, facts, job->facts, sizeof *facts));
-done:
-    return status;
+    return lsp_cuda_read(ctx, facts, job->facts, sizeof *facts);
 }
 
 lsp_status lsp_csr_into_bins(lsp_ctx *ctx, const char *name, const lsp_csr *A, bin_job *job, uint32_t *capacity,
                              size_t *bytes, bool *done) {
-    lsp_status status = LSP_OK;
     bin_facts facts = {};
     const int value = value_bytes(A);
     *done = false;
@@ -90,7 +80,7 @@ lsp_status lsp_csr_into_bins(lsp_ctx *ctx, const char *name, const lsp_csr *A, b
         LSP_TRY(lsp_csr_check_cuda(ctx, name ? name : "A", A));
     }
     if (facts.faults > 0 || facts.falls > facts.row_falls || facts.fullest > *capacity) {
-        goto done;
+        return LSP_OK;
     }
     *bytes = bin_sort_bytes(*capacity, job->width, value);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *job->col, (void **)&job->col));
@@ -101,19 +91,18 @@ lsp_status lsp_csr_into_bins(lsp_ctx *ctx, const char *name, const lsp_csr *A, b
             : value == 8 ? start_move<8>(ctx, job, &facts)
                          : start_move<16>(ctx, job, &facts));
     *done = true;
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_transpose_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx), bytes = 0;
+    LSP_SCRATCH_SCOPE(ctx);
+    size_t bytes = 0;
     bin_job job;
     uint32_t capacity = 0;
     const int value = value_bytes(A);
     LSP_TRY(lsp_csr_mirror_entries(ctx, name, A, view(B), done));
     if (*done) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_csr_into_bins(ctx, name, A, &job, &capacity, &bytes, done));
     if (*done) {
@@ -122,7 +111,5 @@ extern "C" lsp_status lsp_csr_transpose_cuda(lsp_ctx *ctx, const char *name, con
                 : value == 8 ? start_write<8>(ctx, &job, B, capacity, bytes)
                              : start_write<16>(ctx, &job, B, capacity, bytes));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -74,15 +74,13 @@ static __global__ void __launch_bounds__(NT)
 
 extern "C" lsp_status lsp_csr_check_begin_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t last,
                                                const unsigned **gate) {
-    lsp_status status = LSP_OK;
     check_state *state = NULL;
     const int64_t blocks = lsp_blocks_for(ctx, A->nnz / 4 + A->rows, NT * CHECK_EACH, 8);
     LSP_TRY(scratch_of(ctx, 0, 1, sizeof *state, (void **)&state));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_gate, blocks, NT, 0, view(A), first, last, state, (check_note *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
     *gate = &state->fault;
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the first fault ---- */
@@ -118,15 +116,11 @@ static __global__ void kernel_spot(gpu_csr A, int64_t k, lsp_csr_spot *spot) {
 }
 
 extern "C" lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_csr_spot *there = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_spot, 1, 1, 0, view(A), entry, there));
-    LSP_TRY(lsp_cuda_read(ctx, spot, there, sizeof *spot));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_read(ctx, spot, there, sizeof *spot);
 }
 
 /* The refusal of row pointers. */
@@ -134,7 +128,7 @@ static lsp_status refuse_row(lsp_ctx *ctx, const char *name, const lsp_csr *A, i
     lsp_status status = LSP_OK;
     const int64_t bytes = (int64_t)lsp_type_bytes(A->rowptr_type);
     int64_t words[2] = {};
-    LSP_TRY(lsp_cuda_read(ctx, words, (const char *)A->rowptr + row * bytes, 2 * bytes));
+    LSP_TRY_DONE(lsp_cuda_read(ctx, words, (const char *)A->rowptr + row * bytes, 2 * bytes));
     status =
         lsp_fail(ctx, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name, (long long)row,
                  (long long)lsp_index_at(words, A->rowptr_type, 1), (long long)lsp_index_at(words, A->rowptr_type, 0));
@@ -144,8 +138,7 @@ done:
 
 /* Names the first fault. */
 static lsp_status refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     faults *there = NULL, found;
     LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *there, (void **)&there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_faults, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), there));
@@ -162,32 +155,24 @@ static lsp_status refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
         LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
                     (long long)spot.row, (long long)spot.col, (long long)(A->cols - 1));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_check_end_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, int64_t at[2]) {
-    lsp_status status = LSP_OK;
     check_note note = {};
     LSP_TRY(lsp_cuda_read_note(ctx, &note, sizeof note));
     LSP_TRY(note.fault != 0 ? refuse(ctx, name, A) : LSP_OK);
     if (at) {
         at[0] = note.at[0], at[1] = note.at[1];
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const unsigned *gate;
     LSP_TRY(lsp_csr_check_begin_cuda(ctx, A, 0, 0, &gate));
-    LSP_TRY(lsp_csr_check_end_cuda(ctx, name, A, NULL));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_csr_check_end_cuda(ctx, name, A, NULL);
 }
 
 /* ---- what flags ask for ---- */
@@ -231,8 +216,7 @@ static __global__ void kernel_not_finite(gpu_csr A, ull *first) {
 }
 
 extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     int64_t entry = 0;
     ull *there = NULL, falls = 0;
     lsp_csr_spot spot = {};
@@ -249,9 +233,7 @@ extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A,
         LSP_TRY(lsp_csr_spot_cuda(ctx, A, entry, &spot));
         *row = spot.row;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry) {

@@ -43,18 +43,14 @@ static __global__ void kernel_name_difference(gpu_csr A, gpu_csr B, const patter
 
 extern "C" lsp_status lsp_csr_first_difference_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                                     lsp_csr_spot *spot) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     pattern_faults *found = NULL;
     lsp_csr_spot *there = NULL;
     LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *found, (void **)&found));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_patterns, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), view(B), found));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_name_difference, 1, 1, 0, view(A), view(B), found, there));
-    LSP_TRY(lsp_cuda_read(ctx, spot, there, sizeof *spot));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_read(ctx, spot, there, sizeof *spot);
 }
 
 /* ---- values ---- */
@@ -120,8 +116,7 @@ static __global__ void kernel_distances(gpu_csr A, gpu_csr B, bool aligned, bool
 
 extern "C" lsp_status lsp_csr_distance_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool aligned,
                                             lsp_csr_distance *distance) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t blocks = blocks_for_items(A->nnz);
     distances *there = NULL, found = {0, ~0ull, 0};
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
@@ -135,9 +130,7 @@ extern "C" lsp_status lsp_csr_distance_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
     memcpy(&distance->max_rel, &found.most, sizeof distance->max_rel);
     distance->entry = found.most != 0 ? (int64_t)found.first : -1;
     distance->same_bits = found.differ == 0;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- symmetry ---- */
@@ -170,8 +163,7 @@ static __global__ void kernel_symmetry(gpu_csr A, gpu_csr T, unsigned *lost) {
 }
 
 extern "C" lsp_status lsp_csr_symmetry_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     unsigned *there = NULL, lost = 0;
     LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_symmetry, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), view(T), there));
@@ -180,7 +172,5 @@ extern "C" lsp_status lsp_csr_symmetry_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
     stats->symmetric = !(lost & (LOST_PATTERN | LOST_SYMMETRIC));
     stats->skew = !(lost & (LOST_PATTERN | LOST_SKEW));
     stats->hermitian = !(lost & (LOST_PATTERN | LOST_HERMITIAN));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -84,12 +84,13 @@ extern "C" lsp_status lsp_csr_sum_cuda(lsp_ctx *ctx, lsp_csr *A) {
     int64_t *counts = NULL, nnz = 0;
     lsp_csr_types types = {};
     types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *counts, (void **)&counts));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts));
-    LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *counts, (void **)&counts));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts));
+    LSP_TRY_DONE(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
     if (nnz < A->nnz) {
-        LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, types, counts, &made));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_sum_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts, made.col, made.val));
+        LSP_TRY_DONE(make_rows(ctx, A->rows, A->cols, nnz, types, counts, &made));
+        LSP_TRY_DONE(
+            LSP_LAUNCH(ctx, kernel_sum_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts, made.col, made.val));
         lsp_csr_free(ctx, A);
         *A = made;
     }
@@ -114,7 +115,6 @@ static __global__ void kernel_outside(gpu_csr shape, const void *row, const void
 }
 
 extern "C" lsp_status lsp_coo_outside_cuda(lsp_ctx *ctx, const lsp_coo *A, int64_t *outside, int64_t at[2]) {
-    lsp_status status = LSP_OK;
     const bool wide = A->index_type == LSP_I64;
     gpu_csr shape = {};
     shape.rows = A->rows, shape.cols = A->cols, shape.nnz = A->nnz;
@@ -127,6 +127,5 @@ extern "C" lsp_status lsp_coo_outside_cuda(lsp_ctx *ctx, const lsp_coo *A, int64
     for (int side = 0; side < 2 && *outside < A->nnz; side++) {
         LSP_TRY(read_index(ctx, side ? A->col : A->row, A->index_type, *outside, &at[side]));
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -58,16 +58,13 @@ static inline __device__ bool is_finite(gpu_value v) { return isfinite(v.re) && 
 
 /* *first = the number to which launch(word) lowers a word on the GPU; `none` if it does not. Waits. */
 template <typename LAUNCH> static lsp_status find_first(lsp_ctx *ctx, int64_t none, LAUNCH launch, int64_t *first) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, found = ~0ull;
     LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *there, (void **)&there));
     LSP_TRY(launch(there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
     *first = found == ~0ull ? none : (int64_t)found;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* *first = min(*first, x), and max: many threads find something, few of them improve it. */

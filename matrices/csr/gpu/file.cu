@@ -39,7 +39,6 @@ static lsp_status sort_items(lsp_ctx *ctx, const lsp_filing *items, int64_t rows
 
 /* *col = an array of the items' columns in B's type. */
 static lsp_status take_columns(lsp_ctx *ctx, const lsp_filing *items, const lsp_csr *B, const void **col) {
-    lsp_status status = LSP_OK;
     void *made = NULL;
     *col = items->col;
     if (items->by || items->index_type != B->col_type) {
@@ -54,13 +53,11 @@ static lsp_status take_columns(lsp_ctx *ctx, const lsp_filing *items, const lsp_
     } else if (made) {
         LSP_TRY(lsp_cuda_convert(ctx, made, B->col_type, items->col, items->index_type, items->n));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_file_cuda(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool wide = items->n > INT32_MAX;
     void *sorted = NULL, *places = NULL;
     lsp_column columns[2] = {};
@@ -85,8 +82,5 @@ extern "C" lsp_status lsp_csr_file_cuda(lsp_ctx *ctx, const lsp_filing *items, l
     args.columns = columns;
     args.column_count = B->val_type == LSP_NONE ? 1 : 2;
     args.where = LSP_CUDA;
-    LSP_TRY(lsp_gather(ctx, &args, NULL));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_gather(ctx, &args, NULL);
 }

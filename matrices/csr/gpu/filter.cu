@@ -110,8 +110,7 @@ static __global__ void kernel_take(gpu_csr A, const uint8_t *stays, const int64_
 }
 
 static lsp_status keep_largest(lsp_ctx *ctx, const gpu_csr *A, int64_t largest, uint8_t *stays, int64_t *counts) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     ull *sizes = NULL;
     int64_t *places = NULL, *begins = NULL, *ends = NULL;
     lsp_segsort_args args = {};
@@ -133,10 +132,7 @@ static lsp_status keep_largest(lsp_ctx *ctx, const gpu_csr *A, int64_t largest, 
     args.flags = LSP_SORT_DESCENDING | LSP_SORT_GLOBAL_POSITIONS;
     args.where = LSP_CUDA;
     LSP_TRY(lsp_segsort(ctx, &args, NULL));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_cut, blocks_for_rows(A->rows), NT, 0, *A, largest, places, stays, counts));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_LAUNCH(ctx, kernel_cut, blocks_for_rows(A->rows), NT, 0, *A, largest, places, stays, counts);
 }
 
 extern "C" lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
@@ -144,17 +140,16 @@ extern "C" lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     lsp_status status = LSP_OK;
     lsp_csr made = {};
     int64_t nnz = 0;
-    LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
-    LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, *types, counts, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_rows(A->rows), NT, 0, view(A), stays, counts, made.col,
-                       made.col_type == LSP_I64, made.val, value_bytes(A)));
+    LSP_TRY_DONE(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
+    LSP_TRY_DONE(make_rows(ctx, A->rows, A->cols, nnz, *types, counts, &made));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_take, blocks_for_rows(A->rows), NT, 0, view(A), stays, counts, made.col,
+                            made.col_type == LSP_I64, made.val, value_bytes(A)));
 done:
     return lsp_csr_give(ctx, status, B, &made, false);
 }
 
 extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const gpu_csr from = view(A);
     gpu_filter f = {};
     uint8_t *stays = NULL;
@@ -173,8 +168,5 @@ extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     if (filter->largest > 0 && A->nnz > 0) {
         LSP_TRY(keep_largest(ctx, &from, filter->largest, stays, counts));
     }
-    LSP_TRY(lsp_filter_take_cuda(ctx, A, stays, counts, &types, B));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_filter_take_cuda(ctx, A, stays, counts, &types, B);
 }

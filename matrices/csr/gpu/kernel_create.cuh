@@ -11,13 +11,10 @@ static __global__ void kernel_rowptr(const int64_t *from, void *to, bool wide, i
 /* Creates a matrix with these row pointers; its other arrays are not set. */
 static lsp_status make_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, lsp_csr_types types,
                             const int64_t *rowptr, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     types.place = LSP_PLACE_CUDA;
     LSP_TRY(lsp_csr_create(ctx, rows, cols, nnz, &types, C));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(rows + 1), NT, 0, rowptr, C->rowptr,
-                       C->rowptr_type == LSP_I64, rows + 1));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(rows + 1), NT, 0, rowptr, C->rowptr,
+                      C->rowptr_type == LSP_I64, rows + 1);
 }
 
 #endif

@@ -334,7 +334,6 @@ template <typename VALUE> static __global__ void kernel_merge_equal(gpu_merge m,
 /* Do A and B have one pattern, and ascend its rows strictly? Waits, unless their nnz differ. */
 template <bool NARROW>
 static lsp_status compare_patterns(lsp_ctx *ctx, const gpu_merge &m, merge_facts *there, merge_facts *facts) {
-    lsp_status status = LSP_OK;
     const bool same = m.A.col == m.B.col && m.A.rowptr == m.B.rowptr;
     if (same || m.A.nnz != m.B.nnz) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_falls<NARROW>, blocks_for_items(m.A.nnz), NT, 0, m.A, there));
@@ -346,23 +345,19 @@ static lsp_status compare_patterns(lsp_ctx *ctx, const gpu_merge &m, merge_facts
     } else {
         facts->different = 1;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Counts C, whose tiles it cuts, and the falls of B. Waits. */
 template <typename COL>
 static lsp_status count_merged(lsp_ctx *ctx, const gpu_merge &m, int64_t tiles, merge_place *cuts, int64_t *ends,
                                merge_facts *there, merge_facts *facts) {
-    lsp_status status = LSP_OK;
     const bool narrow = sizeof(COL) == 4;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_falls<narrow>, blocks_for_items(m.B.nnz), NT, 0, m.B, there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_cuts<narrow>, blocks_for_items(tiles + 1), NT, 0, m, tiles, cuts));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_count<COL>, tiles, NT, 0, m, cuts, ends));
     LSP_TRY(lsp_cuda_scan_there(ctx, ends, tiles, &there->nnz));
-    LSP_TRY(lsp_cuda_read(ctx, facts, there, sizeof *facts));
-done:
-    return status;
+    return lsp_cuda_read(ctx, facts, there, sizeof *facts);
 }
 
 template <typename COL, typename VALUE>
@@ -376,29 +371,30 @@ static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types
     merge_facts *there = NULL, facts = {};
     bool equal;
     lsp_csr made = {};
-    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
+    LSP_TRY_DONE(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
     if (tiles > 0) {
-        LSP_TRY((compare_patterns<sizeof(COL) == 4>(ctx, m, there, &facts)));
+        LSP_TRY_DONE((compare_patterns<sizeof(COL) == 4>(ctx, m, there, &facts)));
     }
     equal = facts.different == 0;
     if (equal) {
         facts.nnz = m.A.nnz;
     } else {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles + 1, sizeof *cuts, (void **)&cuts));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles, sizeof *ends, (void **)&ends));
-        LSP_TRY(count_merged<COL>(ctx, m, tiles, cuts, ends, there, &facts));
+        LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, tiles + 1, sizeof *cuts, (void **)&cuts));
+        LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, tiles, sizeof *ends, (void **)&ends));
+        LSP_TRY_DONE(count_merged<COL>(ctx, m, tiles, cuts, ends, there, &facts));
     }
     *done = facts.falls == 0;
     if (*done) {
-        LSP_TRY(lsp_csr_create(ctx, m.A.rows, m.A.cols, facts.nnz, types, &made));
+        LSP_TRY_DONE(lsp_csr_create(ctx, m.A.rows, m.A.cols, facts.nnz, types, &made));
         const merge_result result = {made.rowptr, made.col, made.val, made.rowptr_type == LSP_I64,
                                      made.col_type == LSP_I64};
         if (equal) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_equal<VALUE>, blocks_for_items(lsp_max(m.A.nnz, m.A.rows)), NT, 0, m,
-                               result, f));
+            LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_merge_equal<VALUE>, blocks_for_items(lsp_max(m.A.nnz, m.A.rows)), NT, 0,
+                                    m, result, f));
         } else {
-            LSP_TRY(LSP_LAUNCH(ctx, (kernel_merge_fill<COL, VALUE>), tiles, NT, 0, m, cuts, ends, result, f));
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_rowptr, blocks_for_items(m.A.rows + 1), NT, 0, m, result, facts.nnz));
+            LSP_TRY_DONE(LSP_LAUNCH(ctx, (kernel_merge_fill<COL, VALUE>), tiles, NT, 0, m, cuts, ends, result, f));
+            LSP_TRY_DONE(
+                LSP_LAUNCH(ctx, kernel_merge_rowptr, blocks_for_items(m.A.rows + 1), NT, 0, m, result, facts.nnz));
         }
     }
 done:

@@ -191,8 +191,7 @@ static lsp_status start(lsp_ctx *ctx, const gpu_csr &A, const gpu_csr &B, int va
 }
 
 lsp_status lsp_csr_mirror_entries(lsp_ctx *ctx, const char *name, const lsp_csr *A, const gpu_csr &B, bool *done) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     unsigned *lost = NULL, is_lost = 1;
     uint32_t *tile_row = NULL;
     const unsigned *gate = NULL;
@@ -207,7 +206,7 @@ lsp_status lsp_csr_mirror_entries(lsp_ctx *ctx, const char *name, const lsp_csr 
     LSP_TRY(LSP_LAUNCH(ctx, kernel_sample, SAMPLE / NT, NT, 0, a, lost));
     LSP_TRY(lsp_cuda_read(ctx, &is_lost, lost, sizeof is_lost));
     if (is_lost) {
-        goto done;
+        return LSP_OK;
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_ceil_div(A->nnz, MIRROR_TILE), sizeof *tile_row, (void **)&tile_row));
     LSP_TRY(name ? lsp_csr_check_begin_cuda(ctx, A, 0, 0, &gate) : LSP_OK);
@@ -217,7 +216,5 @@ lsp_status lsp_csr_mirror_entries(lsp_ctx *ctx, const char *name, const lsp_csr 
     LSP_TRY(name ? lsp_csr_check_end_cuda(ctx, name, A, NULL) : LSP_OK);
     LSP_TRY(lsp_cuda_read(ctx, &is_lost, lost, sizeof is_lost));
     *done = !is_lost;
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

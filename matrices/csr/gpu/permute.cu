@@ -32,20 +32,16 @@ static __global__ void kernel_find_twice(const I *order, const I *inverse, int64
 
 template <typename I>
 static lsp_status invert(lsp_ctx *ctx, const void *order, void *inverse, int64_t n, order_faults *found) {
-    lsp_status status = LSP_OK;
     const int64_t blocks = blocks_for_items(n);
     const cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(inverse, 0xFF, (size_t)n * sizeof(I), stream)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_invert<I>, blocks, NT, 0, (const I *)order, (I *)inverse, n, found));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_find_twice<I>, blocks, NT, 0, (const I *)order, (const I *)inverse, n, found));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_find_twice<I>, blocks, NT, 0, (const I *)order, (const I *)inverse, n, found);
 }
 
 extern "C" lsp_status lsp_csr_invert_cuda(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, int64_t n,
                                           void *inverse) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     order_faults *there = NULL, found = {~0ull, ~0ull};
     const size_t bytes = lsp_type_bytes(type);
     if (n == 0) {
@@ -65,9 +61,7 @@ extern "C" lsp_status lsp_csr_invert_cuda(lsp_ctx *ctx, const char *what, const 
                     (long long)item, (long long)(n - 1));
         LSP_REQUIRE(outside, LSP_ERR_ARGUMENT, "the order of the %s holds %lld twice", what, (long long)item);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- rows ---- */
@@ -110,11 +104,12 @@ extern "C" lsp_status lsp_csr_reorder_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     lsp_csr made = {};
     lsp_csr_types types = {};
     types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *starts, (void **)&starts));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(A->rows + 1), NT, 0, view(A), r, starts));
-    LSP_TRY(lsp_cuda_scan(ctx, starts, A->rows + 1, NULL));
-    LSP_TRY(make_rows(ctx, A->rows, A->cols, A->nnz, types, starts, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_reorder, blocks_for_rows(A->rows), NT, 0, view(A), r, starts, made.col, made.val));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *starts, (void **)&starts));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(A->rows + 1), NT, 0, view(A), r, starts));
+    LSP_TRY_DONE(lsp_cuda_scan(ctx, starts, A->rows + 1, NULL));
+    LSP_TRY_DONE(make_rows(ctx, A->rows, A->cols, A->nnz, types, starts, &made));
+    LSP_TRY_DONE(
+        LSP_LAUNCH(ctx, kernel_reorder, blocks_for_rows(A->rows), NT, 0, view(A), r, starts, made.col, made.val));
 done:
     lsp_scratch_release(ctx, mark);
     return lsp_csr_give(ctx, status, B, &made, false);

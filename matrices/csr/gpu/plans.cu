@@ -56,12 +56,9 @@ static __global__ void kernel_stack(gpu_csr A, gpu_csr B, gpu_csr P, void *col, 
 }
 
 extern "C" lsp_status lsp_csr_stack_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *P) {
-    lsp_status status = LSP_OK;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_stack_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), view(B), P->rowptr,
                        P->rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_stack, blocks_for_rows(A->rows), NT, 0, view(A), view(B), view(P), P->col, P->val));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_stack, blocks_for_rows(A->rows), NT, 0, view(A), view(B), view(P), P->col, P->val);
 }
 
 static __global__ void kernel_take_counts(const void *counts, bool wide, int64_t *to, int64_t n) {
@@ -94,16 +91,16 @@ extern "C" lsp_status lsp_csr_take_heads_cuda(lsp_ctx *ctx, const lsp_csr *P, co
     lsp_csr_types types = {};
     lsp_csr made = {};
     void *begins = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, P->rows + 1, sizeof *rowptr, (void **)&rowptr));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_counts, blocks_for_items(P->rows + 1), NT, 0, counts, P->rowptr_type == LSP_I64,
-                       rowptr, P->rows));
-    LSP_TRY(lsp_cuda_scan(ctx, rowptr, P->rows + 1, &nnz));
-    LSP_TRY(make_rows(ctx, P->rows, P->cols, nnz, types, rowptr, &made));
+    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, P->rows + 1, sizeof *rowptr, (void **)&rowptr));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_take_counts, blocks_for_items(P->rows + 1), NT, 0, counts,
+                            P->rowptr_type == LSP_I64, rowptr, P->rows));
+    LSP_TRY_DONE(lsp_cuda_scan(ctx, rowptr, P->rows + 1, &nnz));
+    LSP_TRY_DONE(make_rows(ctx, P->rows, P->cols, nnz, types, rowptr, &made));
     if (starts) {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, nnz + 1, lsp_place_bytes(wide), &begins));
+        LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, nnz + 1, lsp_place_bytes(wide), &begins));
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_heads, blocks_for_rows(P->rows), NT, 0, view(P), heads, rowptr, view(&made),
-                       made.col, begins, wide));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_take_heads, blocks_for_rows(P->rows), NT, 0, view(P), heads, rowptr,
+                            view(&made), made.col, begins, wide));
     if (starts) {
         *starts = begins;
     }

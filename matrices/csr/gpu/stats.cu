@@ -159,8 +159,7 @@ static void read_facts(const lsp_csr *A, const ull *words, lsp_csr_row_facts *fa
 static int64_t blocks_for_facts(int64_t items) { return lsp_min(blocks_for_items(items), 1 << 11); }
 
 extern "C" lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, words[WORDS];
     row_notes notes = {};
     LSP_TRY(scratch_of(ctx, 0, WORDS, sizeof *there, (void **)&there));
@@ -173,21 +172,16 @@ extern "C" lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp
     LSP_TRY(LSP_LAUNCH(ctx, kernel_notes, blocks_for_facts(A->rows), NT, 0, A->rows, A->cols, notes, there));
     LSP_TRY(lsp_cuda_read(ctx, words, there, sizeof words));
     read_facts(A, words, facts);
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_column_facts_cuda(lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, words[WORDS];
     LSP_TRY(scratch_of(ctx, 0, WORDS, sizeof *there, (void **)&there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(T->rows), NT, 0, view(T), there));
     LSP_TRY(lsp_cuda_read(ctx, words, there, sizeof words));
     stats->empty_cols = (int64_t)words[HISTOGRAM];
     stats->max_col = (int64_t)words[LONGEST];
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -53,12 +53,9 @@ static __global__ void kernel_store(gpu_csr A, lsp_dense D, int bytes) {
 }
 
 extern "C" lsp_status lsp_dense_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
-    lsp_status status = LSP_OK;
     LSP_TRY(clear(ctx, D));
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_store, blocks_for_tiles(A->nnz), NT, 0, view(A), *D, (int)lsp_type_bytes(D->val_type)));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_store, blocks_for_tiles(A->nnz), NT, 0, view(A), *D,
+                      (int)lsp_type_bytes(D->val_type));
 }
 
 /* ---- read ---- */
@@ -107,13 +104,14 @@ extern "C" lsp_status lsp_dense_gather_cuda(lsp_ctx *ctx, const lsp_dense *D, ls
     lsp_csr_types types = {};
     int64_t nnz = 0;
     types.val_type = D->val_type, types.place = LSP_PLACE_CUDA;
-    LSP_TRY(make_marks(ctx, D->rows * D->cols, &m));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(m.items), NT, 0, *D, m));
-    LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
-    LSP_TRY(lsp_csr_create(ctx, D->rows, D->cols, nnz, &types, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(D->rows + 1), NT, 0, *D, m, made.rowptr,
-                       made.rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(m.items), NT, 0, *D, m, view(&made), value_bytes(&made)));
+    LSP_TRY_DONE(make_marks(ctx, D->rows * D->cols, &m));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(m.items), NT, 0, *D, m));
+    LSP_TRY_DONE(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
+    LSP_TRY_DONE(lsp_csr_create(ctx, D->rows, D->cols, nnz, &types, &made));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(D->rows + 1), NT, 0, *D, m, made.rowptr,
+                            made.rowptr_type == LSP_I64));
+    LSP_TRY_DONE(
+        LSP_LAUNCH(ctx, kernel_take, blocks_for_items(m.items), NT, 0, *D, m, view(&made), value_bytes(&made)));
 done:
     lsp_scratch_release(ctx, mark);
     return lsp_csr_give(ctx, status, B, &made, false);

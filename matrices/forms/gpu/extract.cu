@@ -69,8 +69,7 @@ static __global__ void kernel_total(const int64_t *counts, int64_t n, lsp_wide_s
 /* Replaces counts[0 .. n-1], each of them at most `most`, by their prefix sums, if these can be addressed. Waits. */
 static lsp_status add_up(lsp_ctx *ctx, const lsp_selection *wanted, int64_t *counts, int64_t n, int64_t most,
                          int64_t *total) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_wide_sum *there = NULL, sum = {};
     if ((double)n * (double)most < 1e18) { /* below 2^62 */
         return lsp_cuda_scan(ctx, counts, n, total);
@@ -80,10 +79,7 @@ static lsp_status add_up(lsp_ctx *ctx, const lsp_selection *wanted, int64_t *cou
     LSP_TRY(LSP_LAUNCH(ctx, kernel_total, blocks_for_items(n), NT, 0, counts, n, there));
     LSP_TRY(lsp_cuda_read(ctx, &sum, there, sizeof sum));
     LSP_TRY(lsp_check_total(ctx, &sum, wanted->row_count, wanted->col_count));
-    LSP_TRY(lsp_cuda_scan(ctx, counts, n, total));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_scan(ctx, counts, n, total);
 }
 
 /* Where entry e of the wanted rows comes from in A. */
@@ -213,7 +209,6 @@ static __global__ void kernel_take_columns(gpu_wanted w, gpu_inverse v, gpu_mark
 /* *found as the list is; unless a column comes twice, B = the wanted entries, in the order of A. */
 static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, const gpu_wanted *w,
                                unsigned *found, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     const int64_t words = lsp_ceil_div(A->cols, WORD);
     inverse_facts *there = NULL, facts = {};
     lsp_csr_types types = {};
@@ -236,9 +231,7 @@ static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
     LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, facts.nnz, &types, B));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_marked_starts, blocks_for_items(w->G.rows + 1), NT, 0, w->G, m, B->rowptr,
                        B->rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_columns, blocks_for_tiles(w->G.nnz), NT, 0, *w, v, m, view(B)));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_take_columns, blocks_for_tiles(w->G.nnz), NT, 0, *w, v, m, view(B));
 }
 
 /* ---- with a list that names columns twice ---- */
@@ -292,7 +285,6 @@ static __global__ void kernel_expand(gpu_wanted w, const int64_t *offsets, gpu_c
 
 static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, gpu_wanted *w,
                                   lsp_csr *B) {
-    lsp_status status = LSP_OK;
     int64_t *offsets = NULL, nnz = 0;
     lsp_csr_types types = {};
     w->P = view(&wanted->P);
@@ -303,26 +295,20 @@ static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_sele
     LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, nnz, &types, B));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, offsets, B->rowptr,
                        B->rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_expand, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets, view(B)));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_expand, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets, view(B));
 }
 
 static lsp_status extract_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, const gpu_wanted *w,
                                lsp_csr *B) {
-    lsp_status status = LSP_OK;
     const lsp_csr_types types = lsp_types_like(A, wanted->col_count, w->G.nnz);
     LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, w->G.nnz, &types, B));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, NULL, B->rowptr,
                        B->rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_copy, blocks_for_tiles(w->G.nnz), NT, 0, *w, view(B)));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_copy, blocks_for_tiles(w->G.nnz), NT, 0, *w, view(B));
 }
 
 /* The wanted rows: with a list of them, starts of their entries are scratch. */
 static lsp_status find_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, gpu_wanted *w) {
-    lsp_status status = LSP_OK;
     int64_t *starts = NULL;
     *w = gpu_wanted{};
     w->A = view(A);
@@ -338,29 +324,20 @@ static lsp_status find_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection 
         w->G.rowptr = starts;
         w->G.wide_rowptr = true;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_extract_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     gpu_wanted w;
     LSP_TRY(find_rows(ctx, A, wanted, &w));
-    LSP_TRY(wanted->P.rowptr ? extract_columns(ctx, A, wanted, &w, B) : extract_rows(ctx, A, wanted, &w, B));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return wanted->P.rowptr ? extract_columns(ctx, A, wanted, &w, B) : extract_rows(ctx, A, wanted, &w, B);
 }
 
 extern "C" lsp_status lsp_csr_extract_once_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted,
                                                 unsigned *found, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     gpu_wanted w;
     LSP_TRY(find_rows(ctx, A, wanted, &w));
-    LSP_TRY(extract_once(ctx, A, wanted, &w, found, B));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return extract_once(ctx, A, wanted, &w, found, B);
 }

@@ -73,19 +73,13 @@ extern "C" lsp_status lsp_stack_count_cuda(lsp_ctx *ctx, const lsp_csr *block, i
 
 extern "C" lsp_status lsp_stack_create_cuda(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz,
                                             const lsp_csr_types *types, int64_t *next, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_cuda_scan(ctx, next, rows + 1, NULL));
-    LSP_TRY(make_rows(ctx, rows, cols, nnz, *types, next, B));
-done:
-    return status;
+    return make_rows(ctx, rows, cols, nnz, *types, next, B);
 }
 
 extern "C" lsp_status lsp_stack_copy_cuda(lsp_ctx *ctx, const lsp_csr *block, int64_t offset, int64_t *next,
                                           const lsp_csr *B) {
-    lsp_status status = LSP_OK;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_copy, blocks_for_tiles(block->nnz), NT, 0, view(block), offset, next, view(B),
                        value_bytes(B)));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_advance, blocks_for_items(block->rows), NT, 0, view(block), next));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel_advance, blocks_for_items(block->rows), NT, 0, view(block), next);
 }

@@ -39,14 +39,14 @@ extern "C" lsp_status lsp_csr_window_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
     gpu_marks m = {};
     lsp_csr made = {};
     int64_t nnz = 0;
-    LSP_TRY(make_marks(ctx, A->nnz, &m));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(A->nnz), NT, 0, view(A), *window, m));
-    LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
-    LSP_TRY(lsp_csr_create(ctx, A->rows, window->cols, nnz, &types, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_marked_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), m, made.rowptr,
-                       made.rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(A->nnz), NT, 0, view(A), m, view(&made), window->shift,
-                       value_bytes(A)));
+    LSP_TRY_DONE(make_marks(ctx, A->nnz, &m));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(A->nnz), NT, 0, view(A), *window, m));
+    LSP_TRY_DONE(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
+    LSP_TRY_DONE(lsp_csr_create(ctx, A->rows, window->cols, nnz, &types, &made));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_marked_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), m, made.rowptr,
+                            made.rowptr_type == LSP_I64));
+    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(A->nnz), NT, 0, view(A), m, view(&made), window->shift,
+                            value_bytes(A)));
 done:
     lsp_scratch_release(ctx, mark);
     return lsp_csr_give(ctx, status, B, &made, false);
@@ -78,18 +78,14 @@ static __global__ void kernel_count_columns(gpu_csr A, lsp_buckets buckets, ull 
 
 extern "C" lsp_status lsp_csr_count_columns_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_buckets *buckets,
                                                  int64_t *counts) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t bytes = buckets->most * (int64_t)sizeof(ull);
     ull *there = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, buckets->most, sizeof *there, (void **)&there));
     LSP_TRY(lsp_cuda_clear(ctx, there, bytes));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_columns, lsp_min(blocks_for_items(A->nnz), COUNT_BLOCKS), NT, 0, view(A),
                        *buckets, there));
-    LSP_TRY(lsp_cuda_read(ctx, counts, there, bytes));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_cuda_read(ctx, counts, there, bytes);
 }
 
 /* ---- row pointers ---- */

@@ -100,14 +100,11 @@ static __global__ void kernel_marked_starts(gpu_csr A, gpu_marks m, void *rowptr
 
 /* Scratch for the marks of n items. counts[0] is 0. */
 static inline lsp_status make_marks(lsp_ctx *ctx, int64_t n, gpu_marks *m) {
-    lsp_status status = LSP_OK;
     m->items = n;
     m->words = lsp_ceil_div(n, WORD);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, m->words, sizeof *m->masks, (void **)&m->masks));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, m->words + 1, sizeof *m->counts, (void **)&m->counts));
-    LSP_TRY(lsp_cuda_clear(ctx, m->counts, sizeof *m->counts));
-done:
-    return status;
+    return lsp_cuda_clear(ctx, m->counts, sizeof *m->counts);
 }
 
 #endif

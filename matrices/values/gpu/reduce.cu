@@ -361,7 +361,6 @@ static __global__ void __launch_bounds__(BIN_SORT_NT)
 
 /* The queue of long rows. A row is long from LONG entries on, so there are at most nnz / LONG. */
 static lsp_status make_queue(lsp_ctx *ctx, gpu_reducing *r) {
-    lsp_status status = LSP_OK;
     const int64_t pieces = r->all ? r->A.nnz / LSP_LIST_PIECE + 1 : r->A.nnz / LONG, parts = r->type == LSP_C64 ? 2 : 1;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, parts * pieces, sizeof(double), &r->joined[0]));
     r->joined[1] = (double *)r->joined[0] + (parts - 1) * pieces;
@@ -370,12 +369,10 @@ static lsp_status make_queue(lsp_ctx *ctx, gpu_reducing *r) {
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, pieces, sizeof *r->pieces, (void **)&r->pieces));
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->A.nnz / LSP_LIST_PIECE, sizeof *r->heads, (void **)&r->heads));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename J> static lsp_status reduce(lsp_ctx *ctx, gpu_reducing r) {
-    lsp_status status = LSP_OK;
     const int64_t mean = r.A.nnz / lsp_max(r.A.rows, 1),
                   pieces = r.all ? r.A.nnz / LSP_LIST_PIECE + 1 : r.A.nnz / LONG + 1;
     LSP_TRY(make_queue(ctx, &r));
@@ -392,19 +389,15 @@ template <typename J> static lsp_status reduce(lsp_ctx *ctx, gpu_reducing r) {
                            NT, 0, r));
     }
 #undef ROWS
-done:
-    return status;
+    return LSP_OK;
 }
 
 template <typename J, int VB>
 static lsp_status start_columns(lsp_ctx *ctx, const bin_job *job, uint32_t capacity, size_t bytes,
                                 const gpu_reducing *r) {
-    lsp_status status = LSP_OK;
     LSP_TRY(lsp_allow_shared(ctx, (kernel_join_columns<J, VB>), bytes));
-    LSP_TRY(LSP_LAUNCH(ctx, (kernel_join_columns<J, VB>), job->bins, BIN_SORT_NT, bytes, *job, capacity, *r,
-                       (int)lsp_type_bytes(r->type)));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, (kernel_join_columns<J, VB>), job->bins, BIN_SORT_NT, bytes, *job, capacity, *r,
+                      (int)lsp_type_bytes(r->type));
 }
 
 static gpu_reducing reducing_of(const lsp_csr *A, lsp_reduction reduction, void *results) {
@@ -423,15 +416,12 @@ static lsp_status reduce_values(lsp_ctx *ctx, const gpu_reducing &r) {
 
 /* Where entries are mirrored: the rows of A with the values of its transpose. */
 static lsp_status reduce_mirrored(lsp_ctx *ctx, const lsp_csr *A, gpu_reducing r, bool *done) {
-    lsp_status status = LSP_OK;
     gpu_csr B = {};
     void *val = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, (size_t)value_bytes(A), &val));
     r.A.val = B.val = val;
     LSP_TRY(lsp_csr_mirror_entries(ctx, "A", A, B, done));
-    LSP_TRY(*done ? reduce_values(ctx, r) : LSP_OK);
-done:
-    return status;
+    return *done ? reduce_values(ctx, r) : LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_reduce_columns_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction,
@@ -443,20 +433,20 @@ extern "C" lsp_status lsp_csr_reduce_columns_cuda(lsp_ctx *ctx, const lsp_csr *A
     const gpu_reducing r = reducing_of(A, reduction, results);
     const bool whole = lsp_reduces_whole(A->val_type, reduction), narrow = value_bytes(A) == 4;
     *done = false;
-    LSP_TRY(A->rows == A->cols ? reduce_mirrored(ctx, A, r, done) : LSP_OK);
+    LSP_TRY_DONE(A->rows == A->cols ? reduce_mirrored(ctx, A, r, done) : LSP_OK);
     if (*done) {
         goto done;
     }
     lsp_scratch_release(ctx, mark);
-    LSP_TRY(lsp_csr_into_bins(ctx, "A", A, &job, &capacity, &bytes, done));
+    LSP_TRY_DONE(lsp_csr_into_bins(ctx, "A", A, &job, &capacity, &bytes, done));
 #define START(J, VB) start_columns<J, VB>(ctx, &job, capacity, bytes, &r)
     if (*done) {
-        LSP_TRY(whole                          ? (narrow ? START(whole_numbers, 4) : START(whole_numbers, 8))
-                : A->val_type != LSP_F64       ? (narrow                   ? START(any_numbers, 4)
-                                                  : A->val_type == LSP_C64 ? START(any_numbers, 16)
-                                                                           : START(any_numbers, 8))
-                : lsp_takes_largest(reduction) ? START(doubles<true>, 8)
-                                               : START(doubles<false>, 8));
+        LSP_TRY_DONE(whole                          ? (narrow ? START(whole_numbers, 4) : START(whole_numbers, 8))
+                     : A->val_type != LSP_F64       ? (narrow                   ? START(any_numbers, 4)
+                                                       : A->val_type == LSP_C64 ? START(any_numbers, 16)
+                                                                                : START(any_numbers, 8))
+                     : lsp_takes_largest(reduction) ? START(doubles<true>, 8)
+                                                    : START(doubles<false>, 8));
     }
 #undef START
 done:
@@ -466,8 +456,7 @@ done:
 
 extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all,
                                           const unsigned *gate, void *results) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     gpu_reducing r = reducing_of(A, reduction, results);
     r.all = all, r.gate = gate;
     if (!all && A->rows == 0) {
@@ -478,7 +467,5 @@ extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_re
     } else {
         LSP_TRY(reduce_values(ctx, r));
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

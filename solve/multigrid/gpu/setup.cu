@@ -105,15 +105,12 @@ static int64_t room_for(lsp_ctx *ctx, const lsp_csr *A) {
 
 template <int RULE>
 static lsp_status start(lsp_ctx *ctx, const lsp_setup *s, int64_t n, int64_t blocks, lsp_two *sums) {
-    lsp_status status = LSP_OK;
     const int64_t room = reads_whole_rows(RULE) ? room_for(ctx, &s->A) : 0;
     const bool usual = s->A.rowptr_type == LSP_I32 && s->A.col_type == LSP_I32 && s->A.val_type == LSP_F64;
     void (*const kernel)(lsp_setup, int64_t, lsp_two *, int64_t) =
         usual ? kernel_rule<RULE, true> : kernel_rule<RULE, false>;
     LSP_TRY(lsp_allow_shared(ctx, kernel, (size_t)room));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, blocks, LSP_SUM_LANES, (size_t)room, *s, n, sums, room));
-done:
-    return status;
+    return LSP_LAUNCH(ctx, kernel, blocks, LSP_SUM_LANES, (size_t)room, *s, n, sums, room);
 }
 
 #define LSP_START(rule)                                                                                                \
@@ -130,12 +127,9 @@ static lsp_status apply(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, i
 }
 
 static lsp_status scan(lsp_ctx *ctx, int64_t *offsets, int64_t n, int64_t *total) {
-    lsp_status status = LSP_OK;
     *total = 0;
     LSP_TRY(lsp_cuda_clear(ctx, offsets, sizeof *offsets));
-    LSP_TRY(n > 0 ? lsp_cuda_scan(ctx, offsets + 1, n, total) : LSP_OK);
-done:
-    return status;
+    return n > 0 ? lsp_cuda_scan(ctx, offsets + 1, n, total) : LSP_OK;
 }
 
 extern "C" const lsp_setup_backend lsp_setup_cuda = {apply, scan};
