@@ -188,8 +188,19 @@ lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr
 /* Fails with LSP_ERR_MEMORY and the bytes if a matrix of these sizes and resolved types exceeds the free memory. */
 lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
 
-/* *C = *made. If C is also an input, its arrays are freed first, as far as they belong to the context. */
-void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input);
+typedef struct lsp_csr_owner {
+    lsp_ctx *ctx;
+    lsp_csr *matrix;
+} lsp_csr_owner;
+static inline void lsp_csr_leave(const lsp_csr_owner *owner) { (void)lsp_csr_free(owner->ctx, owner->matrix); }
+/* Declares a matrix, empty, that is freed where the enclosing block ends, unless lsp_csr_put has given it away. */
+#define LSP_OWNED_CSR(ctx, name)                                                                                       \
+    lsp_csr name = {0};                                                                                                \
+    const lsp_csr_owner name##_owner LSP_AT_END(lsp_csr_leave) = {(ctx), &name}
+
+/* Gives `made` away: *C = *made, and *made is empty. If C is also an input, its arrays are freed first, as far as they
+ * belong to the context. Returns LSP_OK. */
+lsp_status lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, lsp_csr *made, bool is_input);
 
 /* The end of a call that made a matrix: lsp_csr_put, or lsp_csr_free if the call failed. Returns the call's status. */
 lsp_status lsp_csr_give(lsp_ctx *ctx, lsp_status status, lsp_csr *C, lsp_csr *made, bool is_input);

@@ -143,11 +143,13 @@ lsp_status lsp_csr_free(lsp_ctx *ctx, lsp_csr *A) {
     return LSP_OK;
 }
 
-void lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, const lsp_csr *made, bool is_input) {
+lsp_status lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, lsp_csr *made, bool is_input) {
     if (is_input) {
         free_arrays(ctx, C);
     }
     *C = *made;
+    *made = (lsp_csr){0};
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_give(lsp_ctx *ctx, lsp_status status, lsp_csr *C, lsp_csr *made, bool is_input) {
