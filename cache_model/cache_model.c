@@ -125,9 +125,7 @@ static void predict(const lsp_cache_figures *f, const lsp_cache_case *what, lsp_
 
 lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
                                    lsp_cache_prediction *prediction) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_REQUIRE(prediction, LSP_ERR_ARGUMENT, "the place for the prediction is NULL");
     LSP_TRY(lsp_cache_check_case(ctx, &figures, what));
     lsp_cache_prediction p = {.hit_rate = 1, .best = LSP_STRATEGY_DIRECT, .reason = "there are no indices"};
@@ -140,9 +138,7 @@ lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures *figure
 
 lsp_status lsp_cache_model_rescan(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
                                   int passes, double *seconds) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_REQUIRE(seconds, LSP_ERR_ARGUMENT, "the place for the seconds is NULL");
     LSP_REQUIRE(passes >= 1, LSP_ERR_ARGUMENT, "%d passes: there must be 1 or more", passes);
     LSP_TRY(lsp_cache_check_case(ctx, &figures, what));

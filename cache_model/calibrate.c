@@ -11,24 +11,18 @@ static void smooth(double *rates, int points) {
 }
 
 lsp_status lsp_cache_model_calibrate(lsp_ctx *ctx, lsp_cache_figures *figures) {
-    lsp_status status = LSP_OK;
     lsp_cache_figures found;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(figures, LSP_ERR_ARGUMENT, "the place for the figures is NULL");
-    LSP_TRY_DONE(lsp_cache_builtin_figures(ctx, &found)); /* sizes of caches, which the system tells */
-    if (found.where == LSP_CUDA) {
-        LSP_TRY_DONE(lsp_cache_calibrate_cuda(ctx, &found));
-    } else {
-        LSP_TRY_DONE(lsp_cache_calibrate_cpu(ctx, &found));
-    }
+    LSP_ENTER(ctx);
+    LSP_REQUIRE(figures, LSP_ERR_ARGUMENT, "the place for the figures is NULL");
+    LSP_TRY(lsp_cache_builtin_figures(ctx, &found)); /* sizes of caches, which the system tells */
+    const lsp_status status =
+        found.where == LSP_CUDA ? lsp_cache_calibrate_cuda(ctx, &found) : lsp_cache_calibrate_cpu(ctx, &found);
+    lsp_memory_trim(ctx); /* no later call needs as much */
+    LSP_TRY(status);
     smooth(found.reads, found.points);
     smooth(found.writes, found.points);
     smooth(found.writes32, found.points);
-    LSP_TRY_DONE(lsp_cache_check_figures(ctx, &found));
+    LSP_TRY(lsp_cache_check_figures(ctx, &found));
     *figures = found;
-done:
-    lsp_memory_trim(ctx); /* no later call needs as much */
-    return status;
+    return LSP_OK;
 }

@@ -212,9 +212,7 @@ lsp_status lsp_cache_figures_for_bits(lsp_ctx *ctx, lsp_where where, const lsp_c
 
 lsp_status lsp_cache_model_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
     const lsp_cache_figures *used;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_REQUIRE(figures, LSP_ERR_ARGUMENT, "the place for the figures is NULL");
     LSP_TRY(lsp_cache_figures_of(ctx, &used));
     *figures = *used;
@@ -223,9 +221,7 @@ lsp_status lsp_cache_model_figures(lsp_ctx *ctx, lsp_cache_figures *figures) {
 
 lsp_status lsp_cache_model_set_figures(lsp_ctx *ctx, const lsp_cache_figures *figures) {
     const lsp_cache_figures *used;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_cache_figures_of(ctx, &used));
     if (figures != NULL) {
         LSP_TRY(lsp_cache_check_figures(ctx, figures));
@@ -240,9 +236,7 @@ lsp_status lsp_cache_model_set_figures(lsp_ctx *ctx, const lsp_cache_figures *fi
 }
 
 lsp_status lsp_cache_model_store(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_cache_check_figures(ctx, figures));
     return lsp_cache_write_figures(ctx, figures, path);
 }

@@ -29,9 +29,7 @@ static double hit_rate_of(const lsp_cache_figures *f, const lsp_cache_case *what
 
 lsp_status lsp_cache_model_paper(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what, int passes,
                                  double *seconds, double *hit_rate) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_REQUIRE(seconds && hit_rate, LSP_ERR_ARGUMENT, "the place for the seconds or for the hit rate is NULL");
     LSP_REQUIRE(passes >= 1, LSP_ERR_ARGUMENT, "%d passes: there must be 1 or more", passes);
     LSP_TRY(lsp_cache_check_case(ctx, &figures, what));

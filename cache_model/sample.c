@@ -277,9 +277,7 @@ lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t el
 
 lsp_status lsp_cache_model_sample(lsp_ctx *ctx, const void *index, lsp_type index_type, int64_t n, size_t element_bytes,
                                   lsp_where where, lsp_cache_pattern *pattern) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     const lsp_gather_args args = {.n = n, .index = index, .index_type = index_type, .where = where};
     LSP_REQUIRE(pattern, LSP_ERR_ARGUMENT, "the place for the pattern is NULL");
     LSP_TRY(check(ctx, &args, element_bytes));

@@ -208,22 +208,19 @@ static void make_folders(const char *folder) {
 }
 
 lsp_status lsp_cache_write_figures(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path) {
-    lsp_status status = LSP_OK;
     char folder[path_bytes], place[path_bytes];
-    lsp_outfile file = {.fd = -1};
-    LSP_REQUIRE_DONE(!strchr(figures->device, '\n'), LSP_ERR_ARGUMENT, "the device's name has more than one line");
+    lsp_outfile file LSP_AT_END(lsp_outfile_drop) = {.fd = -1};
+    LSP_REQUIRE(!strchr(figures->device, '\n'), LSP_ERR_ARGUMENT, "the device's name has more than one line");
     if (path == NULL) {
-        LSP_REQUIRE_DONE(folder_of(folder, sizeof folder), LSP_ERR_IO,
-                         "neither XDG_CACHE_HOME nor HOME names a folder for the figures");
-        LSP_REQUIRE_DONE(path_of(figures, folder, place, sizeof place), LSP_ERR_IO, "%s: the path is too long", folder);
+        LSP_REQUIRE(folder_of(folder, sizeof folder), LSP_ERR_IO,
+                    "neither XDG_CACHE_HOME nor HOME names a folder for the figures");
+        LSP_REQUIRE(path_of(figures, folder, place, sizeof place), LSP_ERR_IO, "%s: the path is too long", folder);
         make_folders(folder);
         path = place;
     }
     int error = lsp_outfile_open(path, &file);
     error = error ? error : write_figures(file.fd, figures);
     error = error ? error : lsp_outfile_finish(&file);
-    LSP_REQUIRE_DONE(!error, LSP_ERR_IO, "%s: the figures cannot be written there: %s", path, strerror(error));
-done:
-    lsp_outfile_drop(&file);
-    return status;
+    LSP_REQUIRE(!error, LSP_ERR_IO, "%s: the figures cannot be written there: %s", path, strerror(error));
+    return LSP_OK;
 }

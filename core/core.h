@@ -105,7 +105,10 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
             return lsp_fail(ctx, (code), __VA_ARGS__);                                                                 \
         }                                                                                                              \
     } while (0)
-#define LSP_AT_END(function) __attribute__((cleanup(function)))
+#define LSP_AT_END(function) __attribute__((cleanup(function), unused))
+/* Defines lsp_X_drop for LSP_AT_END: `lsp_X *made LSP_AT_END(lsp_X_drop) = NULL;`. */
+#define LSP_DROP(type)                                                                                                 \
+    static inline void type##_drop(type **made) { type##_destroy(*made); }
 
 /* As above in functions that still have a label `done:`. */
 #define LSP_TRY_DONE(call)                                                                                             \
@@ -177,6 +180,17 @@ typedef struct lsp_plan_fact {
     int64_t planned, given;
 } lsp_plan_fact;
 lsp_status lsp_plan_check(lsp_ctx *ctx, const lsp_plan_fact *facts);
+
+typedef struct lsp_memory_owner {
+    lsp_ctx *ctx;
+    const void *pointer; /* its address */
+} lsp_memory_owner;
+void lsp_memory_leave(const lsp_memory_owner *owner);
+/* Frees the memory to which `pointer`, a variable declared before, points where the enclosing block ends. */
+#define LSP_FREES(ctx, pointer) LSP_FREES_BY(ctx, pointer, __LINE__)
+#define LSP_FREES_BY(ctx, pointer, line) LSP_FREES_OF(ctx, pointer, line)
+#define LSP_FREES_OF(ctx, pointer, line)                                                                               \
+    const lsp_memory_owner memory_owner_##line LSP_AT_END(lsp_memory_leave) = {(ctx), &(pointer)}
 
 /* ---- scratch ---- */
 

@@ -323,6 +323,12 @@ void lsp_free(lsp_ctx *ctx, void *memory) {
     }
 }
 
+void lsp_memory_leave(const lsp_memory_owner *owner) {
+    void *memory;
+    memcpy(&memory, owner->pointer, sizeof memory);
+    lsp_free(owner->ctx, memory);
+}
+
 /* ---- scratch ---- */
 
 size_t lsp_scratch_mark(const lsp_ctx *ctx) { return ctx->scratch_count; }

@@ -3,21 +3,14 @@
 #include "core/cuda.h"
 
 lsp_status lsp_gather_check_indices(lsp_ctx *ctx, const lsp_gather_job *job) {
-    lsp_status status = LSP_OK;
     int64_t bad = -1, index = 0;
-    LSP_TRY_DONE(job->args.n > 0 ? lsp_gather_device_of(job)->find_bad(ctx, job, &bad, &index) : LSP_OK);
-    if (bad >= 0) {
-        status = lsp_gather_refuse_index(ctx, bad, index, job->args.extent);
-    }
-done:
-    return status;
+    LSP_TRY(job->args.n > 0 ? lsp_gather_device_of(job)->find_bad(ctx, job, &bad, &index) : LSP_OK);
+    return bad >= 0 ? lsp_gather_refuse_index(ctx, bad, index, job->args.extent) : LSP_OK;
 }
 
 static lsp_status run(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, lsp_gather_info *info) {
     lsp_gather_job job;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_gather_check(ctx, args, scatter, false, &job));
     LSP_TRY(lsp_gather_choose(ctx, &job));
     if (args->n > 0 && (args->flags & LSP_GATHER_CHECK)) {

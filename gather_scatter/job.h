@@ -34,6 +34,7 @@ struct lsp_gather_plan {
     void *parts;        /* what cpu/ or gpu/ prepared, on the host; its own struct */
     lsp_gather_info info;
 };
+LSP_DROP(lsp_gather_plan)
 
 /* What a device does. */
 typedef struct lsp_gather_device {

@@ -4,34 +4,26 @@
 #include "gather_scatter.h"
 
 static lsp_status create(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, lsp_gather_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_gather_plan *made = NULL;
+    lsp_gather_plan *made LSP_AT_END(lsp_gather_plan_drop) = NULL;
     lsp_gather_job job;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(lsp_gather_check(ctx, args, scatter, true, &job));
-    LSP_REQUIRE_DONE(
-        args->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-        "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
-    LSP_TRY_DONE(lsp_gather_check_indices(ctx, &job));
-    LSP_TRY_DONE(lsp_gather_choose(ctx, &job));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_ENTER(ctx);
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_gather_check(ctx, args, scatter, true, &job));
+    LSP_REQUIRE(args->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
+    LSP_TRY(lsp_gather_check_indices(ctx, &job));
+    LSP_TRY(lsp_gather_choose(ctx, &job));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->job = job;
     made->info = lsp_gather_info_of(&job);
     made->info.plan_bytes = (int64_t)sizeof *made;
-    LSP_TRY_DONE(lsp_gather_device_of(&job)->make_plan(made));
+    LSP_TRY(lsp_gather_device_of(&job)->make_plan(made));
     made->job.args.index = NULL; /* the caller may free it */
     made->job.args.columns = NULL;
     lsp_log(ctx, "%s: a plan for %lld indices into %lld elements, strategy %s: %s", scatter ? "scatter" : "gather",
             (long long)args->n, (long long)args->extent, lsp_strategy_name(made->info.strategy), made->info.reason);
-    *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_gather_plan_destroy(made);
-    }
-    return status;
+    *plan = made, made = NULL;
+    return LSP_OK;
 }
 
 lsp_status lsp_gather_plan_create(lsp_ctx *ctx, const lsp_gather_args *args, lsp_gather_plan **plan) {

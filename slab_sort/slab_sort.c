@@ -14,6 +14,7 @@ struct lsp_sort_plan {
     void *scratch;              /* of that method */
     lsp_sort_info info;
 };
+LSP_DROP(lsp_sort_plan)
 
 const char *lsp_sort_method_name(lsp_sort_method method) {
     static const char *const names[LSP_SORT_METHODS] = {"auto", "ranks", "split", "radix", "slab"};
@@ -125,59 +126,46 @@ static lsp_status run_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_met
 /* ---- at once ---- */
 
 lsp_status lsp_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_info *info) {
-    lsp_status status = LSP_OK;
     lsp_sort_info chosen;
     void *scratch = NULL;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    const size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY_DONE(prepare_sort(ctx, args, &chosen));
+    LSP_ENTER(ctx); /* a later call that takes this scratch works after this sort on the same stream */
+    LSP_TRY(prepare_sort(ctx, args, &chosen));
     if (chosen.method != LSP_SORT_RADIX) {
-        LSP_REQUIRE_DONE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-                         "work on the stream is being recorded into a graph: only a plan made before can sort there");
-        LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &scratch));
+        LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                    "work on the stream is being recorded into a graph: only a plan made before can sort there");
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &scratch));
     }
-    LSP_TRY_DONE(run_sort(ctx, args, chosen.method, NULL, scratch));
+    LSP_TRY(run_sort(ctx, args, chosen.method, NULL, scratch));
     if (info != NULL) {
         *info = chosen;
     }
-done:
-    lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
-    return status;
+    return LSP_OK;
 }
 
 /* ---- plans ---- */
 
 lsp_status lsp_sort_plan_create(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_sort_plan *made = NULL;
+    lsp_sort_plan *made LSP_AT_END(lsp_sort_plan_drop) = NULL;
     lsp_sort_info chosen;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(prepare_sort(ctx, args, &chosen));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_ENTER(ctx);
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(prepare_sort(ctx, args, &chosen));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->shape = *args;
     made->info = chosen;
     if (chosen.method == LSP_SORT_RADIX) {
         const lsp_radix_sort_args radix = as_radix(args);
         lsp_radix_sort_info told;
-        LSP_TRY_DONE(lsp_radix_sort_plan_create(ctx, &radix, &made->radix));
-        LSP_TRY_DONE(lsp_radix_sort_plan_get_info(made->radix, &told));
+        LSP_TRY(lsp_radix_sort_plan_create(ctx, &radix, &made->radix));
+        LSP_TRY(lsp_radix_sort_plan_get_info(made->radix, &told));
         made->info.scratch_bytes = told.scratch_bytes;
     } else {
-        LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &made->scratch));
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &made->scratch));
     }
     lsp_log(ctx, "sort: %lld items, method %s: %s", (long long)args->n, lsp_sort_method_name(made->info.method),
             made->info.reason);
-    *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_sort_plan_destroy(made);
-    }
-    return status;
+    *plan = made, made = NULL;
+    return LSP_OK;
 }
 
 void lsp_sort_plan_destroy(lsp_sort_plan *plan) {

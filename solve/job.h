@@ -73,6 +73,7 @@ struct lsp_solve_plan {
     lsp_spmv_info spmv_info;
     double plan_seconds;
 };
+LSP_DROP(lsp_solve_plan)
 
 /* What is told of one solve, which has several rounds if the residual by recurrence leaves the true one. */
 typedef struct lsp_solve_outcome {

@@ -34,27 +34,25 @@ static lsp_status iterate(benchmark *run, lsp_nas_result *result) {
 }
 
 static lsp_status run_iterations(benchmark *run, lsp_nas_result *result) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = run->plan->ctx;
-    LSP_TRY_DONE(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->x, (void **)&run->x));
-    LSP_TRY_DONE(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->z, (void **)&run->z));
-    LSP_TRY_DONE(run->plan->backend->ones(ctx, run->class.n, run->x));
-    LSP_TRY_DONE(iterate(run, result)); /* untimed */
-    LSP_TRY_DONE(run->plan->backend->ones(ctx, run->class.n, run->x));
-    LSP_TRY_DONE(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
+    LSP_FREES(ctx, run->x);
+    LSP_FREES(ctx, run->z);
+    LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->x, (void **)&run->x));
+    LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->z, (void **)&run->z));
+    LSP_TRY(run->plan->backend->ones(ctx, run->class.n, run->x));
+    LSP_TRY(iterate(run, result)); /* untimed */
+    LSP_TRY(run->plan->backend->ones(ctx, run->class.n, run->x));
+    LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
     const double start = lsp_now();
     for (int64_t k = 1; k <= run->class.iterations; k++) {
-        LSP_TRY_DONE(iterate(run, result));
+        LSP_TRY(iterate(run, result));
         if (run->report != NULL) {
             run->report(run->user, k, result->residual, result->zeta);
         }
     }
-    LSP_TRY_DONE(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
+    LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
     result->seconds = lsp_now() - start;
-done:
-    lsp_free(ctx, run->x);
-    lsp_free(ctx, run->z);
-    return status;
+    return LSP_OK;
 }
 
 /* All iterations in one launch. */
@@ -84,29 +82,28 @@ static double count_mops(const lsp_nas_class *class, double seconds) {
     return operations / seconds / 1e6;
 }
 
+static void end(benchmark *run) { lsp_solve_plan_destroy(run->plan); }
+
 lsp_status lsp_nas_cg(lsp_ctx *ctx, char name, const lsp_csr *A, const lsp_solve_options *options, lsp_nas_fn report,
                       void *user, lsp_nas_result *result) {
-    lsp_status status = LSP_OK;
-    benchmark run = {.report = report, .user = user};
+    benchmark run LSP_AT_END(end) = {.report = report, .user = user};
     lsp_nas_result found = {0};
     const lsp_solve_options wanted = {.type = LSP_F64,
                                       .fixed = true,
                                       .max_iterations = STEPS,
                                       .method = options != NULL ? options->method : LSP_SPMV_AUTO,
                                       .passes = options != NULL ? options->passes : 0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(A != NULL && result != NULL, LSP_ERR_ARGUMENT, "the matrix or the place for the result is NULL");
-    LSP_TRY_DONE(options != NULL ? lsp_check_reserved(ctx, "lsp_solve_options", options->reserved) : LSP_OK);
-    LSP_TRY_DONE(lsp_nas_get_class(ctx, name, &run.class));
-    LSP_REQUIRE_DONE(A->rows == run.class.n && A->cols == run.class.n && A->val_type == LSP_F64, LSP_ERR_ARGUMENT,
-                     "class %c needs %lld x %lld values of type LSP_F64: A has %lld x %lld of type %s", name,
-                     (long long)run.class.n, (long long)run.class.n, (long long)A->rows, (long long)A->cols,
-                     lsp_type_name(A->val_type));
-    LSP_TRY_DONE(lsp_solve_plan_make(ctx, A, &wanted, false, false, &run.plan));
+    LSP_ENTER(ctx);
+    LSP_REQUIRE(A != NULL && result != NULL, LSP_ERR_ARGUMENT, "the matrix or the place for the result is NULL");
+    LSP_TRY(options != NULL ? lsp_check_reserved(ctx, "lsp_solve_options", options->reserved) : LSP_OK);
+    LSP_TRY(lsp_nas_get_class(ctx, name, &run.class));
+    LSP_REQUIRE(A->rows == run.class.n && A->cols == run.class.n && A->val_type == LSP_F64, LSP_ERR_ARGUMENT,
+                "class %c needs %lld x %lld values of type LSP_F64: A has %lld x %lld of type %s", name,
+                (long long)run.class.n, (long long)run.class.n, (long long)A->rows, (long long)A->cols,
+                lsp_type_name(A->val_type));
+    LSP_TRY(lsp_solve_plan_make(ctx, A, &wanted, false, false, &run.plan));
     run.plan->any_sign = true;
-    LSP_TRY_DONE(run.plan->resident != NULL ? run_resident(&run, &found) : run_iterations(&run, &found));
+    LSP_TRY(run.plan->resident != NULL ? run_resident(&run, &found) : run_iterations(&run, &found));
     found.reference = run.class.zeta;
     found.verified = fabs(found.zeta - found.reference) <= tolerance * found.reference;
     found.mops = count_mops(&run.class, found.seconds);
@@ -114,7 +111,5 @@ lsp_status lsp_nas_cg(lsp_ctx *ctx, char name, const lsp_csr *A, const lsp_solve
     found.iterations = run.class.iterations;
     found.spmv = run.plan->spmv_info;
     *result = found;
-done:
-    lsp_solve_plan_destroy(run.plan);
-    return status;
+    return LSP_OK;
 }

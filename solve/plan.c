@@ -80,21 +80,18 @@ static lsp_status prepare_multigrid(lsp_solve_plan *plan, const lsp_csr *A, bool
 /* Products with A: by a plan of their own, or inside the one kernel, if memory suffices for its copy of A; then the
  * plan only serves the last residual. */
 static lsp_status prepare_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t calls) {
-    lsp_status status = LSP_OK;
     const bool maybe = may_be_resident(plan, A, 0);
-    LSP_TRY_DONE(plan_products(plan, A, maybe ? 1 : calls));
+    LSP_TRY(plan_products(plan, A, maybe ? 1 : calls));
     if (maybe && may_be_resident(plan, A, plan->spmv->facts.longest_row)) {
-        status = plan->backend->keep(plan, A);
-        LSP_TRY_DONE(status == LSP_ERR_UNSUPPORTED || status == LSP_ERR_MEMORY ? LSP_OK : status);
+        const lsp_status status = plan->backend->keep(plan, A);
+        LSP_TRY(status == LSP_ERR_UNSUPPORTED || status == LSP_ERR_MEMORY ? LSP_OK : status);
     }
     if (maybe && plan->resident == NULL) {
         lsp_spmv_plan_destroy(plan->spmv);
         plan->spmv = NULL;
-        LSP_TRY_DONE(plan_products(plan, A, calls));
+        LSP_TRY(plan_products(plan, A, calls));
     }
-    LSP_TRY_DONE(lsp_spmv_plan_get_info(plan->spmv, &plan->spmv_info));
-done:
-    return status;
+    return lsp_spmv_plan_get_info(plan->spmv, &plan->spmv_info);
 }
 
 static lsp_status prepare(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
@@ -117,26 +114,20 @@ static lsp_status prepare(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
 
 lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab,
                                bool once, lsp_solve_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_solve_plan *made = NULL, checked = {.ctx = ctx, .bicgstab = bicgstab};
+    lsp_solve_plan *made LSP_AT_END(lsp_solve_plan_drop) = NULL;
+    lsp_solve_plan checked = {.ctx = ctx, .bicgstab = bicgstab};
     const double start = lsp_now();
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(lsp_solve_check(ctx, A, options, &checked));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_ENTER(ctx);
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_solve_check(ctx, A, options, &checked));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     checked.life = made->life;
     *made = checked;
     made->backend = made->where == LSP_CUDA ? &lsp_solve_cuda : &lsp_solve_cpu;
-    LSP_TRY_DONE(prepare(made, A, once));
+    LSP_TRY(prepare(made, A, once));
     made->plan_seconds = lsp_now() - start;
-    *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_solve_plan_destroy(made);
-    }
-    return status;
+    *plan = made, made = NULL;
+    return LSP_OK;
 }
 
 void lsp_solve_plan_destroy(lsp_solve_plan *plan) {

@@ -130,17 +130,13 @@ lsp_status lsp_solve_plan_get_info(const lsp_solve_plan *plan, lsp_solve_info *i
 
 static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
                         bool bicgstab, lsp_solve_info *info) {
-    lsp_status status = LSP_OK;
-    lsp_solve_plan *plan = NULL;
-    LSP_TRY_DONE(lsp_solve_plan_make(ctx, A, options, bicgstab, true, &plan));
-    LSP_TRY_DONE(lsp_solve_check_vectors(plan, b, x));
+    lsp_solve_plan *plan LSP_AT_END(lsp_solve_plan_drop) = NULL;
+    LSP_TRY(lsp_solve_plan_make(ctx, A, options, bicgstab, true, &plan));
+    LSP_TRY(lsp_solve_check_vectors(plan, b, x));
     if (A != NULL) {
-        LSP_TRY_DONE(lsp_csr_check_apart(ctx, A, "solution", x, plan->n, lsp_type_bytes(plan->type)));
+        LSP_TRY(lsp_csr_check_apart(ctx, A, "solution", x, plan->n, lsp_type_bytes(plan->type)));
     }
-    LSP_TRY_DONE(lsp_solve_execute(plan, b, x, info));
-done:
-    lsp_solve_plan_destroy(plan);
-    return status;
+    return lsp_solve_execute(plan, b, x, info);
 }
 
 lsp_status lsp_cg(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
@@ -164,23 +160,19 @@ lsp_status lsp_bicgstab_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_so
 
 lsp_status lsp_multigrid_solve(lsp_multigrid *m, const void *b, const lsp_solve_options *options, void *x,
                                lsp_solve_info *info) {
-    lsp_status status = LSP_OK;
-    lsp_solve_plan *plan = NULL;
+    lsp_solve_plan *plan LSP_AT_END(lsp_solve_plan_drop) = NULL;
     lsp_solve_options o = options != NULL ? *options : (lsp_solve_options){0};
     if (m == NULL || m->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = m->ctx;
-    LSP_REQUIRE_DONE(o.precondition == LSP_PRECONDITION_NONE && o.precondition_apply == NULL &&
-                         o.operator_apply == NULL && o.multigrid == NULL,
-                     LSP_ERR_ARGUMENT, "multigrid by itself takes no preconditioner and no operator");
+    LSP_REQUIRE(o.precondition == LSP_PRECONDITION_NONE && o.precondition_apply == NULL && o.operator_apply == NULL &&
+                    o.multigrid == NULL,
+                LSP_ERR_ARGUMENT, "multigrid by itself takes no preconditioner and no operator");
     o.type = o.type != LSP_NONE ? o.type : m->type;
     o.precondition = LSP_PRECONDITION_MULTIGRID;
     o.multigrid = m;
-    LSP_TRY_DONE(lsp_solve_plan_make(ctx, &m->level[0].A, &o, false, true, &plan));
+    LSP_TRY(lsp_solve_plan_make(ctx, &m->level[0].A, &o, false, true, &plan));
     plan->stationary = true;
-    LSP_TRY_DONE(lsp_solve_execute(plan, b, x, info));
-done:
-    lsp_solve_plan_destroy(plan);
-    return status;
+    return lsp_solve_execute(plan, b, x, info);
 }

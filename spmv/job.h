@@ -67,6 +67,7 @@ struct lsp_spmv_plan {
     int held_count;
     lsp_spmv_info info;
 };
+LSP_DROP(lsp_spmv_plan)
 
 /* parts.c. _make_parts: sets plan->parts, `bytes` of zeros. _hold: memory where A lies, for a pointer in parts; adds to
  * plan->info.plan_bytes. _drop_parts frees all. */

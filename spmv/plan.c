@@ -117,32 +117,24 @@ static lsp_status prepare(lsp_spmv_plan *plan, bool transposes) {
 }
 
 lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_spmv_plan *made = NULL;
+    lsp_spmv_plan *made LSP_AT_END(lsp_spmv_plan_drop) = NULL;
     lsp_spmv_job job;
     const double start = lsp_now();
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(lsp_spmv_check(ctx, A, options, &job));
-    LSP_REQUIRE_DONE(
-        A->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-        "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_ENTER(ctx);
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_spmv_check(ctx, A, options, &job));
+    LSP_REQUIRE(A->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->job = job;
     made->given = *A;
-    LSP_TRY_DONE(prepare(made, options != NULL && options->transpose));
+    LSP_TRY(prepare(made, options != NULL && options->transpose));
     made->info.plan_seconds = lsp_now() - start;
     lsp_log(ctx, "spmv: a plan for %lld x %lld, %lld entries, method %s: %s", (long long)made->job.A.rows,
             (long long)made->job.A.cols, (long long)made->job.A.nnz, lsp_spmv_method_name(made->info.method),
             made->info.reason);
-    *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_spmv_plan_destroy(made);
-    }
-    return status;
+    *plan = made, made = NULL;
+    return LSP_OK;
 }
 
 void lsp_spmv_plan_destroy(lsp_spmv_plan *plan) {

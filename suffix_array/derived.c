@@ -51,10 +51,7 @@ static void invert(void *data, int64_t begin, int64_t end) {
 lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes, lsp_where where,
                               void *ranks) {
     deriving d = {.ctx = ctx, .type = type, .suffixes = suffixes, .out = ranks, .n = n, .twice = n};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_ENTER(ctx);
     const lsp_text text = {.n = n, .symbol_bytes = 1, .symbols = suffixes, .where = where};
     LSP_TRY(check(ctx, &text, type, suffixes, ranks, lsp_type_bytes(type), false, "ranks"));
     if (where == LSP_CUDA) {
@@ -110,10 +107,7 @@ static void order_common(void *data, int64_t begin, int64_t end) {
 
 lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp) {
     deriving d = {.ctx = ctx, .text = text, .type = type, .suffixes = suffixes, .out = lcp};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_ENTER(ctx);
     LSP_TRY(check(ctx, text, type, suffixes, lcp, lsp_type_bytes(type), true, "common prefixes"));
     if (text->where == LSP_CUDA) {
         return text->n == 0 ? LSP_OK : lsp_suffix_cuda.lcp(ctx, text, type, suffixes, lcp);
@@ -159,10 +153,7 @@ lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
                           int64_t *primary) {
     int64_t found = INT64_MAX;
     deriving d = {.ctx = ctx, .text = text, .type = type, .suffixes = suffixes, .primary = &found};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_ENTER(ctx);
     LSP_REQUIRE(primary != NULL, LSP_ERR_ARGUMENT, "the place for the primary index is NULL");
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(check(ctx, text, type, suffixes, bwt, (size_t)text->symbol_bytes, false, "transforms"));
@@ -194,10 +185,7 @@ lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const voi
                             lsp_where where, void *symbols) {
     uint32_t *keys, *out;
     void *places;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_ENTER(ctx);
     const lsp_text text = {.n = n, .symbol_bytes = symbol_bytes, .symbols = bwt, .where = where};
     const lsp_type type = n <= UINT32_MAX ? LSP_U32 : LSP_U64;
     LSP_TRY(lsp_text_check(ctx, &text, "transform"));

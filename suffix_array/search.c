@@ -59,9 +59,7 @@ static void search_share(void *data, int64_t begin, int64_t end) {
 
 lsp_status lsp_suffix_search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                              const lsp_text *patterns, int64_t *first, int64_t *count) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
     LSP_TRY(lsp_text_check(ctx, patterns, "set of patterns"));

@@ -11,10 +11,7 @@ static int64_t rest(const lsp_text *text, const int64_t *ranks, const uint64_t *
 lsp_status lsp_suffix_check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes) {
     int64_t *ranks;
     const uint64_t *first;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
     if (text->where == LSP_CUDA) {

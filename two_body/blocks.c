@@ -135,12 +135,11 @@ static lsp_status open_places(lsp_ctx *ctx, procession *p) {
 /* All pairs of blocks; counts are added to `sums`. */
 static lsp_status do_blocks(lsp_ctx *ctx, procession *p, double radius, const lsp_pair_tally *t, uint64_t *one,
                             uint64_t *sums, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
-    LSP_TRY_DONE(open_places(ctx, p));
-    LSP_TRY_DONE(bring(ctx, p, 0, 0, 0));
+    LSP_TRY(open_places(ctx, p));
+    LSP_TRY(bring(ctx, p, 0, 0, 0));
     if (!p->job->self) {
         p->at[1] = 1;
-        LSP_TRY_DONE(bring(ctx, p, 1, 0, 1));
+        LSP_TRY(bring(ctx, p, 1, 0, 1));
     }
     for (bool first = true; p->pair[0] < p->count[0]; first = false) {
         lsp_pair_job part = *p->job;
@@ -148,14 +147,14 @@ static lsp_status do_blocks(lsp_ctx *ctx, procession *p, double radius, const ls
         part.sets[0] = p->place[p->at[0]], part.sets[1] = p->place[p->at[1]];
         part.meanwhile = bring_next, part.meanwhile_data = p;
         find_next(p);
-        status = lsp_pair_prepare(ctx, &part, radius);
+        const lsp_status status = lsp_pair_prepare(ctx, &part, radius);
         if (status == LSP_ERR_ARGUMENT) { /* a coordinate, whose number is that of its block: look at all points */
             lsp_pair_job all = *p->job;
-            LSP_TRY_DONE(lsp_pair_cpu.inspect(ctx, &all));
+            LSP_TRY(lsp_pair_cpu.inspect(ctx, &all));
         }
-        LSP_TRY_DONE(status);
-        LSP_TRY_DONE(tally(ctx, &part, t, p->side, one));
-        LSP_TRY_DONE(bring_next(ctx, p));
+        LSP_TRY(status);
+        LSP_TRY(tally(ctx, &part, t, p->side, one));
+        LSP_TRY(bring_next(ctx, p));
         for (int64_t i = 0; i < t->n; i++) {
             sums[i] += one[i];
         }
@@ -168,8 +167,7 @@ static lsp_status do_blocks(lsp_ctx *ctx, procession *p, double radius, const ls
         }
         go_on(p);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_pair_tally_all(lsp_ctx *ctx, lsp_pair_job *job, double radius, const lsp_pair_tally *t,
@@ -178,26 +176,24 @@ lsp_status lsp_pair_tally_all(lsp_ctx *ctx, lsp_pair_job *job, double radius, co
     uint64_t *one, *sums;
     int64_t side = lsp_pair_block_points(ctx, job, t->n);
     if (side == INT32_MAX) {
-        LSP_TRY_DONE(lsp_pair_prepare(ctx, job, radius));
+        LSP_TRY(lsp_pair_prepare(ctx, job, radius));
         return tally(ctx, job, t, side, counts);
     }
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, t->n, &one));
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, t->n, &sums));
+    LSP_TRY(LSP_SCRATCH(ctx, t->n, &one));
+    LSP_TRY(LSP_SCRATCH(ctx, t->n, &sums));
     const int64_t most = lsp_max(job->sets[0].n, job->sets[1].n);
     side = job->parts > 1 ? even_side(side) : side;
     do { /* less memory may be there than it seems */
-        const size_t mark = lsp_scratch_mark(ctx);
+        LSP_SCRATCH_SCOPE(ctx);
         procession p = {.job = job, .side = job->parts > 1 ? side : lsp_ceil_div(most, lsp_ceil_div(most, side))};
         for (int s = 0; s < 2; s++) {
             p.count[s] = lsp_ceil_div(job->sets[s].n, p.side);
         }
         memset(sums, 0, (size_t)t->n * sizeof *sums);
         status = do_blocks(ctx, &p, radius, t, one, sums, &job->info);
-        lsp_scratch_release(ctx, mark);
         side /= 2;
     } while (status == LSP_ERR_MEMORY && side >= LEAST_BLOCK);
-    LSP_TRY_DONE(status);
+    LSP_TRY(status);
     memcpy(counts, sums, (size_t)t->n * sizeof *sums);
-done:
-    return status;
+    return LSP_OK;
 }

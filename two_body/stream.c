@@ -11,6 +11,17 @@ typedef struct streaming {
     lsp_pair_info info;   /* of all blocks */
 } streaming;
 
+typedef struct piece_list {
+    lsp_ctx *ctx;
+    lsp_csr *pieces;
+    int count;
+} piece_list;
+static void free_pieces(piece_list *list) {
+    for (int k = 0; k < list->count; k++) {
+        (void)lsp_csr_free(list->ctx, &list->pieces[k]);
+    }
+}
+
 static lsp_csr_types types_of(const streaming *s) {
     const bool pattern = s->join->values == LSP_JOIN_PATTERN;
     return (lsp_csr_types){.val_type = pattern ? LSP_NONE : s->job.type,
@@ -20,42 +31,31 @@ static lsp_csr_types types_of(const streaming *s) {
 
 /* The rows of a block: pieces of columns side by side, if not all points fit the GPU. */
 static lsp_status make_block(lsp_ctx *ctx, streaming *s, int64_t first, int64_t end, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t columns = s->job.sets[1].n, tested = s->info.tested;
     const int64_t most = columns / s->block_points + 2;
-    lsp_csr *pieces = NULL;
+    piece_list list LSP_AT_END(free_pieces) = {.ctx = ctx};
+    lsp_csr *pieces;
     const lsp_csr **side;
-    int count = 0;
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, most, &pieces));
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, most, &side));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, most, &pieces));
+    LSP_TRY(LSP_SCRATCH(ctx, most, &side));
+    list.pieces = pieces;
     s->info.tested = 0;
     if (s->join->half && first > 0) { /* the columns before the block are empty */
         const lsp_csr_types types = types_of(s);
-        LSP_TRY_DONE(lsp_csr_create(ctx, end - first, first, 0, &types, &pieces[0]));
-        side[count++] = &pieces[0];
+        LSP_TRY(lsp_csr_create(ctx, end - first, first, 0, &types, &pieces[0]));
+        side[list.count++] = &pieces[0];
     }
-    for (int64_t from = count > 0 ? first : 0; from < columns || count == 0; from += s->block_points) {
+    for (int64_t from = list.count > 0 ? first : 0; from < columns || list.count == 0; from += s->block_points) {
         const int64_t rows[] = {first, end}, cols[] = {from, lsp_min(from + s->block_points, columns)};
         const int64_t before = s->info.tested;
-        LSP_TRY_DONE(lsp_join_between(ctx, &s->job, s->radius, s->join, rows, cols, &pieces[count], &s->info));
+        LSP_TRY(lsp_join_between(ctx, &s->job, s->radius, s->join, rows, cols, &pieces[list.count], &s->info));
         s->info.tested += before;
-        side[count] = &pieces[count];
-        count++;
+        side[list.count] = &pieces[list.count];
+        list.count++;
     }
     s->info.tested += tested;
-    if (count == 1) {
-        *C = pieces[0];
-        pieces[0] = (lsp_csr){0};
-    } else {
-        LSP_TRY_DONE(lsp_csr_stack(ctx, side, 1, count, C));
-    }
-done:
-    for (int k = 0; k < count; k++) {
-        (void)lsp_csr_free(ctx, &pieces[k]);
-    }
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return list.count == 1 ? lsp_csr_put(ctx, C, &pieces[0], false) : lsp_csr_stack(ctx, side, 1, list.count, C);
 }
 
 /* The bytes of a block, or more: within it, pairs of a half count twice. */
@@ -71,24 +71,21 @@ static lsp_status measure(lsp_ctx *ctx, const streaming *s, int64_t first, int64
 
 /* Makes the block of the first rows from `first` on, at most `*rows` of them: half as many until they fit. */
 static lsp_status next_block(lsp_ctx *ctx, streaming *s, int64_t first, int64_t last, int64_t *rows, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     for (;; *rows /= 2) {
         const int64_t end = first + lsp_min(*rows, last - first);
         double bytes = 0;
         if (end - first > 1) {
-            LSP_TRY_DONE(measure(ctx, s, first, end, &bytes));
+            LSP_TRY(measure(ctx, s, first, end, &bytes));
         }
         if (bytes > (double)s->block_bytes) {
             continue;
         }
-        status = make_block(ctx, s, first, end, C);
+        const lsp_status status = make_block(ctx, s, first, end, C);
         if (status != LSP_ERR_MEMORY || end - first <= 1) {
             *rows = bytes < (double)s->block_bytes / 4 ? lsp_min(2 * lsp_max(*rows, 1), s->block_points) : *rows;
             return status;
         }
     }
-done:
-    return status;
 }
 
 static lsp_status check(lsp_ctx *ctx, streaming *s, int64_t first_row, lsp_join_sink sink) {
@@ -118,18 +115,15 @@ lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_p
                                   const lsp_pair_options *options, double radius, const lsp_join_options *join,
                                   int64_t first_row, int64_t block_bytes, lsp_join_sink sink, void *user,
                                   lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
     const lsp_join_options none = {0};
     streaming s = {.join = join != NULL ? join : &none, .radius = radius};
     int64_t rows = 1 << 16;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     s.block_bytes = block_bytes;
-    LSP_TRY_DONE(lsp_pair_check(ctx, a, b, options, &s.job));
-    LSP_TRY_DONE(check(ctx, &s, first_row, sink));
+    LSP_TRY(lsp_pair_check(ctx, a, b, options, &s.job));
+    LSP_TRY(check(ctx, &s, first_row, sink));
     if (block_bytes == 0) {
-        LSP_TRY_DONE(choose_bytes(ctx, &s.block_bytes));
+        LSP_TRY(choose_bytes(ctx, &s.block_bytes));
     }
     s.options = options != NULL ? *options : s.options;
     s.options.part = s.options.parts = 0;
@@ -138,12 +132,10 @@ lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_p
     const int64_t begin = lsp_max(first_row, lsp_pair_share_row(&s.job, s.job.part, s.join->half));
     const int64_t end = lsp_max(begin, lsp_pair_share_row(&s.job, s.job.part + 1, s.join->half));
     for (int64_t first = begin; first < end || first == begin;) {
-        lsp_csr C = {0};
-        LSP_TRY_DONE(next_block(ctx, &s, first, end, &rows, &C));
+        LSP_OWNED_CSR(ctx, C);
+        LSP_TRY(next_block(ctx, &s, first, end, &rows, &C));
         const int64_t made = C.rows;
-        status = sink(user, first, &C);
-        (void)lsp_csr_free(ctx, &C);
-        LSP_TRY_DONE(status);
+        LSP_TRY(sink(user, first, &C));
         first += made;
         if (made == 0) {
             break;
@@ -152,6 +144,5 @@ lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_p
     if (info != NULL) {
         *info = s.info;
     }
-done:
-    return status;
+    return LSP_OK;
 }

@@ -12,10 +12,7 @@ lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
                           const double *radii, int64_t radius_count, uint64_t *counts, lsp_pair_info *info) {
     lsp_pair_job job;
     double *limits = NULL, largest = 0;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_ENTER(ctx);
     LSP_REQUIRE(radius_count > 0 && radius_count <= INT32_MAX, LSP_ERR_ARGUMENT,
                 "%lld radii: 1 or more are needed, at most %d", (long long)radius_count, INT32_MAX);
     LSP_REQUIRE(radii != NULL && counts != NULL, LSP_ERR_ARGUMENT, "the %s are NULL", radii ? "counts" : "radii");
@@ -35,10 +32,7 @@ lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
 lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                               double range, int64_t bins, uint64_t *counts, lsp_pair_info *info) {
     lsp_pair_job job;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_ENTER(ctx);
     LSP_REQUIRE(bins > 0 && bins <= 1 << 22, LSP_ERR_ARGUMENT, "%lld bins: 1 to %d are offered", (long long)bins,
                 1 << 22);
     LSP_REQUIRE(counts != NULL, LSP_ERR_ARGUMENT, "the counts are NULL");
@@ -64,35 +58,27 @@ static lsp_status check_matrix(lsp_ctx *ctx, const lsp_points *a, const lsp_poin
 }
 
 static lsp_status prepare_piece(lsp_ctx *ctx, const lsp_pair_job *whole, lsp_pair_job *job, double radius) {
-    lsp_status status = lsp_pair_prepare(ctx, job, radius);
+    const lsp_status status = lsp_pair_prepare(ctx, job, radius);
     if (status == LSP_ERR_ARGUMENT) { /* a coordinate, whose number is that of the piece: look at all points */
         lsp_pair_job all = *whole;
-        LSP_TRY_DONE((job->where == LSP_HOST ? &lsp_pair_cpu : &lsp_pair_cuda)->inspect(ctx, &all));
-        status = LSP_ERR_ARGUMENT;
+        LSP_TRY((job->where == LSP_HOST ? &lsp_pair_cpu : &lsp_pair_cuda)->inspect(ctx, &all));
     }
-done:
     return status;
 }
 
 lsp_status lsp_join_between(lsp_ctx *ctx, const lsp_pair_job *whole, double radius, const lsp_join_options *join,
                             const int64_t rows[2], const int64_t cols[2], lsp_csr *C, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_pair_job job = *whole;
-    lsp_csr made = {0};
+    LSP_OWNED_CSR(ctx, made);
     lsp_pair_narrow(&job, rows, cols);
-    LSP_TRY_DONE(prepare_piece(ctx, whole, &job, radius));
+    LSP_TRY(prepare_piece(ctx, whole, &job, radius));
     const double limit = lsp_distance_limit(&job.metric, job.type, radius);
-    LSP_TRY_DONE(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
-    *C = made;
+    LSP_TRY(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
+    *C = made, made = (lsp_csr){0};
     job.info.first_row = rows[0];
     *info = job.info;
-done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
@@ -100,9 +86,7 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     const lsp_join_options none = {0};
     lsp_pair_info about;
     lsp_pair_job job;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     join = join != NULL ? join : &none;
     LSP_TRY(check_matrix(ctx, a, b, options, join, C, &job));
     LSP_REQUIRE(job.asked != LSP_PAIR_BOXES, LSP_ERR_ARGUMENT, "a radius join has no method boxes: all or grid");
@@ -118,35 +102,25 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
 
 lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                        int64_t k, const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
     const lsp_join_options none = {0};
     lsp_pair_job job;
-    lsp_csr made = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_OWNED_CSR(ctx, made);
+    LSP_ENTER(ctx);
     join = join != NULL ? join : &none;
-    LSP_REQUIRE_DONE(k >= 0, LSP_ERR_ARGUMENT, "%lld nearest points: 0 or more can be asked for", (long long)k);
-    LSP_TRY_DONE(check_matrix(ctx, a, b, options, join, C, &job));
-    LSP_REQUIRE_DONE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
-    LSP_REQUIRE_DONE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT,
-                     "the nearest points have no method grid: all or boxes");
+    LSP_REQUIRE(k >= 0, LSP_ERR_ARGUMENT, "%lld nearest points: 0 or more can be asked for", (long long)k);
+    LSP_TRY(check_matrix(ctx, a, b, options, join, C, &job));
+    LSP_REQUIRE(!join->half, LSP_ERR_ARGUMENT, "half is of pairs that are found from both sides: a join has them");
+    LSP_REQUIRE(job.asked != LSP_PAIR_GRID, LSP_ERR_ARGUMENT, "the nearest points have no method grid: all or boxes");
     const int64_t partners = lsp_max(job.sets[1].n - (job.self && !join->self_pairs), 0);
     const int64_t rows[] = {lsp_pair_share_row(&job, job.part, false), lsp_pair_share_row(&job, job.part + 1, false)};
     const lsp_pair_job whole = job;
     lsp_pair_narrow(&job, rows, (int64_t[]){0, job.sets[1].n});
-    LSP_TRY_DONE(prepare_piece(ctx, &whole, &job, INFINITY));
-    LSP_TRY_DONE(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
-    *C = made;
+    LSP_TRY(prepare_piece(ctx, &whole, &job, INFINITY));
+    LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
+    *C = made, made = (lsp_csr){0};
     job.info.first_row = rows[0];
     tell(&job, info);
-done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* The points of a density's grid, in scratch, where the samples are. */
@@ -203,10 +177,7 @@ lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     const lsp_density_options none = {0};
     lsp_pair_job job;
     lsp_points grid;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_ENTER(ctx);
     o = o != NULL ? o : &none;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_density_options", o->reserved));
     LSP_REQUIRE(density != NULL, LSP_ERR_ARGUMENT, "the place for the densities is NULL");
@@ -243,9 +214,7 @@ lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_point
 
 lsp_status lsp_radial_distribution(lsp_ctx *ctx, const uint64_t *counts, int64_t bins, double range, int dimensions,
                                    double pairs, double volume, double *g) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_REQUIRE(counts != NULL && g != NULL, LSP_ERR_ARGUMENT, "the %s are NULL", counts ? "results" : "counts");
     LSP_REQUIRE(bins > 0 && bins <= 1 << 22, LSP_ERR_ARGUMENT, "%lld bins: 1 to %d are offered", (long long)bins,
                 1 << 22);

@@ -30,35 +30,33 @@ static int64_t keep_last(void *index, void *position, lsp_type type, int64_t cou
 
 /* The indices are inside. */
 lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pairs *pairs) {
-    lsp_status status = LSP_OK;
     const lsp_gather_args *args = &job->args;
     const lsp_type type = args->index_type == LSP_I32 && args->n <= INT32_MAX ? LSP_I32 : LSP_I64;
     const size_t bytes = lsp_type_bytes(type);
     const int64_t whole[] = {0, args->n};
     const void *keys = args->index;
     *pairs = (lsp_pairs){.place = type == LSP_I32 ? LSP_PLACE_I32 : LSP_PLACE_I64, .count = args->n};
-    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->dst));
-    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->src));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->dst));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->src));
     if (type != args->index_type) { /* more than 2^31 positions of 32-bit indices */
         for (int64_t i = 0; i < args->n; i++) {
             ((int64_t *)pairs->dst)[i] = ((const int32_t *)args->index)[i];
         }
         keys = pairs->dst;
     }
-    LSP_TRY_DONE(
-        lsp_segsort_cpu.run(ctx,
-                            &(lsp_segsort_args){.n = args->n,
-                                                .segments = 1,
-                                                .offsets = whole,
-                                                .offset_type = LSP_I64,
-                                                .key_type = type,
-                                                .value_bytes = bytes,
-                                                .flags = LSP_SORT_POSITIONS,
-                                                .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
-                                                .keys = keys,
-                                                .keys_out = pairs->dst,
-                                                .values_out = pairs->src},
-                            args->n, NULL, 0));
+    LSP_TRY(lsp_segsort_cpu.run(ctx,
+                                &(lsp_segsort_args){.n = args->n,
+                                                    .segments = 1,
+                                                    .offsets = whole,
+                                                    .offset_type = LSP_I64,
+                                                    .key_type = type,
+                                                    .value_bytes = bytes,
+                                                    .flags = LSP_SORT_POSITIONS,
+                                                    .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
+                                                    .keys = keys,
+                                                    .keys_out = pairs->dst,
+                                                    .values_out = pairs->src},
+                                args->n, NULL, 0));
     if (args->rule != LSP_SCATTER_ADD) {
         pairs->count = keep_last(pairs->dst, pairs->src, type, args->n);
     }
@@ -66,11 +64,7 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pa
         lsp_free(ctx, pairs->dst);
         pairs->dst = NULL;
     }
-done:
-    if (status != LSP_OK) {
-        lsp_gather_pairs_free(ctx, pairs);
-    }
-    return status;
+    return LSP_OK;
 }
 
 int64_t lsp_gather_pairs_bytes(const lsp_pairs *pairs) {

@@ -20,17 +20,14 @@ lsp_status lsp_gather_cpu_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int6
 }
 
 lsp_status lsp_gather_cpu_run(lsp_ctx *ctx, const lsp_gather_job *job) {
-    lsp_status status = LSP_OK;
     const lsp_gather_args *args = &job->args;
     int64_t bad = args->extent > 0 ? INT64_MAX : 0;
     if (args->extent > 0 && job->choice.strategy == LSP_STRATEGY_STAGE) { /* a scatter: a gather needs a plan for it */
-        LSP_TRY_DONE(lsp_gather_cpu_bins(ctx, job, &bad));
+        LSP_TRY(lsp_gather_cpu_bins(ctx, job, &bad));
     } else if (args->extent > 0) {
-        LSP_TRY_DONE(lsp_gather_cpu_scan(ctx, job, job->choice.passes, &bad));
+        LSP_TRY(lsp_gather_cpu_scan(ctx, job, job->choice.passes, &bad));
     }
-    if (bad != INT64_MAX) {
-        status = lsp_gather_refuse_index(ctx, bad, lsp_index_at(args->index, args->index_type, bad), args->extent);
-    }
-done:
-    return status;
+    return bad == INT64_MAX
+               ? LSP_OK
+               : lsp_gather_refuse_index(ctx, bad, lsp_index_at(args->index, args->index_type, bad), args->extent);
 }

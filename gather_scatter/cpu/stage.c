@@ -152,20 +152,19 @@ int64_t lsp_gather_stage_bytes(const lsp_ctx *ctx, const lsp_gather_job *job, co
 
 /* The indices are inside. */
 lsp_status lsp_gather_stage_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_stage *stage) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int threads = lsp_gather_threads(ctx, job);
     const bool scatter = job->scatter;
     making m = {.stage = stage};
     set_sizes(job, stage->bin_items, &m);
-    LSP_TRY_DONE(allocate(ctx, &m));
+    LSP_TRY(allocate(ctx, &m));
     m.start = stage->runs;
     if (scatter) {
-        LSP_TRY_DONE(LSP_SCRATCH(ctx, (m.blocks + 1) * m.ranges, &m.start));
+        LSP_TRY(LSP_SCRATCH(ctx, (m.blocks + 1) * m.ranges, &m.start));
     }
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, threads * m.ranges, &m.offset));
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, threads * m.items, &m.sorted));
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, threads * lsp_ceil_div(m.items, 64), &m.seen));
+    LSP_TRY(LSP_SCRATCH(ctx, threads * m.ranges, &m.offset));
+    LSP_TRY(LSP_SCRATCH(ctx, threads * m.items, &m.sorted));
+    LSP_TRY(LSP_SCRATCH(ctx, threads * lsp_ceil_div(m.items, 64), &m.seen));
     m.range_at = scatter ? stage->bin_at : stage->tile_at;
     m.block_place = scatter ? stage->from_place : stage->to_place;
     m.range_place = scatter ? stage->to_place : stage->from_place;
@@ -180,12 +179,7 @@ lsp_status lsp_gather_stage_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_st
     } else {
         memset(stage->whole, !scatter, (size_t)stage->bins * sizeof *stage->whole);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_gather_stage_free(ctx, stage);
-    }
-    return status;
+    return LSP_OK;
 }
 
 void lsp_gather_stage_free(lsp_ctx *ctx, lsp_stage *stage) {

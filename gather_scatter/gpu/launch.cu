@@ -62,29 +62,27 @@ static lsp_status run_moves(lsp_ctx *ctx, const lsp_gather_job *job, const gathe
 
 /* Through shared memory; direct where that cannot be or, by the sample, does not pay. */
 static lsp_status run_stage(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
-    lsp_status status = LSP_OK;
     const bool chosen = job->args.strategy == LSP_STRATEGY_AUTO;
     gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
     gather_bins bins = {job->args.n, job->args.extent, index, fault, {}, job->most_bytes};
     if (!lsp_gather_bins_fit(ctx, &bins) || (chosen && lsp_cuda_recording(ctx))) {
         return move_columns(ctx, job, &move);
     }
-    LSP_TRY_DONE(refuse_recording(ctx));
+    LSP_TRY(refuse_recording(ctx));
     if (must_sample(job)) {
-        LSP_TRY_DONE(sample(ctx, job, index, &bins.gate));
+        LSP_TRY(sample(ctx, job, index, &bins.gate));
     }
-    status = lsp_gather_bins_run(ctx, &bins, job->args.columns, job->args.column_count);
+    const lsp_status status = lsp_gather_bins_run(ctx, &bins, job->args.columns, job->args.column_count);
     if (status == LSP_ERR_MEMORY && chosen) { /* nothing was started: direct needs no memory */
         return move_columns(ctx, job, &move);
     }
-    LSP_TRY_DONE(status);
+    LSP_TRY(status);
     if (bins.gate.count) {
         move.gate = bins.gate;
         move.gate.above = false;
-        LSP_TRY_DONE(move_columns(ctx, job, &move));
+        LSP_TRY(move_columns(ctx, job, &move));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status run_by_strategy(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {

@@ -118,24 +118,22 @@ static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *do
 }
 
 static lsp_status prepare_scatter(lsp_gather_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_gather_args *args = &plan->job.args;
     const lsp_strategy strategy = plan->job.choice.strategy;
     const bool last = args->rule == LSP_SCATTER_LAST;
     bool prepared = false;
     void *owner = NULL;
+    LSP_FREES(ctx, owner);
     if (last || strategy == LSP_STRATEGY_STAGE || strategy == LSP_STRATEGY_INVERT) {
-        LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, args->extent, lsp_type_bytes(gather_list_type(args->n)), &owner));
-        LSP_TRY_DONE(find_owners(plan, owner));
-        LSP_TRY_DONE(prepare_inverted(plan, &owner, &prepared));
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, args->extent, lsp_type_bytes(gather_list_type(args->n)), &owner));
+        LSP_TRY(find_owners(plan, owner));
+        LSP_TRY(prepare_inverted(plan, &owner, &prepared));
     }
     if (!prepared) {
-        LSP_TRY_DONE(copy_indices(plan, last ? owner : NULL));
+        LSP_TRY(copy_indices(plan, last ? owner : NULL));
     }
-done:
-    lsp_free(ctx, owner);
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status prepare_add(lsp_gather_plan *plan) {

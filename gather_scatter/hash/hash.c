@@ -53,19 +53,16 @@ static lsp_status sort_keys(const lsp_hash *table, const lsp_hash_args *args, co
 
 /* Replaces the sorted keys by the distinct ones, and sets where the values of each begin. */
 static lsp_status list_distinct(lsp_hash *table, const int64_t *counts) {
-    lsp_status status = LSP_OK;
     void *sorted = table->keys;
+    LSP_FREES(table->ctx, sorted); /* a later call that takes it works after this one on the same stream */
     table->keys = NULL;
     lsp_hash_view *view = &table->view;
-    LSP_TRY_DONE(lsp_alloc(table->ctx, table->where, view->distinct, view->wide_keys ? 8 : 4, &table->keys));
-    LSP_TRY_DONE(lsp_alloc(table->ctx, table->where, view->distinct + 1, 8, &table->heads));
-    LSP_TRY_DONE(
-        lsp_hash_backend_of(table->where)->compact(table->ctx, sorted, view, counts, table->keys, table->heads));
+    LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct, view->wide_keys ? 8 : 4, &table->keys));
+    LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct + 1, 8, &table->heads));
+    LSP_TRY(lsp_hash_backend_of(table->where)->compact(table->ctx, sorted, view, counts, table->keys, table->heads));
     view->heads = table->heads;
     view->keys = table->keys;
-done:
-    lsp_free(table->ctx, sorted); /* a later call that takes it works after this one on the same stream */
-    return status;
+    return LSP_OK;
 }
 
 /* Makes the buckets of the sorted keys. */
@@ -125,14 +122,11 @@ static void note_facts(lsp_hash *table) {
 }
 
 lsp_status lsp_hash_build(lsp_ctx *ctx, const lsp_hash_args *args, lsp_hash **table) {
-    lsp_status status = LSP_OK;
-    lsp_hash *made = NULL;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(table != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
-    LSP_TRY_DONE(check_args(ctx, args));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    lsp_hash *made LSP_AT_END(lsp_hash_drop) = NULL;
+    LSP_ENTER(ctx);
+    LSP_REQUIRE(table != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
+    LSP_TRY(check_args(ctx, args));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->where = args->where;
     lsp_hash_view *view = &made->view;
     view->wide_keys = lsp_type_bytes(args->key_type) == 8;
@@ -140,14 +134,10 @@ lsp_status lsp_hash_build(lsp_ctx *ctx, const lsp_hash_args *args, lsp_hash **ta
     view->value_bytes = (int)args->value_bytes;
     view->seed = args->seed;
     view->n = args->n;
-    LSP_TRY_DONE(build(made, args));
+    LSP_TRY(build(made, args));
     note_facts(made);
-    *table = made;
-done:
-    if (status != LSP_OK) {
-        lsp_hash_destroy(made);
-    }
-    return status;
+    *table = made, made = NULL;
+    return LSP_OK;
 }
 
 void lsp_hash_destroy(lsp_hash *table) {

@@ -88,19 +88,13 @@ static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, i
 }
 
 lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *probes, int64_t *total) {
-    lsp_status status = check_probes(table, probes, ALL, total);
-    if (status != LSP_OK) {
-        return status;
-    }
+    LSP_TRY(check_probes(table, probes, ALL, total));
     lsp_ctx *ctx = table->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     void *offsets, *at;
-    LSP_TRY_DONE(lsp_scratch_at(ctx, table->where, probes->n + 1, sizeof(int64_t), &offsets));
-    LSP_TRY_DONE(lsp_scratch_at(ctx, table->where, probes->n, sizeof(uint64_t), &at));
-    LSP_TRY_DONE(list_matches(table, probes, offsets, at, total));
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n + 1, sizeof(int64_t), &offsets));
+    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n, sizeof(uint64_t), &at));
+    return list_matches(table, probes, offsets, at, total);
 }
 
 lsp_status lsp_hash_find_some(lsp_hash *table, const lsp_hash_probes *probes) {

@@ -165,10 +165,7 @@ static lsp_status partition_by_numbers(lsp_ctx *ctx, const lsp_partition_args *a
 
 lsp_status lsp_partition(lsp_ctx *ctx, const lsp_partition_args *args) {
     int64_t buckets = 0;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_ENTER(ctx);
     LSP_TRY(check_partition(ctx, args, &buckets));
     const lsp_bucket_search search = {
         .n = args->n, .buckets = buckets, .offsets = args->offsets, .offset_type = args->offset_type};

@@ -13,6 +13,7 @@ struct lsp_radix_sort_plan {
     int64_t sort_bytes;
     lsp_radix_sort_info info;
 };
+LSP_DROP(lsp_radix_sort_plan)
 
 /* ---- the sort ---- */
 
@@ -72,25 +73,19 @@ static lsp_radix_sort_info info_of(const lsp_radix_choice *choice) {
 
 /* Sorts on the GPU with scratch of the call. */
 static lsp_status sort_with_scratch(lsp_ctx *ctx, const lsp_segsort_args *segment, int bits, int64_t bytes) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx); /* a later call that takes this scratch works after this sort on the same stream */
     void *scratch;
-    LSP_REQUIRE_DONE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-                     "work on the stream is being recorded into a graph: only a plan made before can sort there");
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, bytes + spare_bytes(segment), 1, &scratch));
-    LSP_TRY_DONE(sort_on_gpu(ctx, *segment, bits, scratch, bytes));
-done:
-    lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
-    return status;
+    LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "work on the stream is being recorded into a graph: only a plan made before can sort there");
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes + spare_bytes(segment), 1, &scratch));
+    return sort_on_gpu(ctx, *segment, bits, scratch, bytes);
 }
 
 lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_radix_sort_info *info) {
     lsp_segsort_args segment;
     lsp_radix_choice choice;
     int64_t bytes;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
     LSP_TRY(args->where == LSP_HOST ? lsp_segsort(ctx, &segment, NULL)
                                     : sort_with_scratch(ctx, &segment, choice.bits, bytes));
@@ -103,32 +98,25 @@ lsp_status lsp_radix_sort(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_rad
 /* ---- plans ---- */
 
 lsp_status lsp_radix_sort_plan_create(lsp_ctx *ctx, const lsp_radix_sort_args *args, lsp_radix_sort_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_radix_sort_plan *made = NULL;
+    lsp_radix_sort_plan *made LSP_AT_END(lsp_radix_sort_plan_drop) = NULL;
     lsp_segsort_args segment;
     lsp_radix_choice choice;
     int64_t bytes;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(prepare(ctx, args, &segment, &bytes, &choice));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_ENTER(ctx);
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(prepare(ctx, args, &segment, &bytes, &choice));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->shape = *args;
     made->choice = choice;
     made->sort_bytes = bytes;
     made->info = info_of(&choice);
     if (args->where == LSP_CUDA) {
         made->info.scratch_bytes = bytes + spare_bytes(&segment);
-        LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, made->info.scratch_bytes, 1, &made->scratch));
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, made->info.scratch_bytes, 1, &made->scratch));
     }
     lsp_log(ctx, "radix sort: %lld items, %d phases: %s", (long long)args->n, choice.phases, choice.reason);
-    *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_radix_sort_plan_destroy(made);
-    }
-    return status;
+    *plan = made, made = NULL;
+    return LSP_OK;
 }
 
 void lsp_radix_sort_plan_destroy(lsp_radix_sort_plan *plan) {

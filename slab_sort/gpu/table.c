@@ -74,18 +74,14 @@ static lsp_status check_limits(lsp_ctx *ctx, const lsp_sort_table *table) {
 }
 
 lsp_status lsp_sort_set_table(lsp_ctx *ctx, const lsp_sort_table *table) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_sort_table_place(ctx, ctx));
     LSP_TRY(table != NULL ? check_limits(ctx, table) : LSP_OK);
     return lsp_sort_keep_table(ctx, LSP_TABLE_SORT, table, sizeof *table);
 }
 
 lsp_status lsp_sort_get_table(lsp_ctx *ctx, lsp_sort_table *table) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_sort_table_place(ctx, table));
     *table = *lsp_sort_table_of(ctx);
     return LSP_OK;

@@ -179,49 +179,51 @@ static lsp_status take_vectors(lsp_ctx *ctx, lsp_resident *plan) {
     return LSP_OK;
 }
 
-extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape,
-                                          lsp_resident **out, int64_t *bytes) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
-    lsp_resident_shape s = shape ? *shape : lsp_resident_shape{};
-    lsp_resident *plan = NULL;
-    resident_matrix *M;
+static lsp_status lay_out(lsp_ctx *ctx, const lsp_csr *A, lsp_resident *plan) {
+    LSP_SCRATCH_SCOPE(ctx);
+    const lsp_resident_shape s = plan->shape;
+    resident_matrix *const M = &plan->job.A;
     layout_work work = {};
-    LSP_REQUIRE_DONE(
-        sizes_fit(ctx, A, &s), LSP_ERR_UNSUPPORTED,
-        "a matrix of %lld rows and %lld entries does not fit the kernel that keeps vectors in shared memory",
-        (long long)A->rows, (long long)A->nnz);
-    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, 1, sizeof *plan, (void **)&plan));
-    *plan = lsp_resident{};
-    plan->shape = s;
-    M = &plan->job.A;
     M->n = (int)A->rows;
     M->columns = s.columns;
     M->chunks = s.chunks;
     M->width = (int)s.slice;
-    LSP_TRY_DONE(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->slice_begin));
-    LSP_TRY_DONE(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->row_begin));
-    LSP_TRY_DONE(take(ctx, plan, A->rows, sizeof(unsigned), (void **)&M->range));
-    LSP_TRY_DONE(take(ctx, plan, A->rows * s.columns, sizeof(unsigned), (void **)&M->place));
-    LSP_TRY_DONE(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.count));
-    LSP_TRY_DONE(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.row));
-    LSP_TRY_DONE(scratch(ctx, A->rows * s.columns, sizeof(unsigned), (void **)&work.length));
-    LSP_TRY_DONE(scratch(ctx, A->rows * s.columns, sizeof(long long), (void **)&work.sums));
-    LSP_TRY_DONE(scratch(ctx, 2, sizeof(int), (void **)&work.most));
-    LSP_TRY_DONE(cut_rows(ctx, plan, A, &work));
-    LSP_TRY_DONE(use_shared(ctx, plan));
-    LSP_TRY_DONE(fill(ctx, plan, A, &work));
-    LSP_TRY_DONE(take_vectors(ctx, plan));
-    LSP_TRY_DONE(resident_try(ctx, plan));
-    *out = plan;
-    plan = NULL;
-    if (bytes) {
-        *bytes = (*out)->bytes;
+    LSP_TRY(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->slice_begin));
+    LSP_TRY(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->row_begin));
+    LSP_TRY(take(ctx, plan, A->rows, sizeof(unsigned), (void **)&M->range));
+    LSP_TRY(take(ctx, plan, A->rows * s.columns, sizeof(unsigned), (void **)&M->place));
+    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.count));
+    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.row));
+    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(unsigned), (void **)&work.length));
+    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(long long), (void **)&work.sums));
+    LSP_TRY(scratch(ctx, 2, sizeof(int), (void **)&work.most));
+    LSP_TRY(cut_rows(ctx, plan, A, &work));
+    LSP_TRY(use_shared(ctx, plan));
+    LSP_TRY(fill(ctx, plan, A, &work));
+    LSP_TRY(take_vectors(ctx, plan));
+    return resident_try(ctx, plan);
+}
+
+extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape,
+                                          lsp_resident **out, int64_t *bytes) {
+    lsp_resident_shape s = shape ? *shape : lsp_resident_shape{};
+    lsp_resident *plan;
+    LSP_REQUIRE(sizes_fit(ctx, A, &s), LSP_ERR_UNSUPPORTED,
+                "a matrix of %lld rows and %lld entries does not fit the kernel that keeps vectors in shared memory",
+                (long long)A->rows, (long long)A->nnz);
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *plan, (void **)&plan));
+    *plan = lsp_resident{};
+    plan->shape = s;
+    const lsp_status status = lay_out(ctx, A, plan);
+    if (status != LSP_OK) {
+        lsp_resident_free(ctx, plan);
+        return status;
     }
-done:
-    lsp_resident_free(ctx, plan);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    *out = plan;
+    if (bytes) {
+        *bytes = plan->bytes;
+    }
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A) {

@@ -155,34 +155,35 @@ static lsp_status find_residual(const lsp_solve_plan *plan, const void *b, const
     return lsp_cuda_read(plan->ctx, rr, gpu_of(plan)->area->total, sizeof *rr);
 }
 
-static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
-    lsp_status status = LSP_OK;
+static lsp_status enqueue(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
     lsp_ctx *ctx = plan->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
     const lsp_solve_vectors *v = &plan->vectors;
     lsp_solve_state *s = &outcome->state;
     double *const told = s->history; /* on the host */
     int64_t kept = lsp_min(s->history_capacity, s->max_iterations < INT64_MAX ? s->max_iterations + 1 : INT64_MAX);
     void *history = NULL;
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, kept, sizeof *told, &history));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, kept, sizeof *told, &history));
     s->history = history;
     s->history_capacity = kept;
     record(plan);
-    LSP_TRY_DONE(lsp_cuda_copy(ctx, &gpu_of(plan)->area->after_first, LSP_CUDA, s, LSP_HOST, sizeof *s));
+    LSP_TRY(lsp_cuda_copy(ctx, &gpu_of(plan)->area->after_first, LSP_CUDA, s, LSP_HOST, sizeof *s));
     if (outcome->guess) {
-        LSP_TRY_DONE(lsp_solve_multiply(plan, s->x, v->q));
+        LSP_TRY(lsp_solve_multiply(plan, s->x, v->q));
     }
-    LSP_TRY_DONE(lsp_solve_launch_start(plan, b, outcome->guess ? v->q : NULL, s->x));
-    LSP_TRY_DONE(apply_to_r(plan));
-    LSP_TRY_DONE(turn(plan, true));
-    LSP_TRY_DONE(run_batches(plan, outcome));
+    LSP_TRY(lsp_solve_launch_start(plan, b, outcome->guess ? v->q : NULL, s->x));
+    LSP_TRY(apply_to_r(plan));
+    LSP_TRY(turn(plan, true));
+    LSP_TRY(run_batches(plan, outcome));
     kept = lsp_min(kept, s->iteration + 1);
-    LSP_TRY_DONE(lsp_cuda_copy(ctx, told, LSP_HOST, history, LSP_CUDA, kept * (int64_t)sizeof *told));
-done:
+    return lsp_cuda_copy(ctx, told, LSP_HOST, history, LSP_CUDA, kept * (int64_t)sizeof *told);
+}
+
+static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
+    LSP_SCRATCH_SCOPE(plan->ctx);
+    const lsp_status status = enqueue(plan, b, outcome);
     if (status != LSP_OK) {
-        (void)lsp_cuda_sync(ctx); /* what was enqueued uses the plan's memory */
+        (void)lsp_cuda_sync(plan->ctx); /* what was enqueued uses the plan's memory */
     }
-    lsp_scratch_release(ctx, mark);
     return status;
 }
 

@@ -93,56 +93,46 @@ static lsp_status partition(lsp_multigrid *m, lsp_setup *s, int64_t *aggregates,
 
 /* T's structure by PLACE, its values by ORTHOGONAL. */
 static lsp_status make_tentative(lsp_multigrid *m, lsp_setup *s, int64_t aggregates, int64_t placed, lsp_csr *T) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_place place = lsp_place_of(m->where);
     const int64_t n = s->A.rows, b = s->block, v = s->vectors;
-    lsp_csr members = {0}, lists = {0};
+    LSP_OWNED_CSR(ctx, members);
+    LSP_OWNED_CSR(ctx, lists);
     void *basis;
-    LSP_TRY_DONE(lsp_csr_create(ctx, n * b, aggregates * v, placed * b * v,
-                                &(lsp_csr_types){.val_type = m->values, .place = place}, T));
-    LSP_TRY_DONE(lsp_csr_create(ctx, n, aggregates, placed, &(lsp_csr_types){.place = place}, &members));
+    LSP_TRY(lsp_csr_create(ctx, n * b, aggregates * v, placed * b * v,
+                           &(lsp_csr_types){.val_type = m->values, .place = place}, T));
+    LSP_TRY(lsp_csr_create(ctx, n, aggregates, placed, &(lsp_csr_types){.place = place}, &members));
     s->P = members, s->T = *T;
-    LSP_TRY_DONE(apply(m, LSP_RULE_PLACE, s, n));
-    LSP_TRY_DONE(lsp_csr_transpose(ctx, &members, &lists));
-    LSP_TRY_DONE(lsp_scratch_at(ctx, m->where, T->nnz, sizeof *s->basis, &basis));
+    LSP_TRY(apply(m, LSP_RULE_PLACE, s, n));
+    LSP_TRY(lsp_csr_transpose(ctx, &members, &lists));
+    LSP_TRY(lsp_scratch_at(ctx, m->where, T->nnz, sizeof *s->basis, &basis));
     s->A = lists, s->basis = basis;
-    LSP_TRY_DONE(apply(m, LSP_RULE_ORTHOGONAL, s, aggregates));
-done:
-    lsp_csr_free(ctx, &members);
-    lsp_csr_free(ctx, &lists);
-    return status;
+    return apply(m, LSP_RULE_ORTHOGONAL, s, aggregates);
 }
 
 lsp_status lsp_multigrid_aggregate(lsp_multigrid *m, const lsp_csr *A, int64_t block, double **near_null, lsp_csr *T) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const int64_t n = A->rows / block, v = m->options.near_null_vectors;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_setup s = {.A = *A, .block = block, .vectors = v, .from = *near_null};
-    lsp_csr N = {0}, G = {0}, made = {0};
+    LSP_OWNED_CSR(ctx, N);
+    LSP_OWNED_CSR(ctx, G);
+    LSP_OWNED_CSR(ctx, made);
     int64_t aggregates, placed;
     void *array[5], *next = NULL;
+    LSP_FREES(ctx, next);
     for (int i = 0; i < 5; i++) {
-        LSP_TRY_DONE(lsp_scratch_at(ctx, m->where, n + 1, sizeof(int64_t), &array[i]));
+        LSP_TRY(lsp_scratch_at(ctx, m->where, n + 1, sizeof(int64_t), &array[i]));
     }
     s.key = array[0], s.low = array[1], s.label = array[2], s.offsets = array[3], s.places = array[4];
     s.joined = array[0], s.size = array[1]; /* keys have served then */
-    LSP_TRY_DONE(block > 1 ? condense(m, &s, &N) : LSP_OK);
-    LSP_TRY_DONE(keep_strong(m, &s, A == &m->level[0].A, &G));
-    LSP_TRY_DONE(partition(m, &s, &aggregates, &placed));
-    LSP_TRY_DONE(lsp_alloc(ctx, m->where, aggregates * v * v, sizeof(double), &next));
+    LSP_TRY(block > 1 ? condense(m, &s, &N) : LSP_OK);
+    LSP_TRY(keep_strong(m, &s, A == &m->level[0].A, &G));
+    LSP_TRY(partition(m, &s, &aggregates, &placed));
+    LSP_TRY(lsp_alloc(ctx, m->where, aggregates * v * v, sizeof(double), &next));
     s.to = next;
-    LSP_TRY_DONE(make_tentative(m, &s, aggregates, placed, &made));
+    LSP_TRY(make_tentative(m, &s, aggregates, placed, &made));
     lsp_free(ctx, *near_null);
-    *near_null = next, *T = made;
-done:
-    if (status != LSP_OK) {
-        lsp_free(ctx, next);
-        lsp_csr_free(ctx, &made);
-    }
-    lsp_csr_free(ctx, &N);
-    lsp_csr_free(ctx, &G);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    *near_null = next, next = NULL;
+    return lsp_csr_put(ctx, T, &made, false);
 }

@@ -39,11 +39,10 @@ static lsp_status invert(lsp_ctx *ctx, int64_t n, double *a, const double *least
 
 /* A full matrix without values set, where the hierarchy lies. */
 static lsp_status make_full(lsp_multigrid *m, int64_t n, lsp_csr *full) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const lsp_csr_types types = {.val_type = m->type, .place = lsp_place_of(m->where)};
-    lsp_csr host = {0};
-    LSP_TRY_DONE(lsp_csr_create(ctx, n, n, n * n, &(lsp_csr_types){.val_type = m->type}, &host));
+    LSP_OWNED_CSR(ctx, host);
+    LSP_TRY(lsp_csr_create(ctx, n, n, n * n, &(lsp_csr_types){.val_type = m->type}, &host));
     memset(host.val, 0, (size_t)(n * n) * lsp_type_bytes(m->type));
     for (int64_t i = 0; i < n; i++) {
         lsp_index_set(host.rowptr, host.rowptr_type, i + 1, (i + 1) * n);
@@ -51,32 +50,28 @@ static lsp_status make_full(lsp_multigrid *m, int64_t n, lsp_csr *full) {
             lsp_index_set(host.col, host.col_type, i * n + j, j);
         }
     }
-    LSP_TRY_DONE(lsp_csr_copy(ctx, &host, &types, full));
-done:
-    lsp_csr_free(ctx, &host);
-    return status;
+    return lsp_csr_copy(ctx, &host, &types, full);
 }
 
 lsp_status lsp_multigrid_invert(lsp_multigrid *m, lsp_level *l) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
     const int64_t n = l->A.rows;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const double eps = m->values == LSP_F32 && l != m->level ? FLT_EPSILON : DBL_EPSILON;
     double *a, *least;
-    lsp_csr host = {0};
+    LSP_OWNED_CSR(ctx, host);
     uint8_t *out;
     void *values;
     if (n == 0) {
         return LSP_OK;
     }
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, n * n, &a));
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, n, &least));
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, n, &out));
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_HOST, n * n, lsp_type_bytes(m->type), &values));
-    LSP_TRY_DONE(lsp_csr_copy(ctx, &l->A, &(lsp_csr_types){.val_type = LSP_F64, .place = LSP_PLACE_HOST}, &host));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, n * n, &a));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, n, &least));
+    LSP_TRY(LSP_SCRATCH(ctx, n, &out));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_HOST, n * n, lsp_type_bytes(m->type), &values));
+    LSP_TRY(lsp_csr_copy(ctx, &l->A, &(lsp_csr_types){.val_type = LSP_F64, .place = LSP_PLACE_HOST}, &host));
     if (m->scale != NULL) {
-        LSP_TRY_DONE(lsp_array_copy(ctx, least, LSP_HOST, m->scale, m->where, (size_t)n * sizeof *least));
+        LSP_TRY(lsp_array_copy(ctx, least, LSP_HOST, m->scale, m->where, (size_t)n * sizeof *least));
     }
     for (int64_t i = 0; i < n; i++) {
         for (int64_t k = lsp_csr_rowptr(&host, i); k < lsp_csr_rowptr(&host, i + 1); k++) {
@@ -84,13 +79,8 @@ lsp_status lsp_multigrid_invert(lsp_multigrid *m, lsp_level *l) {
         }
         least[i] = eps * fmax(8 * least[i], (double)n * fabs(a[i * n + i]));
     }
-    LSP_TRY_DONE(invert(ctx, n, a, least, out));
-    LSP_TRY_DONE(lsp_convert_values(ctx, LSP_HOST, m->type, values, LSP_F64, a, n * n));
-    LSP_TRY_DONE(l->solution.rowptr == NULL ? make_full(m, n, &l->solution) : LSP_OK);
-    LSP_TRY_DONE(
-        lsp_array_copy(ctx, l->solution.val, m->where, values, LSP_HOST, (size_t)(n * n) * lsp_type_bytes(m->type)));
-done:
-    lsp_csr_free(ctx, &host);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    LSP_TRY(invert(ctx, n, a, least, out));
+    LSP_TRY(lsp_convert_values(ctx, LSP_HOST, m->type, values, LSP_F64, a, n * n));
+    LSP_TRY(l->solution.rowptr == NULL ? make_full(m, n, &l->solution) : LSP_OK);
+    return lsp_array_copy(ctx, l->solution.val, m->where, values, LSP_HOST, (size_t)(n * n) * lsp_type_bytes(m->type));
 }

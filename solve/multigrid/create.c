@@ -42,27 +42,20 @@ static void describe(lsp_multigrid *m) {
 
 lsp_status lsp_multigrid_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigrid_options *options,
                                 lsp_multigrid **m) {
-    lsp_status status = LSP_OK;
-    lsp_multigrid *made = NULL;
+    lsp_multigrid *made LSP_AT_END(lsp_multigrid_drop) = NULL;
     const double start = lsp_now();
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(m != NULL, LSP_ERR_ARGUMENT, "the place for the hierarchy is NULL");
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
-    LSP_TRY_DONE(lsp_multigrid_check(ctx, A, options, made));
-    LSP_TRY_DONE(lsp_multigrid_set_up(made, A));
+    LSP_ENTER(ctx);
+    LSP_REQUIRE(m != NULL, LSP_ERR_ARGUMENT, "the place for the hierarchy is NULL");
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_TRY(lsp_multigrid_check(ctx, A, options, made));
+    LSP_TRY(lsp_multigrid_set_up(made, A));
     describe(made);
-    LSP_TRY_DONE(lsp_multigrid_prepare_cycle(made));
+    LSP_TRY(lsp_multigrid_prepare_cycle(made));
     made->info.setup_seconds = lsp_now() - start;
     lsp_log(ctx, "multigrid: %d levels, operator complexity %.3g, %.3g s: %s", made->levels,
             made->info.operator_complexity, made->info.setup_seconds, made->info.reason);
-    *m = made;
-done:
-    if (status != LSP_OK) {
-        lsp_multigrid_destroy(made);
-    }
-    return status;
+    *m = made, made = NULL;
+    return LSP_OK;
 }
 
 void lsp_multigrid_destroy(lsp_multigrid *m) {

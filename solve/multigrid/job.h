@@ -54,6 +54,7 @@ struct lsp_multigrid {
     int64_t version;      /* counts updates: what was recorded before one is out of date */
     lsp_multigrid_info info;
 };
+LSP_DROP(lsp_multigrid)
 
 /* cycle.c. _prepare: plans and vectors of all levels, once the hierarchy stands. _update: new values in its matrices;
  * level[0].A is a view of other arrays. _release: frees them, also half made; after the end of the context (m->ctx is

@@ -51,22 +51,20 @@ static lsp_status invert_diagonal(lsp_multigrid *m, int at, const lsp_csr *A, vo
 /* m->scale of the next level. A scale for each row: where coefficients differ by 1e8, one for all would take the
  * equations of the weak part for rounding of the strong one. */
 static lsp_status weigh(lsp_multigrid *m, const lsp_level *l) {
-    lsp_status status = LSP_OK;
     lsp_setup s = {.A = l->R, .type = m->type, .inverse = l->inverse, .from = m->scale};
     void *scale = NULL;
-    LSP_TRY_DONE(lsp_alloc(m->ctx, m->where, l->R.rows, sizeof(double), &scale));
+    LSP_FREES(m->ctx, scale);
+    LSP_TRY(lsp_alloc(m->ctx, m->where, l->R.rows, sizeof(double), &scale));
     s.to = scale;
-    LSP_TRY_DONE(lsp_multigrid_pass(m, LSP_RULE_WEIGH, &s, l->R.rows, NULL));
+    LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_WEIGH, &s, l->R.rows, NULL));
     lsp_free(m->ctx, m->scale);
     m->scale = scale, scale = NULL;
-done:
-    lsp_free(m->ctx, scale);
-    return status;
+    return LSP_OK;
 }
 
-static void forget_scale(lsp_multigrid *m) {
-    lsp_free(m->ctx, m->scale);
-    m->scale = NULL;
+static void forget_scale(lsp_multigrid *const *m) {
+    lsp_free((*m)->ctx, (*m)->scale);
+    (*m)->scale = NULL;
 }
 
 /* ---- a level ---- */
@@ -227,47 +225,41 @@ static lsp_status end_last(lsp_multigrid *m) {
 }
 
 lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
+    lsp_multigrid *scaled LSP_AT_END(forget_scale) = m;
     double *near_null = NULL;
+    LSP_FREES(m->ctx, near_null);
     bool last = false;
     m->backend = m->where == LSP_CUDA ? &lsp_setup_cuda : &lsp_setup_cpu;
     m->level[0].A = *A;
-    LSP_TRY_DONE(begin_near_null(m, &near_null));
+    LSP_TRY(begin_near_null(m, &near_null));
     while (!last) {
         const int64_t block = m->levels == 0 ? m->options.block : m->options.near_null_vectors;
-        LSP_TRY_DONE(go_down(m, m->levels, block, &near_null, &last));
+        LSP_TRY(go_down(m, m->levels, block, &near_null, &last));
         m->levels++;
     }
-    LSP_TRY_DONE(end_last(m));
+    LSP_TRY(end_last(m));
     tell_plain(m);
     m->options.near_null = NULL;
-done:
-    forget_scale(m);
-    lsp_free(m->ctx, near_null);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = m->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
+    lsp_multigrid *scaled LSP_AT_END(forget_scale) = m;
     const size_t bytes = (size_t)m->n * lsp_type_bytes(m->type);
     void *inverse;
-    LSP_TRY_DONE(lsp_scratch_at(ctx, m->where, m->n, lsp_type_bytes(m->type), &inverse));
-    LSP_TRY_DONE(invert_diagonal(m, 0, A, inverse)); /* a refused diagonal leaves the hierarchy as it was */
+    LSP_TRY(lsp_scratch_at(ctx, m->where, m->n, lsp_type_bytes(m->type), &inverse));
+    LSP_TRY(invert_diagonal(m, 0, A, inverse)); /* a refused diagonal leaves the hierarchy as it was */
     m->level[0].A = *A;
     m->broken = true;
-    LSP_TRY_DONE(lsp_array_copy(ctx, m->level[0].inverse, m->where, inverse, m->where, bytes));
+    LSP_TRY(lsp_array_copy(ctx, m->level[0].inverse, m->where, inverse, m->where, bytes));
     for (int at = 0; at < m->levels; at++) {
         lsp_level *l = &m->level[at];
-        LSP_TRY_DONE(at > 0 ? invert_diagonal(m, at, &l->A, l->inverse) : LSP_OK);
-        LSP_TRY_DONE(l->radius > 0 ? lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius) : LSP_OK);
-        LSP_TRY_DONE(at + 1 < m->levels ? refill_next(m, l, &m->level[at + 1].A) : LSP_OK);
-        LSP_TRY_DONE(at + 1 < m->levels ? weigh(m, l) : LSP_OK);
+        LSP_TRY(at > 0 ? invert_diagonal(m, at, &l->A, l->inverse) : LSP_OK);
+        LSP_TRY(l->radius > 0 ? lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius) : LSP_OK);
+        LSP_TRY(at + 1 < m->levels ? refill_next(m, l, &m->level[at + 1].A) : LSP_OK);
+        LSP_TRY(at + 1 < m->levels ? weigh(m, l) : LSP_OK);
     }
-    LSP_TRY_DONE(end_last(m));
-done:
-    forget_scale(m);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return end_last(m);
 }

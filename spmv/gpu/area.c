@@ -78,33 +78,29 @@ static lsp_status kept_of(lsp_ctx *ctx, kept **k) {
 }
 
 lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_area *area) {
-    lsp_status status = LSP_OK;
     kept *k;
     void *memory = NULL;
-    int64_t capacity;
     if (parts != NULL) {
         *area = *(const spmv_area *)parts;
         return LSP_OK;
     }
-    LSP_TRY_DONE(kept_of(ctx, &k));
+    LSP_TRY(kept_of(ctx, &k));
     if (k->area.capacity >= pieces) {
         *area = k->area;
         return LSP_OK;
     }
-    LSP_REQUIRE_DONE(
-        !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
-        "work on the stream is being recorded into a graph, and the context has no room for a matrix of this "
-        "size: multiply by it once before, or use a plan");
-    capacity = lsp_max(pieces, 2 * k->area.capacity);
-    status = lsp_alloc(ctx, LSP_CUDA, bytes_of(capacity), 1, &memory);
+    LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
+                "work on the stream is being recorded into a graph, and the context has no room for a matrix of this "
+                "size: multiply by it once before, or use a plan");
+    int64_t capacity = lsp_max(pieces, 2 * k->area.capacity);
+    lsp_status status = lsp_alloc(ctx, LSP_CUDA, bytes_of(capacity), 1, &memory);
     if (status == LSP_ERR_MEMORY) {
         capacity = pieces;
         status = lsp_alloc(ctx, LSP_CUDA, bytes_of(capacity), 1, &memory);
     }
-    LSP_TRY_DONE(status);
+    LSP_TRY(status);
     k->area = *area = area_in(memory, capacity);
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces) {

@@ -24,14 +24,11 @@ template <typename V, typename T> static lsp_status start_dense(lsp_ctx *ctx, co
 
 template <typename V, typename T> static lsp_status start_tiles(lsp_ctx *ctx, const rows_launch *l, bool *beside) {
     return by_constant<1, 2, 4, 8>(l->lanes, [&](auto lanes) {
-        lsp_status status = LSP_OK;
         const size_t shared = 16 + (size_t)l->room * tile_entry_bytes<V>();
         constexpr int n = decltype(lanes)::value;
         void (*kernel)(rows_launch) = l->area.state ? kernel_tiles<V, T, n, true> : kernel_tiles<V, T, n, false>;
-        LSP_TRY_DONE(lsp_allow_shared(ctx, kernel, shared));
-        LSP_TRY_DONE(LSP_LAUNCH_BESIDE(ctx, beside, kernel, l->tiles, tiles_block<n>::NT, shared, *l));
-    done:
-        return status;
+        LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
+        return LSP_LAUNCH_BESIDE(ctx, beside, kernel, l->tiles, tiles_block<n>::NT, shared, *l);
     });
 }
 

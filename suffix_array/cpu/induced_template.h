@@ -231,8 +231,7 @@ static lsp_status SORT_NAMES(lsp_ctx *ctx, const INDEX *text, int64_t n, int64_t
 /* `suffixes` is untouched until nothing can fail any more. */
 static lsp_status T(induced)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t kinds, const INDEX *count,
                              INDEX *suffixes, lsp_suffix_info *info) {
-    lsp_status status = LSP_OK;
-    const size_t all = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int bits = lsp_bits((uint64_t)kinds + 1);
     T(minima) m = {.text = text, .n = n, .kinds = kinds, .bits = bits, .symbols = 64 / bits};
     INDEX *order, *names, *starts;
@@ -241,32 +240,29 @@ static lsp_status T(induced)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_
     for (int k = 0; k < m.symbols; k++) {
         m.pads = m.pads << bits | ((uint64_t)kinds + 1);
     }
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, kinds, &starts));
-    LSP_TRY_DONE(T(find_minima)(ctx, &m));
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, m.count, &order));
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, m.count + 1, &names));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, kinds, &starts));
+    LSP_TRY(T(find_minima)(ctx, &m));
+    LSP_TRY(LSP_SCRATCH(ctx, m.count, &order));
+    LSP_TRY(LSP_SCRATCH(ctx, m.count + 1, &names));
     *names++ = 0; /* the passes read one item before the first */
     const size_t some = lsp_scratch_mark(ctx);
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, m.count, &head));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m.count, &head));
     if (m.count > 0) {
-        LSP_TRY_DONE(T(sort_substrings)(ctx, &m, order, head, starts));
+        LSP_TRY(T(sort_substrings)(ctx, &m, order, head, starts));
     }
     t.order = order, t.head = head, t.names = names;
     t.shares = lsp_threads_for(ctx, m.count, 1 << 16);
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, t.shares + 1, &t.first));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, t.shares + 1, &t.first));
     lsp_for_parts(ctx, t.shares, (int)t.shares, T(count_names), &t);
     lsp_prefix_sum(ctx, t.first, t.shares);
     const int64_t kinds_below = t.first[t.shares];
     if (kinds_below < m.count) {
-        LSP_TRY_DONE(LSP_SCRATCH(ctx, kinds_below, &t.count));
+        LSP_TRY(LSP_SCRATCH(ctx, kinds_below, &t.count));
         lsp_for_parts(ctx, t.shares, (int)t.shares, T(write_names), &t);
         info->rounds++;
-        LSP_TRY_DONE(SORT_NAMES(ctx, names, m.count, kinds_below, t.count, NULL, LSP_SUFFIX_AUTO, order, info));
+        LSP_TRY(SORT_NAMES(ctx, names, m.count, kinds_below, t.count, NULL, LSP_SUFFIX_AUTO, order, info));
     }
     lsp_scratch_release(ctx, some);
     lsp_for_shares(ctx, m.count, 1 << 16, T(minima_by_rank), (void *[]){&m, order});
-    LSP_TRY_DONE(T(induce)(ctx, text, n, kinds, count, starts, order, suffixes));
-done:
-    lsp_scratch_release(ctx, all);
-    return status;
+    return T(induce)(ctx, text, n, kinds, count, starts, order, suffixes);
 }

@@ -58,27 +58,24 @@ static lsp_status pack_by_table(lsp_ctx *ctx, const void *symbols, int symbol_by
 
 /* Any symbols of 4 bytes: sorted, so that equal ones stand together. */
 static lsp_status pack_by_sort(lsp_ctx *ctx, const uint32_t *symbols, lsp_packed *p) {
-    lsp_status status = LSP_OK;
     uint32_t *sorted, *places;
     int64_t *before, last;
     size_t mark;
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *sorted, (void **)&sorted));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *sorted, (void **)&sorted));
     mark = lsp_scratch_mark(ctx);
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *places, (void **)&places));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *places, (void **)&places));
     lsp_radix_sort_args sort;
     memset(&sort, 0, sizeof sort);
     sort.n = p->n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *places, sort.flags = LSP_SORT_POSITIONS;
     sort.keys = symbols, sort.keys_out = sorted, sort.values_out = places, sort.where = LSP_CUDA;
-    LSP_TRY_DONE(lsp_radix_sort(ctx, &sort, NULL));
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *before, (void **)&before));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_mark_sorted, blocks_for(ctx, p->n), TEXT_NT, 0, sorted, p->n, before));
-    LSP_TRY_DONE(lsp_cuda_scan(ctx, before, p->n, &last));
+    LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *before, (void **)&before));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark_sorted, blocks_for(ctx, p->n), TEXT_NT, 0, sorted, p->n, before));
+    LSP_TRY(lsp_cuda_scan(ctx, before, p->n, &last));
     p->kinds = last + 1;
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_write_codes, blocks_for(ctx, p->n), TEXT_NT, 0, places, before, p->n, sorted));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_codes, blocks_for(ctx, p->n), TEXT_NT, 0, places, before, p->n, sorted));
     lsp_scratch_release(ctx, mark);
-    LSP_TRY_DONE(pack(ctx, sorted, 4, NULL, p));
-done:
-    return status;
+    return pack(ctx, sorted, 4, NULL, p);
 }
 
 extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *p) {

@@ -197,34 +197,30 @@ static lsp_status hand_over(lsp_ctx *ctx, const sorting *s, const lsp_text *text
 
 extern "C" lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,
                                             void *suffixes, lsp_suffix_info *info) {
-    lsp_status status = LSP_OK;
+    LSP_SCRATCH_SCOPE(ctx);
     sorting s = {};
     double in_long, in_short;
     const char *why = "";
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_FREES(ctx, s.text.words);
+    LSP_FREES(ctx, s.text.first);
     s.end = ended{0, 1};
-    LSP_REQUIRE_DONE(method != LSP_SUFFIX_INDUCED, LSP_ERR_UNSUPPORTED, "induced sorting runs on the CPU only");
-    LSP_REQUIRE_DONE(text->n <= INT32_MAX, LSP_ERR_UNSUPPORTED, "a text of %lld symbols: a GPU sorts %d at most",
-                     (long long)text->n, INT32_MAX);
-    LSP_TRY_DONE(lsp_pack_cuda(ctx, text, &s.text));
+    LSP_REQUIRE(method != LSP_SUFFIX_INDUCED, LSP_ERR_UNSUPPORTED, "induced sorting runs on the CPU only");
+    LSP_REQUIRE(text->n <= INT32_MAX, LSP_ERR_UNSUPPORTED, "a text of %lld symbols: a GPU sorts %d at most",
+                (long long)text->n, INT32_MAX);
+    LSP_TRY(lsp_pack_cuda(ctx, text, &s.text));
     info->method = LSP_SUFFIX_DOUBLING;
     info->alphabet = s.text.kinds;
     info->bits = 32 / s.text.bits * s.text.bits;
-    LSP_TRY_DONE(lsp_look_cuda(ctx, &s.text, ~(~(uint64_t)0 >> info->bits), &in_long, &in_short));
+    LSP_TRY(lsp_look_cuda(ctx, &s.text, ~(~(uint64_t)0 >> info->bits), &in_long, &in_short));
     s.text_first = in_short > 0.4 && in_long <= 0.9; /* else lists fit at once, or few would be finished */
-    LSP_TRY_DONE(take_memory(ctx, &s, text, suffixes, &why));
+    LSP_TRY(take_memory(ctx, &s, text, suffixes, &why));
     snprintf(info->reason, sizeof info->reason,
              "a GPU; %.0f and %.0f %% of the suffixes share their first %d and %d symbols with others%s",
              100 * in_short, 100 * in_long, info->bits / s.text.bits, 64 / s.text.bits, why);
-    LSP_TRY_DONE(first_sort(ctx, &s, info->bits));
-    LSP_TRY_DONE(s.items == 0 || s.lists > 0 ? LSP_OK : suffix_place_rounds(ctx, &s));
-    LSP_TRY_DONE(s.items == 0 || s.ranks != NULL ? LSP_OK : text_rounds(ctx, &s));
-    LSP_TRY_DONE(rank_rounds(ctx, &s));
+    LSP_TRY(first_sort(ctx, &s, info->bits));
+    LSP_TRY(s.items == 0 || s.lists > 0 ? LSP_OK : suffix_place_rounds(ctx, &s));
+    LSP_TRY(s.items == 0 || s.ranks != NULL ? LSP_OK : text_rounds(ctx, &s));
+    LSP_TRY(rank_rounds(ctx, &s));
     info->rounds = s.rounds;
-    LSP_TRY_DONE(hand_over(ctx, &s, text, type, suffixes));
-done:
-    lsp_scratch_release(ctx, mark);
-    lsp_free(ctx, (void *)s.text.words);
-    lsp_free(ctx, (void *)s.text.first);
-    return status;
+    return hand_over(ctx, &s, text, type, suffixes);
 }

@@ -72,30 +72,27 @@ static void grow_node(void *data, int64_t part, int thread) {
 
 lsp_status lsp_tree_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, int64_t leaf_points,
                          lsp_tree *tree) {
-    lsp_status status = LSP_OK;
     const int64_t n = loaded->n;
     const int threads = lsp_pair_threads(ctx);
     *tree = (lsp_tree){.cloud = {.n = n}, .leaves = 1};
     while (lsp_ceil_div(n, tree->leaves) > leaf_points) {
         tree->leaves *= 2;
     }
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, 2 * tree->leaves, &tree->boxes));
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, n + LSP_PAIR_PAD, &tree->cloud.id));
+    LSP_TRY(LSP_SCRATCH(ctx, 2 * tree->leaves, &tree->boxes));
+    LSP_TRY(LSP_SCRATCH(ctx, n + LSP_PAIR_PAD, &tree->cloud.id));
     for (int64_t i = 0; i < n + LSP_PAIR_PAD; i++) {
         tree->cloud.id[i] = (int32_t)lsp_min(i, n);
     }
     const size_t mark = lsp_scratch_mark(ctx);
     growing g = {.job = job, .loaded = loaded, .tree = tree, .sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_64]};
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, n + threads * (LSP_WORD_PAD + 1), &g.words));
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, n + threads * (LSP_WORD_PAD + 1), &g.spare));
+    LSP_TRY(LSP_SCRATCH(ctx, n + threads * (LSP_WORD_PAD + 1), &g.words));
+    LSP_TRY(LSP_SCRATCH(ctx, n + threads * (LSP_WORD_PAD + 1), &g.spare));
     for (g.level_nodes = 1; g.level_nodes <= tree->leaves; g.level_nodes *= 2) {
         g.stride = lsp_ceil_div(n, g.level_nodes) + LSP_WORD_PAD;
         lsp_for_parts(ctx, g.level_nodes, (int)lsp_min(threads, g.level_nodes), grow_node, &g);
     }
     lsp_scratch_release(ctx, mark);
-    LSP_TRY_DONE(lsp_cloud_reorder(ctx, job, loaded, &tree->cloud));
-done:
-    return status;
+    return lsp_cloud_reorder(ctx, job, loaded, &tree->cloud);
 }
 
 double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int64_t i) {

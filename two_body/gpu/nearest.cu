@@ -314,8 +314,7 @@ static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *C, int64_t k) {
 
 extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options,
                                        lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool pattern = options->values == LSP_JOIN_PATTERN, all = job->info.method == LSP_PAIR_ALL;
     nearest_setup s = {job->metric,
                        lsp_yard_of(job),
@@ -330,28 +329,26 @@ extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t 
                        NULL};
     pair_clouds clouds;
     lsp_csr_types types = {};
-    lsp_csr made = {};
+    LSP_OWNED_CSR(ctx, made);
     u64 *there, tested;
     types.col_type = LSP_I32, types.val_type = pattern ? LSP_NONE : job->type, types.drop_values = pattern;
     types.place = LSP_PLACE_CUDA;
-    LSP_TRY_DONE(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY_DONE(lsp_cuda_clear(ctx, there, sizeof *there));
-    LSP_TRY_DONE(lsp_csr_create(ctx, job->sets[0].n, job->sets[1].n, job->sets[0].n * k, &types, &made));
-    LSP_TRY_DONE(LSP_WITH_SPACE(job, START, ctx, job, &clouds, &s, options, &made, there));
-    LSP_TRY_DONE(sort_columns(ctx, &made, k));
-    LSP_TRY_DONE(lsp_cuda_read(ctx, &tested, there, sizeof tested));
+    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY(lsp_csr_create(ctx, job->sets[0].n, job->sets[1].n, job->sets[0].n * k, &types, &made));
+    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &clouds, &s, options, &made, there));
+    LSP_TRY(sort_columns(ctx, &made, k));
+    LSP_TRY(lsp_cuda_read(ctx, &tested, there, sizeof tested));
     job->info.tested = (int64_t)tested;
     job->info.cells = all ? 0 : s.b.count;
     if (job->where == LSP_HOST) {
         lsp_csr copy;
         types = lsp_types_of(&made);
         types.place = LSP_PLACE_HOST;
-        LSP_TRY_DONE(lsp_csr_copy(ctx, &made, &types, &copy));
+        LSP_TRY(lsp_csr_copy(ctx, &made, &types, &copy));
         (void)lsp_csr_free(ctx, &made);
         made = copy;
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return lsp_csr_give(ctx, status, C, &made, false);
+    return lsp_csr_put(ctx, C, &made, false);
 }
