@@ -247,20 +247,17 @@ Test(core, a_call_repeated_takes_nothing_fresh) {
 
 static lsp_status take_and_give(lsp_ctx *ctx, void *data) {
     (void)data;
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     void *out = NULL;
     lsp_array array = {0};
     for (int i = 1; i <= 100; i++) {
         double *piece = NULL;
-        LSP_TRY_DONE(LSP_SCRATCH(ctx, i * 100, &piece));
+        LSP_TRY(LSP_SCRATCH(ctx, i * 100, &piece));
     }
-    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, 10, 8, &out));
-    LSP_TRY_DONE(lsp_array_create(ctx, 100, LSP_HOST, &array));
-done:
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 10, 8, &out));
+    LSP_TRY(lsp_array_create(ctx, 100, LSP_HOST, &array));
     lsp_array_free(&array);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 Test(core, any_allocation_may_fail_without_a_leak) { test_failing_memory(1, take_and_give, NULL); }

@@ -39,18 +39,16 @@ static void free_all(lsp_ctx *ctx, lsp_csr *matrices, int count) {
 /* One result of each kind of threaded work: generated, transposed, multiplied, added, written and read again. */
 enum { RESULTS = 5 };
 static lsp_status make_all(lsp_ctx *ctx, lsp_csr *result) {
-    lsp_status status = LSP_OK;
     char path[] = "/tmp/lsp_test_threads_XXXXXX";
     int file = mkstemp(path);
     cr_assert(file >= 0);
     close(file);
-    LSP_TRY_DONE(lsp_generate(ctx, "er:40000:8", 1, NULL, &result[0]));
-    LSP_TRY_DONE(lsp_csr_transpose(ctx, &result[0], &result[1]));
-    LSP_TRY_DONE(lsp_spgemm(ctx, &result[0], &result[1], NULL, &result[2], NULL));
-    LSP_TRY_DONE(lsp_csr_add(ctx, 2, &result[0], -3, &result[1], &result[3]));
-    LSP_TRY_DONE(lsp_mtx_write(ctx, path, &result[0], NULL));
-    LSP_TRY_DONE(lsp_mtx_read(ctx, path, NULL, &result[4], NULL));
-done:
+    lsp_status status = lsp_generate(ctx, "er:40000:8", 1, NULL, &result[0]);
+    status = status != LSP_OK ? status : lsp_csr_transpose(ctx, &result[0], &result[1]);
+    status = status != LSP_OK ? status : lsp_spgemm(ctx, &result[0], &result[1], NULL, &result[2], NULL);
+    status = status != LSP_OK ? status : lsp_csr_add(ctx, 2, &result[0], -3, &result[1], &result[3]);
+    status = status != LSP_OK ? status : lsp_mtx_write(ctx, path, &result[0], NULL);
+    status = status != LSP_OK ? status : lsp_mtx_read(ctx, path, NULL, &result[4], NULL);
     unlink(path);
     return status;
 }

@@ -119,14 +119,12 @@ Test(device_plans, what_is_not_planned_is_refused) {
 /* ---- a budget that ends anywhere ---- */
 
 static lsp_status use_plans(lsp_ctx *ctx, const lsp_csr *a, const lsp_csr *b, lsp_csr *T, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_csr_transpose_plan *plan = NULL;
     lsp_csr_add_plan *sum = NULL;
-    LSP_TRY_DONE(lsp_csr_transpose_plan_create(ctx, a, &plan));
-    LSP_TRY_DONE(lsp_csr_transpose_execute(plan, a, T));
-    LSP_TRY_DONE(lsp_csr_add_plan_create(ctx, a, b, &sum));
-    LSP_TRY_DONE(lsp_csr_add_execute(sum, 1, a, 2, b, C));
-done:
+    lsp_status status = lsp_csr_transpose_plan_create(ctx, a, &plan);
+    status = status != LSP_OK ? status : lsp_csr_transpose_execute(plan, a, T);
+    status = status != LSP_OK ? status : lsp_csr_add_plan_create(ctx, a, b, &sum);
+    status = status != LSP_OK ? status : lsp_csr_add_execute(sum, 1, a, 2, b, C);
     cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY, "%s", lsp_last_error(ctx));
     cr_assert(status == LSP_OK || (C->rows == 42 && !C->rowptr));
     cr_assert(T->rowptr || T->rows == 42);

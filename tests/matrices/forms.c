@@ -211,22 +211,20 @@ Test(forms, columns_that_are_none_are_refused) {
 static lsp_status all_forms(lsp_ctx *ctx, void *data) {
     const int step = *(int *)data;
     static double val[60 * 61];
-    lsp_status status = LSP_OK;
     lsp_csr A = {0}, B = {.rows = 42};
     lsp_coo T = {.rows = 42};
     lsp_csc C = {.rows = 42};
     const lsp_dense D = {
         .rows = 60, .cols = 60, .stride = 61, .val = val, .val_type = LSP_F64, .by_columns = step == 2};
-    LSP_TRY_DONE(lsp_generate(ctx, "er:60:5", 1, NULL, &A));
+    LSP_TRY(lsp_generate(ctx, "er:60:5", 1, NULL, &A));
     if (step == 1) { /* columns twice and unsorted: a copy is summed */
         lsp_index_set(A.col, A.col_type, 1, lsp_csr_col(&A, 0));
     }
     val[0] = 99;
-    LSP_TRY_DONE(step == 0   ? lsp_csr_to_coo(ctx, &A, &T)
-                 : step == 1 ? lsp_csr_to_dense(ctx, &A, &D)
-                 : step < 4  ? lsp_dense_to_csr(ctx, &D, &B)
-                             : lsp_csr_to_csc(ctx, &A, &C));
-done:
+    const lsp_status status = step == 0   ? lsp_csr_to_coo(ctx, &A, &T)
+                              : step == 1 ? lsp_csr_to_dense(ctx, &A, &D)
+                              : step < 4  ? lsp_dense_to_csr(ctx, &D, &B)
+                                          : lsp_csr_to_csc(ctx, &A, &C);
     cr_assert(status == LSP_OK ||
               (B.rows == 42 && T.rows == 42 && C.rows == 42 && (step != 1 || val[0] == 99 || !A.nnz)));
     return status;

@@ -263,17 +263,15 @@ Test(parts, blocks_that_do_not_fit_are_refused) {
 
 static lsp_status all_parts(lsp_ctx *ctx, void *data) {
     const int step = *(int *)data;
-    lsp_status status = LSP_OK;
     lsp_csr A = {0}, B = {.rows = 42};
     static const int32_t list[] = {7, 1, 1, 30};
     const lsp_index_list some = {list, 4, LSP_I32};
-    LSP_TRY_DONE(lsp_generate(ctx, "er:60:5", 1, NULL, &A));
-    LSP_TRY_DONE(step == 0   ? lsp_csr_block(ctx, &A, 1, 20, 2, 30, &B)
-                 : step == 1 ? lsp_csr_block(ctx, &A, 1, 20, 0, 60, &B)
-                 : step == 2 ? lsp_csr_triangle(ctx, &A, LSP_TRIANGLE_LOWER, 0, &B)
-                 : step == 3 ? lsp_csr_extract(ctx, &A, &some, &some, &B)
-                             : lsp_csr_stack(ctx, (const lsp_csr *[]){&A, &A, NULL, &A}, 2, 2, &B));
-done:
+    LSP_TRY(lsp_generate(ctx, "er:60:5", 1, NULL, &A));
+    const lsp_status status = step == 0   ? lsp_csr_block(ctx, &A, 1, 20, 2, 30, &B)
+                              : step == 1 ? lsp_csr_block(ctx, &A, 1, 20, 0, 60, &B)
+                              : step == 2 ? lsp_csr_triangle(ctx, &A, LSP_TRIANGLE_LOWER, 0, &B)
+                              : step == 3 ? lsp_csr_extract(ctx, &A, &some, &some, &B)
+                                          : lsp_csr_stack(ctx, (const lsp_csr *[]){&A, &A, NULL, &A}, 2, 2, &B);
     cr_assert(status == LSP_OK || (B.rows == 42 && !B.rowptr));
     return status;
 }

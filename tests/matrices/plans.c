@@ -181,15 +181,13 @@ typedef struct use {
 
 static lsp_status use_plans(lsp_ctx *ctx, void *data) {
     const use *u = data;
-    lsp_status status = LSP_OK;
     lsp_csr_transpose_plan *plan = NULL;
     lsp_csr_add_plan *sum = NULL;
     lsp_csr T = {.rows = 42}, C = {.rows = 42};
-    LSP_TRY_DONE(lsp_csr_transpose_plan_create(ctx, u->A, &plan));
-    LSP_TRY_DONE(lsp_csr_transpose_execute(plan, u->A, &T));
-    LSP_TRY_DONE(lsp_csr_add_plan_create(ctx, u->A, u->B, &sum));
-    LSP_TRY_DONE(lsp_csr_add_execute(sum, 1, u->A, 2, u->B, &C));
-done:
+    lsp_status status = lsp_csr_transpose_plan_create(ctx, u->A, &plan);
+    status = status != LSP_OK ? status : lsp_csr_transpose_execute(plan, u->A, &T);
+    status = status != LSP_OK ? status : lsp_csr_add_plan_create(ctx, u->A, u->B, &sum);
+    status = status != LSP_OK ? status : lsp_csr_add_execute(sum, 1, u->A, 2, u->B, &C);
     cr_assert(status == LSP_OK || (C.rows == 42 && !C.rowptr));
     cr_assert(T.rowptr || T.rows == 42);
     lsp_csr_transpose_plan_destroy(plan), lsp_csr_add_plan_destroy(sum);
