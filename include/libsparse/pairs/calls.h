@@ -31,7 +31,7 @@ static bool pairs_is_elsewhere(lsp_ctx *ctx) {
 lsp_status PAIRS_ENTRY(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters,
                        PAIRS_LIMIT(const double *limits) uint64_t *counts, lsp_pair_info *info) {
     PAIRS_OR_FORWARD(ctx, a, b, parameters, PAIRS_GIVE(limits) counts, info)
-    pairs_job job;
+    pairs_job job PAIRS_AT_END(pairs_end);
     PAIRS_NUMBER at[PAIRS_SIZE] = {0};
     lsp_status status = pairs_begin(ctx, a, b, parameters, counts, &job, info);
 #if !PAIRS_IS_PREDICATE
@@ -47,9 +47,6 @@ lsp_status PAIRS_ENTRY(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     if (status == LSP_OK) {
         pairs_tell(&job, PAIRS_HOW, info);
     }
-    goto done;
-done:
-    pairs_end(&job);
     return status;
 }
 #endif
@@ -58,7 +55,7 @@ done:
 lsp_status PAIRS_ENTRY(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters, double range,
                        uint64_t *counts, lsp_pair_info *info) {
     PAIRS_OR_FORWARD(ctx, a, b, parameters, range, counts, info)
-    pairs_job job;
+    pairs_job job PAIRS_AT_END(pairs_end);
     const PAIRS_REAL scale = (PAIRS_REAL)(PAIRS_SIZE / range);
     lsp_status status = pairs_begin(ctx, a, b, parameters, counts, &job, info);
     if (status == LSP_OK) {
@@ -69,9 +66,6 @@ lsp_status PAIRS_ENTRY(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     if (status == LSP_OK) {
         pairs_tell(&job, PAIRS_HOW, info);
     }
-    goto done;
-done:
-    pairs_end(&job);
     return status;
 }
 #endif
@@ -80,7 +74,7 @@ done:
 lsp_status PAIRS_ENTRY(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters, double *sums,
                        lsp_pair_info *info) {
     PAIRS_OR_FORWARD(ctx, a, b, parameters, sums, info)
-    pairs_job job;
+    pairs_job job PAIRS_AT_END(pairs_end);
     lsp_status status = pairs_begin(ctx, a, b, parameters, sums, &job, info);
     if (status == LSP_OK) {
         status = PAIRS_DEVICE(pairs_sum)(ctx, &job, sums, info);
@@ -88,7 +82,6 @@ lsp_status PAIRS_ENTRY(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     if (status == LSP_OK) {
         pairs_tell(&job, PAIRS_HOW, info);
     }
-    pairs_end(&job);
     return status;
 }
 #endif
@@ -97,7 +90,7 @@ lsp_status PAIRS_ENTRY(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
 lsp_status PAIRS_ENTRY(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters,
                        PAIRS_LIMIT(double limit) const lsp_join_options *join, lsp_csr *C, lsp_pair_info *info) {
     PAIRS_OR_FORWARD(ctx, a, b, parameters, PAIRS_GIVE(limit) join, C, info)
-    pairs_job job;
+    pairs_job job PAIRS_AT_END(pairs_end);
     lsp_join_options none;
     PAIRS_NUMBER at = 0;
     memset(&none, 0, sizeof none);
@@ -116,9 +109,6 @@ lsp_status PAIRS_ENTRY(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     if (status == LSP_OK) {
         pairs_tell(&job, PAIRS_HOW, info);
     }
-    goto done;
-done:
-    pairs_end(&job);
     return status;
 }
 #endif

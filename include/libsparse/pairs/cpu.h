@@ -26,7 +26,7 @@ static lsp_status pairs_load_set(lsp_ctx *ctx, const lsp_points *s, lsp_array *m
 
 static lsp_status pairs_begin(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters,
                               const void *output, pairs_job *job, lsp_pair_info *info) {
-    lsp_status status = pairs_check(ctx, a, b, parameters, output, LSP_HOST, job, info);
+    const lsp_status status = pairs_check(ctx, a, b, parameters, output, LSP_HOST, job, info);
     if (status != LSP_OK) {
         return status;
     }
@@ -37,8 +37,7 @@ static lsp_status pairs_begin(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     if (b != NULL) {
         PAIRS_TRY(pairs_load_set(ctx, b, &job->memory[1], job->b));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void pairs_end(pairs_job *job) { pairs_drop(job); }
@@ -201,8 +200,7 @@ static void pairs_flush(uint32_t *table, uint64_t *sums) {
 
 static lsp_status pairs_histogram_host(lsp_ctx *ctx, const pairs_job *job, PAIRS_REAL scale, uint64_t *counts,
                                        lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
-    lsp_array tables;
+    lsp_array tables PAIRS_AT_END(lsp_array_free);
     const int threads = job->threads;
     const size_t bytes = PAIRS_COUNTERS * sizeof(uint32_t) + (PAIRS_SIZE + 1) * sizeof(uint64_t);
     const size_t each = (bytes + 63) / 64 * 64;
@@ -233,9 +231,7 @@ static lsp_status pairs_histogram_host(lsp_ctx *ctx, const pairs_job *job, PAIRS
             counts[k] += sums[k];
         }
     }
-done:
-    lsp_array_free(&tables);
-    return status;
+    return LSP_OK;
 }
 #endif
 
@@ -305,8 +301,7 @@ static int64_t pairs_join_row(const pairs_job *job, int64_t i, PAIRS_NUMBER limi
 
 static lsp_status pairs_join_host(lsp_ctx *ctx, const pairs_job *job, PAIRS_NUMBER limit, const lsp_join_options *join,
                                   lsp_csr *C, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
-    lsp_array starts;
+    lsp_array starts PAIRS_AT_END(lsp_array_free);
     lsp_csr made;
     lsp_csr_types types;
     memset(&starts, 0, sizeof starts), memset(&made, 0, sizeof made), memset(&types, 0, sizeof types);
@@ -339,8 +334,6 @@ static lsp_status pairs_join_host(lsp_ctx *ctx, const pairs_job *job, PAIRS_NUMB
         }
     }
     *C = made;
-done:
-    lsp_array_free(&starts);
-    return status;
+    return LSP_OK;
 }
 #endif

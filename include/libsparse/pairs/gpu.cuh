@@ -151,13 +151,12 @@ static __global__ void pairs_copy_kernel(const PAIRS_PLACE *from, int64_t stride
 }
 
 static lsp_status pairs_load_set(lsp_ctx *ctx, const lsp_points *s, lsp_array *memory, const PAIRS_PLACE **at) {
-    lsp_status status = LSP_OK;
     const size_t bytes = (size_t)(s->n * PAIRS_DIMENSIONS) * sizeof(PAIRS_PLACE);
     if (s->where == LSP_CUDA && s->stride <= 1) {
         memcpy(at, s->at, PAIRS_DIMENSIONS * sizeof *at);
         return LSP_OK;
     }
-    status = lsp_array_create(ctx, bytes + 64, LSP_CUDA, memory);
+    lsp_status status = lsp_array_create(ctx, bytes + 64, LSP_CUDA, memory);
     if (status != LSP_OK) {
         return status;
     }
@@ -189,7 +188,7 @@ static lsp_status pairs_load_set(lsp_ctx *ctx, const lsp_points *s, lsp_array *m
 
 static lsp_status pairs_begin(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters,
                               const void *output, pairs_job *job, lsp_pair_info *info) {
-    lsp_status status = pairs_check(ctx, a, b, parameters, output, LSP_CUDA, job, info);
+    const lsp_status status = pairs_check(ctx, a, b, parameters, output, LSP_CUDA, job, info);
     if (status != LSP_OK) {
         return status;
     }
@@ -203,8 +202,7 @@ static lsp_status pairs_begin(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     if (b != NULL) {
         PAIRS_TRY(pairs_load_set(ctx, b, &job->memory[1], job->b));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static void pairs_end(pairs_job *job) {

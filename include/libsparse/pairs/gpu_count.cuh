@@ -89,8 +89,7 @@ static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
 
 static lsp_status pairs_count_cuda(lsp_ctx *ctx, const pairs_job *job, const PAIRS_NUMBER *limits, uint64_t *counts,
                                    lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
-    lsp_array sums;
+    lsp_array sums PAIRS_AT_END(lsp_array_free);
     pairs_limits at;
     uint64_t here[PAIRS_SIZE] = {0};
     memset(&sums, 0, sizeof sums);
@@ -105,7 +104,5 @@ static lsp_status pairs_count_cuda(lsp_ctx *ctx, const pairs_job *job, const PAI
     PAIRS_CUDA(cudaGetLastError());
     PAIRS_CUDA(cudaMemcpy(here, sums.memory, sizeof here, cudaMemcpyDeviceToHost));
     memcpy(counts, here, sizeof here);
-done:
-    lsp_array_free(&sums);
-    return status;
+    return LSP_OK;
 }

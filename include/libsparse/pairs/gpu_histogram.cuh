@@ -122,8 +122,7 @@ static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
 
 static lsp_status pairs_histogram_cuda(lsp_ctx *ctx, const pairs_job *job, PAIRS_REAL scale, uint64_t *counts,
                                        lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
-    lsp_array sums;
+    lsp_array sums PAIRS_AT_END(lsp_array_free);
     const int shared = (PAIRS_SIZE + 1) * PAIRS_COPIES * (int)sizeof(unsigned);
     const pairs_u64 tiles = pairs_tiles(job, (int64_t)PAIRS_NT * PAIRS_ROWS);
     void (*const kernel)(pairs_sets, PAIRS_REAL, pairs_u64, pairs_u64 *) =
@@ -142,7 +141,5 @@ static lsp_status pairs_histogram_cuda(lsp_ctx *ctx, const pairs_job *job, PAIRS
     }
     PAIRS_CUDA(cudaGetLastError());
     PAIRS_CUDA(cudaMemcpy(counts, sums.memory, PAIRS_SIZE * sizeof(pairs_u64), cudaMemcpyDeviceToHost));
-done:
-    lsp_array_free(&sums);
-    return status;
+    return LSP_OK;
 }

@@ -35,8 +35,7 @@ static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
 }
 
 static lsp_status pairs_sum_cuda(lsp_ctx *ctx, const pairs_job *job, double *to, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
-    lsp_array sums;
+    lsp_array sums PAIRS_AT_END(lsp_array_free);
     const int64_t side = (int64_t)PAIRS_NT * PAIRS_ROWS;
     memset(&sums, 0, sizeof sums);
     PAIRS_TRY(lsp_array_create(ctx, (size_t)(job->n_a + 1) * sizeof(double), LSP_CUDA, &sums));
@@ -46,7 +45,5 @@ static lsp_status pairs_sum_cuda(lsp_ctx *ctx, const pairs_job *job, double *to,
     }
     PAIRS_CUDA(cudaGetLastError());
     PAIRS_CUDA(cudaMemcpy(to, sums.memory, (size_t)job->n_a * sizeof(double), cudaMemcpyDeviceToHost));
-done:
-    lsp_array_free(&sums);
-    return status;
+    return LSP_OK;
 }

@@ -38,26 +38,25 @@ typedef struct pairs_job {
 #define PAIRS_REQUIRE(condition, code, ...)                                                                            \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
-            status = (code);                                                                                           \
             if (info != NULL) {                                                                                        \
                 snprintf(info->reason, sizeof info->reason, __VA_ARGS__);                                              \
             }                                                                                                          \
-            goto done;                                                                                                 \
+            return (code);                                                                                             \
         }                                                                                                              \
     } while (0)
 #define PAIRS_TRY(call)                                                                                                \
     do {                                                                                                               \
-        status = (call);                                                                                               \
-        if (status != LSP_OK) {                                                                                        \
+        const lsp_status pairs_status = (call);                                                                        \
+        if (pairs_status != LSP_OK) {                                                                                  \
             if (info != NULL) {                                                                                        \
                 snprintf(info->reason, sizeof info->reason, "%.150s", lsp_last_error(ctx));                            \
             }                                                                                                          \
-            goto done;                                                                                                 \
+            return pairs_status;                                                                                       \
         }                                                                                                              \
     } while (0)
+#define PAIRS_AT_END(function) __attribute__((cleanup(function), unused))
 
 static inline lsp_status pairs_check_points(const lsp_points *s, char name, lsp_where device, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
     PAIRS_REQUIRE(s->n >= 0 && s->n <= INT32_MAX, LSP_ERR_ARGUMENT, "the set %c has %lld points", name,
                   (long long)s->n);
     PAIRS_REQUIRE(s->dimensions == PAIRS_DIMENSIONS, LSP_ERR_ARGUMENT, "the set %c has %d dimensions, not %d", name,
@@ -70,8 +69,7 @@ static inline lsp_status pairs_check_points(const lsp_points *s, char name, lsp_
     for (int k = 0; k < PAIRS_DIMENSIONS; k++) {
         PAIRS_REQUIRE(s->n == 0 || s->at[k] != NULL, LSP_ERR_ARGUMENT, "coordinate %d of the set %c is NULL", k, name);
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Copies the coordinates of points on the host, without strides, to memory on the host. */
@@ -88,7 +86,6 @@ static inline void pairs_pack(const lsp_points *s, PAIRS_PLACE *to) {
 /* Checks what all kinds of calls have in common. `parameters` may be NULL if there are none. */
 static inline lsp_status pairs_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters,
                                      const void *output, lsp_where device, pairs_job *job, lsp_pair_info *info) {
-    lsp_status status = LSP_OK;
     lsp_ctx_info about;
     memset(job, 0, sizeof *job);
     job->before = -1;
@@ -104,10 +101,8 @@ static inline lsp_status pairs_check(lsp_ctx *ctx, const lsp_points *a, const ls
     for (int k = 0; k < PAIRS_PARAMETERS; k++) {
         job->p[k] = (PAIRS_NUMBER)parameters[k];
     }
-    status = pairs_check_points(a, 'a', device, info);
-    status = status == LSP_OK && b != NULL ? pairs_check_points(b, 'b', device, info) : status;
-done:
-    return status;
+    const lsp_status status = pairs_check_points(a, 'a', device, info);
+    return status == LSP_OK && b != NULL ? pairs_check_points(b, 'b', device, info) : status;
 }
 
 static inline void pairs_drop(pairs_job *job) {
