@@ -20,7 +20,7 @@
  *     libsparse/two_body.h  statistics of all pairs of points
  *     libsparse/suffix_array.h  suffix arrays, common prefixes, transforms, searches
  * One is not included, because any version may change it:
- *     libsparse/unstable.h  tuning of the GPU's sorts, the paper's cache model, the NAS benchmark
+ *     libsparse/unstable.h  tuning of the GPU's sorts, the NAS benchmark
  *
  * Rules that hold for every function:
  * - It takes a context and returns a status. If the status is not LSP_OK, lsp_last_error() holds one full sentence with

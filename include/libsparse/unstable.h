@@ -57,14 +57,6 @@ typedef struct lsp_sort_table {
 LSP_API lsp_status lsp_sort_set_table(lsp_ctx *ctx, const lsp_sort_table *table);
 LSP_API lsp_status lsp_sort_get_table(lsp_ctx *ctx, lsp_sort_table *table);
 
-/* ---- the cache model of the paper ----------------------------------------------------------------------------------
- */
-
-/* The formulas as the paper prints them (equations 2 to 11, misprints and all), for comparison: seconds of `passes`
- * passes, and the hit rate. Only uniform patterns and partitions. */
-LSP_API lsp_status lsp_cache_model_paper(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
-                                         int passes, double *seconds, double *hit_rate);
-
 /* ---- the NAS conjugate gradient benchmark ------------------------------------------------------------------------ */
 
 typedef struct lsp_nas_class {

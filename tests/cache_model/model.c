@@ -1,7 +1,7 @@
 /* The cache model: its formulas beside brute force, its limits, the paper's own formulas beside numbers computed by
  * hand, samples of known patterns, and what is refused. */
 #include "cases.h"
-#include "libsparse/unstable.h"
+#include "paper.h"
 
 /* ---- formulas ---- */
 
@@ -138,32 +138,25 @@ Test(model, a_plan_must_pay_within_its_calls) {
 /* ---- the paper ---- */
 
 Test(model, the_papers_formulas_give_the_numbers_computed_by_hand) {
-    lsp_ctx *ctx = test_ctx(1);
     lsp_cache_figures f = figures_for(LSP_CUDA);
     f.copy_rate = 64e9;
     f.cache_bytes = 64 * 4;                         /* N = 4 lines */
     lsp_cache_case what = case_of(16, true, false); /* k = 16 * 8 / 64 = 2 blocks */
     double seconds, hits;
-    must(ctx, lsp_cache_model_paper(ctx, &f, &what, 1, &seconds, &hits));
+    paper_predicts(&f, &what, 1, &seconds, &hits);
     /* E = 2 (1 - 1/2^16); m = E / 4; t = 16 (m 64 / 64e9 + h / 100e9) */
     const double e = 2 * (1 - 1 / 65536.0), h = 1 - e / 4;
     cr_assert_float_eq(hits, h, 1e-12);
     cr_assert_float_eq(seconds, (16 * 8 + 16 * 4) / 64e9 + 16 * ((1 - h) * 1e-9 + h * 1e-11), 1e-18);
     what.extent = 80; /* k = 10; 2 passes of 8 accesses: E = 10 (1 - 0.9^8) = 5.695 > 4 */
-    must(ctx, lsp_cache_model_paper(ctx, &f, &what, 2, &seconds, &hits));
+    paper_predicts(&f, &what, 2, &seconds, &hits);
     const double e2 = 10 * (1 - pow(0.9, 8)), m2 = (e2 + (1 - 4 / e2) * (8 - e2)) / 8;
     cr_assert_float_eq(hits, 1 - m2, 1e-12);
     cr_assert_float_eq(seconds, 2 * 192 / 64e9 + 16 * (m2 * 1e-9 + (1 - m2) * 1e-11), 1e-18);
     what.pattern.kind = LSP_PATTERN_PARTITIONS; /* one partition: D = 1, 4 lines for 32 elements */
     what.pattern.partitions = 1;
-    must(ctx, lsp_cache_model_paper(ctx, &f, &what, 2, &seconds, &hits));
+    paper_predicts(&f, &what, 2, &seconds, &hits);
     cr_assert_float_eq(hits, 1 - m2 + 1 - 4 / 32.0, 1e-12);
-    what.pattern = (lsp_cache_pattern){.kind = LSP_PATTERN_SAMPLE, .regions = 1, .touched_bytes = 1};
-    for (int w = 0; w < LSP_PATTERN_WINDOWS; w++) {
-        what.pattern.sectors[w] = what.pattern.lines[w] = 1;
-    }
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "sampled", lsp_cache_model_paper(ctx, &f, &what, 2, &seconds, &hits));
-    lsp_ctx_destroy(ctx);
 }
 
 /* ---- cases ---- */
@@ -173,7 +166,7 @@ Test(model, cases_that_make_no_sense_are_refused) {
     const lsp_cache_case good = case_of(1000, false, false);
     lsp_cache_prediction p;
     lsp_cache_case c;
-    double seconds, hits;
+    double seconds;
 #define WRONG(change, part)                                                                                            \
     c = good;                                                                                                          \
     change;                                                                                                            \
@@ -191,7 +184,6 @@ Test(model, cases_that_make_no_sense_are_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_cache_model_predict(ctx, NULL, NULL, &p));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_cache_model_predict(ctx, NULL, &good, NULL));
     must_fail(ctx, LSP_ERR_ARGUMENT, "0 passes", lsp_cache_model_rescan(ctx, NULL, &good, 0, &seconds));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "-1 passes", lsp_cache_model_paper(ctx, NULL, &good, -1, &seconds, &hits));
     cr_assert_eq(lsp_cache_model_predict(NULL, NULL, &good, &p), LSP_ERR_ARGUMENT);
     c = good;
     c.n = 0;

@@ -6,7 +6,7 @@ wrong=0 seen=' '
 complain() { printf '%s\n' "$*" && wrong=$((wrong + 1)); }
 must_exist() { ls $1 >/dev/null 2>&1 || complain "$room: there is no $1"; }
 
-while IFS=: read -r room below; do
+while IFS=: read -r room below most; do
     for lower in $below; do
         [[ $seen == *" $lower "* ]] || complain "rooms.txt: $lower stands below $room, but not above its line"
     done
@@ -21,6 +21,9 @@ while IFS=: read -r room below; do
     if [ -e "include/libsparse/$room.h" ] || grep -q ":.*\b$room\b" rooms.txt; then # others see it
         grep -q "\b$room/" docs/architecture.md || complain "docs/architecture.md does not draw $room/"
     fi
+    # What a room weighs: its lines of C and CUDA; core's with those of include/.
+    lines=$(find "$room" $([ "$room" != core ] || echo include) -regex '.*\.\(c\|h\|cu\|cuh\)' -print0 | xargs -0 cat | wc -l)
+    [ "$lines" -le "$most" ] || complain "$room has $lines lines, but rooms.txt grants $most: make room, or argue for more"
     # Only core has device code that is no GPU's side of something.
     while read -r file; do
         [ "$room" = core ] || complain "$file: device code belongs to gpu/"

@@ -1,8 +1,10 @@
 /* The cache model of "Efficient Gather and Scatter Operations on Graphics Processors" (He, Govindaraju, Luo, Smith,
- * SC 2007) as it is printed, so that it can be compared with cache_model.c. Names are the paper's: l, l' (here `unit`),
- * N, k, E, D, m, h, B_seq. Sums over Stirling numbers are replaced where their closed form is the same number. */
-#include "cache_model.h"
-#include "libsparse/unstable.h"
+ * SC 2007) as it is printed (equations 2 to 11, misprints and all), to compare it with cache_model.c. Names are the
+ * paper's: l, l' (here `unit`), N, k, E, D, m, h, B_seq. A closed form stands for sums over Stirling numbers. */
+#ifndef TEST_CACHE_MODEL_PAPER_H
+#define TEST_CACHE_MODEL_PAPER_H
+
+#include "cache_model/cache_model.h"
 #include <math.h>
 
 /* Equation 6. Its first case divides by N, the lines of the cache, where the number of accesses would be right. */
@@ -27,24 +29,16 @@ static double hit_rate_of(const lsp_cache_figures *f, const lsp_cache_case *what
     return hits;
 }
 
-lsp_status lsp_cache_model_paper(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what, int passes,
-                                 double *seconds, double *hit_rate) {
-    LSP_ENTER(ctx);
-    LSP_REQUIRE(seconds && hit_rate, LSP_ERR_ARGUMENT, "the place for the seconds or for the hit rate is NULL");
-    LSP_REQUIRE(passes >= 1, LSP_ERR_ARGUMENT, "%d passes: there must be 1 or more", passes);
-    LSP_TRY(lsp_cache_check_case(ctx, &figures, what));
-    LSP_REQUIRE(what->pattern.kind != LSP_PATTERN_SAMPLE, LSP_ERR_UNSUPPORTED,
-                "the paper has no sampled patterns, only uniform ones and partitions");
-    *seconds = *hit_rate = 0;
-    if (what->n == 0) {
-        return LSP_OK;
-    }
-    const double n = (double)what->n, z = (double)what->element_bytes, l = figures->line_bytes;
-    const double unit = figures->sector_bytes, delta = 1 / figures->reads[0], sequential = figures->copy_rate;
-    const double h = hit_rate_of(figures, what, fmax(n / passes, 1)); /* k stays as it is (section 3.4) */
+/* Seconds of `passes` passes, and the hit rate, for a uniform pattern or partitions. */
+static void paper_predicts(const lsp_cache_figures *f, const lsp_cache_case *what, int passes, double *seconds,
+                           double *hit_rate) {
+    const double n = (double)what->n, z = (double)what->element_bytes, l = f->line_bytes;
+    const double unit = f->sector_bytes, delta = 1 / f->reads[0], sequential = f->copy_rate;
+    const double h = hit_rate_of(f, what, fmax(n / passes, 1)); /* k stays as it is (section 3.4) */
     /* equation 2; equation 3 gives B_rand = n z / t, so that the random side of equations 9 to 11 takes t */
     const double random = n * ((1 - h) * ceil(z / l) * l / sequential + h * ceil(z / unit) * delta);
     *seconds = passes * (n * z + n * (double)what->index_bytes) / sequential + random;
     *hit_rate = h;
-    return LSP_OK;
 }
+
+#endif
