@@ -45,34 +45,29 @@ static lsp_segsort_info make_info(const lsp_segsort_args *args, int64_t longest,
 
 /* Sorts with scratch that ends with the call. */
 static lsp_status sort_at_once(lsp_ctx *ctx, lsp_segsort_args args, lsp_segsort_info *info) {
-    lsp_status status = LSP_OK;
+    LSP_SCRATCH_SCOPE(ctx); /* a later call that takes this scratch works after this sort on the same stream */
     const lsp_segsort_device *device = lsp_segsort_device_at(args.where);
     const int64_t longest = lsp_max(lsp_segsort_longest_bound(&args), 1), spare = spare_key_bytes(&args);
-    size_t mark = lsp_scratch_mark(ctx);
     int64_t bytes = 0;
     void *scratch = NULL;
     if (!is_nothing(&args)) {
         if (device->holds_scratch || info != NULL) {
-            LSP_TRY_DONE(find_scratch(ctx, &args, longest, &bytes));
+            LSP_TRY(find_scratch(ctx, &args, longest, &bytes));
         }
-        LSP_TRY_DONE(lsp_scratch_at(ctx, args.where, device->holds_scratch ? bytes : 0, 1, &scratch));
+        LSP_TRY(lsp_scratch_at(ctx, args.where, device->holds_scratch ? bytes : 0, 1, &scratch));
         if (args.keys_out == NULL) {
-            LSP_TRY_DONE(lsp_scratch_at(ctx, args.where, spare, 1, &args.keys_out));
+            LSP_TRY(lsp_scratch_at(ctx, args.where, spare, 1, &args.keys_out));
         }
-        LSP_TRY_DONE(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
+        LSP_TRY(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
     }
     if (info != NULL) {
         *info = make_info(&args, longest, false, bytes + spare);
     }
-done:
-    lsp_scratch_release(ctx, mark); /* a later call that takes this scratch works after this sort on the same stream */
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_segsort(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_info *info) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_segsort_check(ctx, args));
     return sort_at_once(ctx, *args, info);
 }
@@ -96,25 +91,21 @@ static lsp_status prepare_plan(lsp_segsort_plan *plan, const lsp_segsort_args *a
     return lsp_alloc(ctx, args->where, device->holds_scratch ? info->scratch_bytes : 0, 1, &plan->scratch);
 }
 
+static void drop_plan(lsp_segsort_plan **plan) { lsp_segsort_plan_destroy(*plan); }
+
 lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_segsort_plan *made = NULL;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(lsp_segsort_check(ctx, args));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_ENTER(ctx);
+    lsp_segsort_plan *made LSP_AT_END(drop_plan) = NULL;
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_segsort_check(ctx, args));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->shape = *args;
-    LSP_TRY_DONE(prepare_plan(made, args));
+    LSP_TRY(prepare_plan(made, args));
     lsp_log(ctx, "segsort: %lld items in %lld segments, method %s: %s", (long long)args->n, (long long)args->segments,
             made->info.method, made->info.reason);
     *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_segsort_plan_destroy(made);
-    }
-    return status;
+    made = NULL;
+    return LSP_OK;
 }
 
 void lsp_segsort_plan_destroy(lsp_segsort_plan *plan) {

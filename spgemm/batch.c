@@ -136,12 +136,15 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
 }
 
 /* C[i] = the slices of *W, whose columns and values they share from now on. The batch keeps W's row pointers, which an
- * update needs. On failure W is freed. */
+ * update needs. Unless it fails, W is empty then. */
 static lsp_status hand_out(lsp_spgemm_batch_plan *b, lsp_csr *W, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = b->ctx;
     void *pointers = NULL;
-    LSP_TRY_DONE(make_pointers(b, W, &pointers));
+    const lsp_status status = make_pointers(b, W, &pointers);
+    if (status != LSP_OK) {
+        lsp_free(ctx, pointers);
+        return status;
+    }
     for (int64_t i = 0; i < b->count; i++) {
         C[i] = slice(b, W, pointers, i);
     }
@@ -149,43 +152,34 @@ static lsp_status hand_out(lsp_spgemm_batch_plan *b, lsp_csr *W, lsp_csr *C) {
     lsp_free(ctx, b->W.rowptr);
     b->W = *W;
     b->W.col = b->W.val = NULL;
-done:
-    if (status != LSP_OK) {
-        lsp_free(ctx, pointers);
-        lsp_csr_free(ctx, W);
-    }
-    return status;
+    *W = (lsp_csr){0};
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                             const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, W);
     const lsp_spgemm_options defaults = {0};
-    lsp_csr W = {0};
     bool done = false;
     lsp_spgemm_info here = {.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
     options = options != NULL ? options : &defaults;
-    lsp_spgemm_batch_plan batch = {.ctx = ctx, .count = count};
-    LSP_TRY_DONE(check_batch(ctx, count, A, B, options));
-    LSP_TRY_DONE(check_arrays(ctx, count, A, B, C));
+    lsp_spgemm_batch_plan batch LSP_AT_END(close_batch) = {.ctx = ctx, .count = count};
+    LSP_TRY(check_batch(ctx, count, A, B, options));
+    LSP_TRY(check_arrays(ctx, count, A, B, C));
     if (count > 0 && lsp_spgemm_device_at(A->where)->batch_at_once != NULL) {
-        LSP_TRY_DONE(lsp_spgemm_device_at(A->where)->batch_at_once(ctx, count, A, B, options, lsp_spgemm_uncut, C,
-                                                                   &here, &done));
+        LSP_TRY(lsp_spgemm_device_at(A->where)->batch_at_once(ctx, count, A, B, options, lsp_spgemm_uncut, C, &here,
+                                                              &done));
     }
-    LSP_TRY_DONE(!done ? open_batch(&batch, A, B, options, false) : LSP_OK);
+    LSP_TRY(!done ? open_batch(&batch, A, B, options, false) : LSP_OK);
     if (count > 0 && !done) {
-        LSP_TRY_DONE(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, &here));
-        LSP_TRY_DONE(hand_out(&batch, &W, C));
+        LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, &here));
+        LSP_TRY(hand_out(&batch, &W, C));
     }
     if (info != NULL) {
         *info = here;
     }
-done:
-    close_batch(&batch);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C) {
@@ -242,30 +236,26 @@ lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp
     return LSP_OK;
 }
 
+static void drop_plan(lsp_spgemm_batch_plan **plan) { lsp_spgemm_batch_plan_destroy(*plan); }
+
 lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                                         const lsp_spgemm_options *options, lsp_spgemm_batch_plan **plan) {
     static const char *const names[] = {"the stack of all A", "the stack of all B"};
-    lsp_status status = LSP_OK;
+    LSP_ENTER(ctx);
     const lsp_spgemm_options defaults = {0};
-    lsp_spgemm_batch_plan *made = NULL;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    lsp_spgemm_batch_plan *made LSP_AT_END(drop_plan) = NULL;
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(check_batch(ctx, count, A, B, options));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(check_batch(ctx, count, A, B, options));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->count = count;
-    LSP_TRY_DONE(open_batch(made, A, B, options, true));
-    LSP_TRY_DONE(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
-                                                &made->product)
-                           : LSP_OK);
+    LSP_TRY(open_batch(made, A, B, options, true));
+    LSP_TRY(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
+                                           &made->product)
+                      : LSP_OK);
     *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_spgemm_batch_plan_destroy(made);
-    }
-    return status;
+    made = NULL;
+    return LSP_OK;
 }
 
 /* *W = the stack whose slices are C[0], C[1], ... of this plan. */
@@ -308,12 +298,11 @@ static lsp_status run(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_c
     LSP_TRY(lsp_batch_take_values(ctx, &plan->B, B));
     const lsp_csr *left = &plan->A.stack, *right = lsp_batch_operand(&plan->B);
     if (update) {
-        LSP_TRY(lsp_spgemm_refill(plan->product, left, right, &W));
-    } else {
-        LSP_TRY(lsp_spgemm_execute(plan->product, left, right, &W));
-        LSP_TRY(hand_out(plan, &W, C));
+        return lsp_spgemm_refill(plan->product, left, right, &W);
     }
-    return LSP_OK;
+    LSP_OWNED_CSR(ctx, made);
+    LSP_TRY(lsp_spgemm_execute(plan->product, left, right, &made));
+    return hand_out(plan, &made, C);
 }
 
 lsp_status lsp_spgemm_batch_execute(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {

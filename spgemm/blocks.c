@@ -73,18 +73,17 @@ static lsp_status find_bounds(lsp_ctx *ctx, cut *c) {
     return LSP_OK;
 }
 
-/* *part = block b of a matrix with these lines: a view if they are its rows, else a copy, which *made says. */
+/* *part = block b of a matrix with these lines: a view if they are its rows, else a copy, which *own then holds. */
 static lsp_status take_part(lsp_ctx *ctx, const lsp_csr *M, bool by_rows, const int64_t bounds[2], lsp_csr *part,
-                            bool *made) {
+                            lsp_csr *own) {
     const int64_t first = bounds[0], lines = bounds[1] - first;
-    *made = false;
     if (lines == (by_rows ? M->rows : M->cols)) {
         *part = *M;
     } else if (by_rows) {
         LSP_TRY(lsp_csr_view_rows(ctx, M, first, lines, part));
     } else {
-        LSP_TRY(lsp_csr_take_columns(ctx, M, first, lines, part));
-        *made = true;
+        LSP_TRY(lsp_csr_take_columns(ctx, M, first, lines, own));
+        *part = *own;
     }
     return LSP_OK;
 }
@@ -102,81 +101,57 @@ typedef struct blocks {
 } blocks;
 
 /* *part = the mask's part for a block of C. Its columns have the type that the kernels expect: the narrowest. */
-static lsp_status take_mask(const blocks *p, const int64_t rows[2], const int64_t cols[2], lsp_csr *part, bool *made) {
-    lsp_status status = LSP_OK;
+static lsp_status take_mask(const blocks *p, const int64_t rows[2], const int64_t cols[2], lsp_csr *part,
+                            lsp_csr *own) {
     lsp_ctx *ctx = p->ctx;
     lsp_csr of_rows;
-    LSP_TRY_DONE(take_part(ctx, p->options->filter.mask, true, rows, &of_rows, made));
-    LSP_TRY_DONE(take_part(ctx, &of_rows, false, cols, part, made));
-    if (*made) {
-        LSP_TRY_DONE(
-            lsp_csr_retype(ctx, &(lsp_csr_types){.rowptr_type = part->rowptr_type, .drop_values = true}, part));
+    LSP_TRY(take_part(ctx, p->options->filter.mask, true, rows, &of_rows, own));
+    LSP_TRY(take_part(ctx, &of_rows, false, cols, part, own));
+    if (own->rowptr != NULL) {
+        LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){.rowptr_type = part->rowptr_type, .drop_values = true}, own));
+        *part = *own;
     }
-done:
-    if (status != LSP_OK && *made) {
-        lsp_csr_free(ctx, part);
-        *made = false;
-    }
-    return status;
+    return LSP_OK;
 }
 
 /* Multiplies block r of op(A) by `right`, block c of op(B). */
 static lsp_status make_block(blocks *p, int64_t r, int64_t c, const lsp_csr *right) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = p->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, own_left);
+    LSP_OWNED_CSR(ctx, own_mask);
     const int64_t *rows = p->A.bounds + r, *cols = p->B.bounds + c;
     lsp_spgemm_options options = *p->options;
     lsp_spgemm_info info;
-    lsp_csr left = {0}, mask = {0}, *C = &p->C[r * p->B.count + c];
-    bool made_left = false, made_mask = false;
+    lsp_csr left, mask, *C = &p->C[r * p->B.count + c];
     options.types.rowptr_type = options.types.col_type = LSP_NONE;
-    LSP_TRY_DONE(take_part(ctx, p->A.M, p->A.by_rows, rows, &left, &made_left));
+    LSP_TRY(take_part(ctx, p->A.M, p->A.by_rows, rows, &left, &own_left));
     if (options.filter.mask != NULL) {
-        LSP_TRY_DONE(take_mask(p, rows, cols, &mask, &made_mask));
+        LSP_TRY(take_mask(p, rows, cols, &mask, &own_mask));
         options.filter.mask = &mask;
     }
-    LSP_TRY_DONE(lsp_spgemm_uncut(ctx, &left, right, &options, C, &info));
+    LSP_TRY(lsp_spgemm_uncut(ctx, &left, right, &options, C, &info));
     p->nnz += C->nnz;
     p->done++;
     lsp_spgemm_add_info(&p->info, &info);
     p->products[r] += info.max_row_products;
     p->info.max_row_products = lsp_max(p->info.max_row_products, p->products[r]);
     lsp_progress(ctx, "multiply", (double)p->done / (double)(p->A.count * p->B.count));
-done:
-    if (made_left) {
-        lsp_csr_free(ctx, &left);
-    }
-    if (made_mask) {
-        lsp_csr_free(ctx, &mask);
-    }
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status make_blocks(blocks *p) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = p->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr right = {0};
-    bool made = false;
     for (int64_t c = 0; c < p->B.count; c++) {
-        LSP_TRY_DONE(take_part(ctx, p->B.M, p->B.by_rows, p->B.bounds + c, &right, &made));
+        LSP_SCRATCH_SCOPE(ctx);
+        LSP_OWNED_CSR(ctx, own);
+        lsp_csr right;
+        LSP_TRY(take_part(ctx, p->B.M, p->B.by_rows, p->B.bounds + c, &right, &own));
         for (int64_t r = 0; r < p->A.count; r++) {
-            LSP_TRY_DONE(make_block(p, r, c, &right));
+            LSP_TRY(make_block(p, r, c, &right));
         }
-        if (made) {
-            lsp_csr_free(ctx, &right);
-        }
-        made = false;
-        lsp_scratch_release(ctx, mark);
     }
-done:
-    if (made) {
-        lsp_csr_free(ctx, &right);
-    }
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- the product ---- */
@@ -237,22 +212,21 @@ static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const 
 
 static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                            lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    blocks p = {.ctx = ctx, .options = options};
-    lsp_csr made = {0};
-    LSP_TRY_DONE(check(ctx, A, B, options));
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, made);
+    blocks p LSP_AT_END(drop_blocks) = {.ctx = ctx, .options = options};
+    LSP_TRY(check(ctx, A, B, options));
     p.A = cut_of_a(ctx, A, options);
     p.B = cut_of_b(ctx, B, options);
-    LSP_TRY_DONE(find_bounds(ctx, &p.A));
-    LSP_TRY_DONE(find_bounds(ctx, &p.B));
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, p.A.count, &p.products));
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, p.A.count * p.B.count, &p.C));
+    LSP_TRY(find_bounds(ctx, &p.A));
+    LSP_TRY(find_bounds(ctx, &p.B));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, p.A.count, &p.products));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, p.A.count * p.B.count, &p.C));
     lsp_log(ctx, "spgemm: factors of %lld and %lld entries in %lld x %lld blocks", (long long)A->nnz, (long long)B->nnz,
             (long long)p.A.count, (long long)p.B.count);
-    LSP_TRY_DONE(make_blocks(&p));
-    LSP_TRY_DONE(join(&p, &made));
-    LSP_TRY_DONE(keep_largest(&p, &made));
+    LSP_TRY(make_blocks(&p));
+    LSP_TRY(join(&p, &made));
+    LSP_TRY(keep_largest(&p, &made));
     if (info != NULL) {
         p.info.nnz = made.nnz;
         p.info.bound_bytes =
@@ -262,14 +236,7 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, con
                  (long long)p.B.count, (long long)lsp_spgemm_most(ctx));
         *info = p.info;
     }
-    *C = made;
-done:
-    drop_blocks(&p);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_csr_put(ctx, C, &made, false);
 }
 
 lsp_status lsp_spgemm_in_blocks(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,

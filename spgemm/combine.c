@@ -20,35 +20,26 @@ lsp_status lsp_spgemm_check_addend(lsp_ctx *ctx, const lsp_csr *D, const lsp_spg
 
 lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta, const lsp_csr *D,
                           const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
-    lsp_csr product = {0}, sum = {0}, addend;
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, product);
+    LSP_OWNED_CSR(ctx, sum);
+    lsp_csr addend;
     lsp_spgemm_info here;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    const size_t mark = lsp_scratch_mark(ctx);
-    LSP_REQUIRE_DONE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY_DONE(lsp_spgemm_check_addend(ctx, D, options));
-    LSP_TRY_DONE(lsp_spgemm(ctx, A, B, options, &product, &here));
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
+    LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
+    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, &here));
     addend = *D;
     if (lsp_spgemm_is_or(options)) {
-        LSP_TRY_DONE(lsp_scratch_at(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &addend.val));
-        LSP_TRY_DONE(lsp_spgemm_truth(ctx, D, addend.val));
+        LSP_TRY(lsp_scratch_at(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &addend.val));
+        LSP_TRY(lsp_spgemm_truth(ctx, D, addend.val));
         alpha = alpha != 0, beta = beta != 0;
     }
-    LSP_TRY_DONE(lsp_csr_add_as(ctx, "D", alpha, &product, beta, &addend, &sum));
-    LSP_TRY_DONE(lsp_spgemm_is_or(options) ? lsp_spgemm_truth(ctx, &sum, sum.val) : LSP_OK);
+    LSP_TRY(lsp_csr_add_as(ctx, "D", alpha, &product, beta, &addend, &sum));
+    LSP_TRY(lsp_spgemm_is_or(options) ? lsp_spgemm_truth(ctx, &sum, sum.val) : LSP_OK);
     if (info != NULL) {
         *info = here;
     }
-    lsp_csr_put(ctx, C, &sum, C == A || C == B || C == D || (options != NULL && C == options->filter.mask));
-done:
-    lsp_csr_free(ctx, &product);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &sum);
-    }
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_csr_put(ctx, C, &sum, C == A || C == B || C == D || (options != NULL && C == options->filter.mask));
 }
 
 /* ---- R*A*P ---- */
@@ -116,35 +107,30 @@ static lsp_status name_fault(lsp_ctx *ctx, lsp_status status, const lsp_csr *R, 
 
 lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                              const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, restriction);
+    LSP_OWNED_CSR(ctx, inner);
+    lsp_csr made = {0};
     const lsp_spgemm_options defaults = {0};
     lsp_spgemm_info first, last;
-    lsp_csr restriction = {0}, inner = {0}, made = {0};
     lsp_triple_order order;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE_DONE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    LSP_TRY_DONE(lsp_spgemm_check_triple(ctx, R, A, P, options));
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
     if (R == NULL) {
-        LSP_TRY_DONE(lsp_csr_transpose_as(ctx, "P", P, &restriction));
+        LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
         R = &restriction;
     }
-    LSP_TRY_DONE(lsp_spgemm_order(ctx, R, A, P, options, &order));
-    status = lsp_spgemm(ctx, order.left_first ? R : A, order.left_first ? A : P, &order.inner, &inner, &first);
-    LSP_TRY_DONE(name_fault(ctx, status, R, A, P));
+    LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
+    LSP_TRY(name_fault(
+        ctx, lsp_spgemm(ctx, order.left_first ? R : A, order.left_first ? A : P, &order.inner, &inner, &first), R, A,
+        P));
     const lsp_csr *left = order.left_first ? &inner : R, *right = order.left_first ? P : &inner;
-    status = lsp_spgemm(ctx, left, right, &order.outer, &made, &last);
-    LSP_TRY_DONE(name_fault(ctx, status, R, A, P));
+    LSP_TRY(name_fault(ctx, lsp_spgemm(ctx, left, right, &order.outer, &made, &last), R, A, P));
     if (info != NULL) {
         *info = last;
         info->products += first.products;
         snprintf(info->reason, sizeof info->reason, "%s first; %.148s", order.left_first ? "R*A" : "A*P", last.reason);
     }
-    lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
-done:
-    lsp_csr_free(ctx, &inner);
-    lsp_csr_free(ctx, &restriction);
-    return status;
+    return lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
 }

@@ -55,29 +55,25 @@ static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, 
     return lsp_spgemm_plan_as(ctx, last, left ? &plan->inner : R, left ? P : &plan->inner, &order.outer, &plan->last);
 }
 
+static void drop_triple(lsp_spgemm_triple_plan **plan) { lsp_spgemm_triple_plan_destroy(*plan); }
+
 lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                          const lsp_spgemm_options *options, lsp_spgemm_triple_plan **plan) {
-    lsp_status status = LSP_OK;
+    LSP_ENTER(ctx);
     const lsp_spgemm_options defaults = {0};
-    lsp_spgemm_triple_plan *made = NULL;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    lsp_spgemm_triple_plan *made LSP_AT_END(drop_triple) = NULL;
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(lsp_spgemm_check_triple(ctx, R, A, P, options));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     if (R == NULL) {
-        LSP_TRY_DONE(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));
-        LSP_TRY_DONE(lsp_csr_transpose_execute(made->transpose, P, &made->restriction));
+        LSP_TRY(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));
+        LSP_TRY(lsp_csr_transpose_execute(made->transpose, P, &made->restriction));
     }
-    LSP_TRY_DONE(plan_products(made, R != NULL ? R : &made->restriction, A, P, options));
+    LSP_TRY(plan_products(made, R != NULL ? R : &made->restriction, A, P, options));
     *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_spgemm_triple_plan_destroy(made);
-    }
-    return status;
+    made = NULL;
+    return LSP_OK;
 }
 
 static lsp_status run_triple(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
@@ -98,12 +94,10 @@ static lsp_status run_triple(lsp_spgemm_triple_plan *plan, const lsp_csr *R, con
     LSP_TRY(lsp_spgemm_refill(plan->first, plan->left_first ? R : A, plan->left_first ? A : P, &plan->inner));
     const lsp_csr *left = plan->left_first ? &plan->inner : R, *right = plan->left_first ? P : &plan->inner;
     if (update) {
-        LSP_TRY(lsp_spgemm_refill(plan->last, left, right, C));
-    } else {
-        LSP_TRY(lsp_spgemm_execute(plan->last, left, right, &made));
-        lsp_csr_put(ctx, C, &made, C == R || C == A || C == P);
+        return lsp_spgemm_refill(plan->last, left, right, C);
     }
-    return LSP_OK;
+    LSP_TRY(lsp_spgemm_execute(plan->last, left, right, &made));
+    return lsp_csr_put(ctx, C, &made, C == R || C == A || C == P);
 }
 
 lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
@@ -150,29 +144,24 @@ lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spg
     return LSP_OK;
 }
 
+static void drop_add(lsp_spgemm_add_plan **plan) { lsp_spgemm_add_plan_destroy(*plan); }
+
 lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,
                                       const lsp_spgemm_options *options, lsp_spgemm_add_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_spgemm_add_plan *made = NULL;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(lsp_spgemm_check_addend(ctx, D, options));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_ENTER(ctx);
+    lsp_spgemm_add_plan *made LSP_AT_END(drop_add) = NULL;
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->is_or = lsp_spgemm_is_or(options);
-    LSP_TRY_DONE(lsp_spgemm_plan_create(ctx, A, B, options, &made->product));
-    LSP_TRY_DONE(lsp_spgemm_execute(made->product, A, B, &made->inner));
-    LSP_TRY_DONE(lsp_csr_add_plan_create(ctx, &made->inner, D, &made->sum));
+    LSP_TRY(lsp_spgemm_plan_create(ctx, A, B, options, &made->product));
+    LSP_TRY(lsp_spgemm_execute(made->product, A, B, &made->inner));
+    LSP_TRY(lsp_csr_add_plan_create(ctx, &made->inner, D, &made->sum));
     made->addend = (lsp_csr){.nnz = D->nnz, .val_type = D->val_type, .where = D->where};
-    LSP_TRY_DONE(made->is_or ? lsp_alloc(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &made->addend.val)
-                             : LSP_OK);
+    LSP_TRY(made->is_or ? lsp_alloc(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &made->addend.val) : LSP_OK);
     *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_spgemm_add_plan_destroy(made);
-    }
-    return status;
+    made = NULL;
+    return LSP_OK;
 }
 
 /* *D's values become 0 and 1. A D that differs from the planned one keeps its own, and the sum refuses it. */
@@ -188,34 +177,26 @@ static lsp_status take_truth(lsp_spgemm_add_plan *plan, lsp_csr *D) {
 
 static lsp_status run_add(lsp_spgemm_add_plan *plan, const double factors[2], const lsp_csr *const operands[3],
                           bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
+    LSP_OWNED_CSR(ctx, made);
     const lsp_csr *A = operands[0], *B = operands[1], *D = operands[2];
-    lsp_csr made = {0};
-    LSP_REQUIRE_DONE(A != NULL && B != NULL && D != NULL && C != NULL, LSP_ERR_ARGUMENT,
-                     "an operand, or the place for the sum, is NULL");
+    LSP_REQUIRE(A != NULL && B != NULL && D != NULL && C != NULL, LSP_ERR_ARGUMENT,
+                "an operand, or the place for the sum, is NULL");
     lsp_csr addend = *D;
     double alpha = factors[0], beta = factors[1];
     if (plan->is_or) {
-        LSP_TRY_DONE(take_truth(plan, &addend));
+        LSP_TRY(take_truth(plan, &addend));
         alpha = alpha != 0, beta = beta != 0;
     }
-    LSP_TRY_DONE(lsp_spgemm_refill(plan->product, A, B, &plan->inner));
-    LSP_TRY_DONE(update ? lsp_csr_add_refill(plan->sum, alpha, &plan->inner, beta, &addend, C)
-                        : lsp_csr_add_execute(plan->sum, alpha, &plan->inner, beta, &addend, &made));
+    LSP_TRY(lsp_spgemm_refill(plan->product, A, B, &plan->inner));
+    LSP_TRY(update ? lsp_csr_add_refill(plan->sum, alpha, &plan->inner, beta, &addend, C)
+                   : lsp_csr_add_execute(plan->sum, alpha, &plan->inner, beta, &addend, &made));
     const lsp_csr *sum = update ? C : &made;
-    LSP_TRY_DONE(plan->is_or ? lsp_spgemm_truth(ctx, sum, sum->val) : LSP_OK);
-    if (!update) {
-        lsp_csr_put(ctx, C, &made, C == A || C == B || C == D);
-    }
-done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    LSP_TRY(plan->is_or ? lsp_spgemm_truth(ctx, sum, sum->val) : LSP_OK);
+    return update ? LSP_OK : lsp_csr_put(ctx, C, &made, C == A || C == B || C == D);
 }
 
 lsp_status lsp_spgemm_add_execute(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,

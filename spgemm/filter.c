@@ -48,32 +48,28 @@ static bool fits_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const
 
 static lsp_status filtered_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
+    LSP_OWNED_CSR(ctx, mask);
     lsp_spgemm_options prepared = *options;
-    lsp_csr mask = {0};
-    LSP_TRY_DONE(lsp_filter_check(ctx, A->where, options->transpose_a ? A->cols : A->rows,
-                                  options->transpose_b ? B->rows : B->cols, &options->filter));
-    LSP_TRY_DONE(lsp_filter_prepare_mask(ctx, A->where, &prepared.filter, &mask));
-    LSP_TRY_DONE(lsp_spgemm_at_once(ctx, A, B, &prepared, C, info));
-done:
-    lsp_csr_free(ctx, &mask);
-    return status;
+    LSP_TRY(lsp_filter_check(ctx, A->where, options->transpose_a ? A->cols : A->rows,
+                             options->transpose_b ? B->rows : B->cols, &options->filter));
+    LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared.filter, &mask));
+    return lsp_spgemm_at_once(ctx, A, B, &prepared, C, info);
+}
+
+static void drop_blocks(const collection *all) {
+    for (int64_t b = 0; b < all->count; b++) {
+        lsp_csr_free(all->ctx, all->blocks[b]);
+        lsp_free(all->ctx, all->blocks[b]);
+    }
+    lsp_free(all->ctx, all->blocks);
 }
 
 lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
-    collection all = {.ctx = ctx};
+    collection all LSP_AT_END(drop_blocks) = {.ctx = ctx};
     if (fits_at_once(ctx, A, B, options)) {
         return filtered_at_once(ctx, A, B, options, C, info);
     }
-    LSP_TRY_DONE(lsp_spgemm_stream(ctx, A, B, options, 0, collect, &all, info));
-    LSP_TRY_DONE(lsp_csr_stack_as(ctx, (const lsp_csr *const *)all.blocks, all.count, 1, &options->types, C));
-done:
-    for (int64_t b = 0; b < all.count; b++) {
-        lsp_csr_free(ctx, all.blocks[b]);
-        lsp_free(ctx, all.blocks[b]);
-    }
-    lsp_free(ctx, all.blocks);
-    return status;
+    LSP_TRY(lsp_spgemm_stream(ctx, A, B, options, 0, collect, &all, info));
+    return lsp_csr_stack_as(ctx, (const lsp_csr *const *)all.blocks, all.count, 1, &options->types, C);
 }

@@ -93,9 +93,9 @@ struct lsp_spgemm_plan {
  * values in the type of the arithmetic, B's rows sorted; arrays that are not the user's are in scratch. */
 typedef struct lsp_spgemm_operands {
     lsp_csr A, B;
-    bool made_a, made_b; /* they are freed */
-    int64_t *names;      /* NULL, or names[k] is the column that number k stands for: a GPU numbers B's columns if they
-                            need more than 31 bits */
+    lsp_ctx *frees_a, *frees_b; /* NULL, or the context that frees A, B */
+    int64_t *names; /* NULL, or names[k] is the column that number k stands for: a GPU numbers B's columns if they need
+                       more than 31 bits */
 } lsp_spgemm_operands;
 
 /* Who takes the rows of a streamed product, and how. */
@@ -253,14 +253,9 @@ int64_t lsp_spgemm_result_bytes(const lsp_spgemm_plan *plan);
 void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block);
 
 /* Frees what take_operands has made. */
-static inline void lsp_spgemm_release_operands(lsp_ctx *ctx, lsp_spgemm_operands *ops) {
-    if (ops->made_a) {
-        lsp_csr_free(ctx, &ops->A);
-    }
-    if (ops->made_b) {
-        lsp_csr_free(ctx, &ops->B);
-    }
-    ops->made_a = ops->made_b = false;
+static inline void lsp_spgemm_release_operands(lsp_spgemm_operands *ops) {
+    (void)lsp_csr_free(ops->frees_a, &ops->A);
+    (void)lsp_csr_free(ops->frees_b, &ops->B);
 }
 
 /* The most entries, and the most rows and columns where it can be cut, of a factor that kernels take: 2^31 - 1, or what

@@ -53,13 +53,13 @@ static lsp_status choose_arithmetic(lsp_spgemm_plan *plan, const lsp_csr *A, con
     return plan->device->typed_operands ? plan->device->take_operands(plan, A, B, ops) : LSP_OK;
 }
 
-/* Makes the plan of checked matrices. Leaves their operands in *ops for the first product. */
+/* Makes the plan of checked matrices. Leaves their operands in *ops for the first product. What was made of both before
+ * a failure is the caller's too. */
 static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan, lsp_spgemm_operands *ops) {
-    lsp_status status = LSP_OK;
     const lsp_spgemm_device *device = lsp_spgemm_device_at(A->where);
-    lsp_spgemm_plan *made = NULL;
-    LSP_TRY_DONE(lsp_plan_new(ctx, device->plan_bytes, (void **)&made));
+    LSP_TRY(lsp_plan_new(ctx, device->plan_bytes, (void **)plan));
+    lsp_spgemm_plan *made = *plan;
     made->device = device;
     made->names[0] = names[0];
     made->names[1] = names[1];
@@ -71,47 +71,35 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     made->options.types.place = lsp_place_of(A->where);
     made->val_type = made->type;
     made->type = lsp_wide_type(made->type);
-    LSP_TRY_DONE(made->device->inspect(made, A, B, ops));
-    LSP_TRY_DONE(choose_arithmetic(made, A, B, ops));
+    LSP_TRY(made->device->inspect(made, A, B, ops));
+    LSP_TRY(choose_arithmetic(made, A, B, ops));
     describe(made, &ops->B);
-    *plan = made;
-done:
-    if (status != LSP_OK) {
-        lsp_spgemm_release_operands(ctx, ops);
-        lsp_spgemm_plan_destroy(made);
-    }
-    return status;
+    return LSP_OK;
 }
+
+static void drop_plan(lsp_spgemm_plan **plan) { lsp_spgemm_plan_destroy(*plan); }
 
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_spgemm_plan *made = NULL;
-    lsp_spgemm_operands ops = {0};
+    LSP_ENTER(ctx);
+    lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
+    lsp_spgemm_plan *made LSP_AT_END(drop_plan) = NULL;
     const lsp_spgemm_options defaults = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    size_t mark = lsp_scratch_mark(ctx);
     uint64_t structure[2];
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE_DONE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
-                     "a plan keeps the structure of its product, which a filter would change with the values");
-    LSP_TRY_DONE(lsp_spgemm_check_operands(ctx, names, A, B, options));
-    LSP_TRY_DONE(create_plan(ctx, names, A, B, options, &made, &ops));
-    LSP_TRY_DONE(made->device->start_structures ? made->device->start_structures(ctx, A, B) : LSP_OK);
-    LSP_TRY_DONE(made->device->read_structures(ctx, A, B, structure));
+    LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
+                "a plan keeps the structure of its product, which a filter would change with the values");
+    LSP_TRY(lsp_spgemm_check_operands(ctx, names, A, B, options));
+    LSP_TRY(create_plan(ctx, names, A, B, options, &made, &ops));
+    LSP_TRY(made->device->start_structures ? made->device->start_structures(ctx, A, B) : LSP_OK);
+    LSP_TRY(made->device->read_structures(ctx, A, B, structure));
     made->kept = true;
     made->A = lsp_spgemm_outline_of(A, structure[0]);
     made->B = lsp_spgemm_outline_of(B, structure[1]);
     *plan = made;
     made = NULL;
-done:
-    lsp_spgemm_plan_destroy(made);
-    lsp_spgemm_release_operands(ctx, &ops);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
@@ -139,51 +127,42 @@ lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info
 
 /* Makes C, with values in the type of the arithmetic. If `update`, C has its structure already. */
 static lsp_status multiply_exactly(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(plan->ctx);
+    LSP_SCRATCH_SCOPE(plan->ctx);
     if (plan->masked) {
-        LSP_TRY_DONE(plan->device->multiply_masked(plan, ops, C));
+        LSP_TRY(plan->device->multiply_masked(plan, ops, C));
         plan->info.nnz = C->nnz;
     } else {
-        LSP_TRY_DONE(plan->device->multiply(plan, ops, update, C));
+        LSP_TRY(plan->device->multiply(plan, ops, update, C));
     }
     plan->uses++;
-done:
-    lsp_scratch_release(plan->ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* Makes C in the type of the arithmetic, then rounds its values to their own type, or checks that they fit it. */
 static lsp_status multiply_and_round(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr wide = {0};
-    void *val = update ? C->val : NULL;
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, made);
+    lsp_csr again = *C, *wide = update ? &again : &made;
+    void *val = C->val;
     if (update) {
-        wide = *C;
-        wide.val_type = plan->type;
-        LSP_TRY_DONE(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &wide.val));
+        again.val_type = plan->type;
+        LSP_TRY(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &again.val));
     }
-    LSP_TRY_DONE(multiply_exactly(plan, ops, update, &wide));
-    LSP_TRY_DONE(lsp_is_integer(plan->type) ? lsp_csr_check_fits(ctx, "the product", &wide, plan->val_type) : LSP_OK);
+    LSP_TRY(multiply_exactly(plan, ops, update, wide));
+    LSP_TRY(lsp_is_integer(plan->type) ? lsp_csr_check_fits(ctx, "the product", wide, plan->val_type) : LSP_OK);
     if (!update) {
-        LSP_TRY_DONE(lsp_alloc(ctx, wide.where, wide.nnz, lsp_type_bytes(plan->val_type), &val));
+        LSP_TRY(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(plan->val_type), &val));
     }
-    LSP_TRY_DONE(lsp_convert_values(ctx, wide.where, plan->val_type, val, wide.val_type, wide.val, wide.nnz));
-    if (!update) {
-        lsp_free(ctx, wide.val);
+    const lsp_status status =
+        lsp_convert_values(ctx, wide->where, plan->val_type, val, wide->val_type, wide->val, wide->nnz);
+    if (update) {
+        return status;
     }
-    *C = wide;
-    C->val = val;
-    C->val_type = plan->val_type;
-done:
-    lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK && !update) {
-        lsp_csr_free(ctx, &wide);
-        lsp_free(ctx, val);
-    }
-    return status;
+    lsp_free(ctx, made.val);
+    made.val = val;
+    made.val_type = plan->val_type;
+    return status != LSP_OK ? status : lsp_csr_put(ctx, C, &made, false);
 }
 
 static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
@@ -205,32 +184,24 @@ static lsp_status check_structures(lsp_spgemm_plan *plan, const lsp_csr *A, cons
 }
 
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_spgemm_operands ops = {0};
-    lsp_csr made = {0};
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
-    LSP_REQUIRE_DONE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
-                     "a matrix to be multiplied, or the place for the product, is NULL");
-    LSP_TRY_DONE(lsp_spgemm_check_outline(plan, "A", &plan->A, A));
-    LSP_TRY_DONE(lsp_spgemm_check_outline(plan, "B", &plan->B, B));
-    LSP_TRY_DONE(update ? lsp_spgemm_check_result(plan, A, B, C) : LSP_OK);
+    LSP_SCRATCH_SCOPE(ctx);
+    lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
+    lsp_csr made = {0};
+    LSP_REQUIRE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
+                "a matrix to be multiplied, or the place for the product, is NULL");
+    LSP_TRY(lsp_spgemm_check_outline(plan, "A", &plan->A, A));
+    LSP_TRY(lsp_spgemm_check_outline(plan, "B", &plan->B, B));
+    LSP_TRY(update ? lsp_spgemm_check_result(plan, A, B, C) : LSP_OK);
     const bool blind = update && plan->device->is_blind && plan->device->is_blind(plan);
-    LSP_TRY_DONE(plan->device->start_structures ? plan->device->start_structures(ctx, A, B) : LSP_OK);
-    LSP_TRY_DONE(blind ? LSP_OK : check_structures(plan, A, B));
-    LSP_TRY_DONE(plan->device->take_operands(plan, A, B, &ops));
-    LSP_TRY_DONE(multiply(plan, &ops, update, update ? C : &made));
-    if (!update) {
-        lsp_csr_put(ctx, C, &made, C == A || C == B);
-    }
-    LSP_TRY_DONE(blind ? check_structures(plan, A, B) : LSP_OK);
-done:
-    lsp_spgemm_release_operands(ctx, &ops);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    LSP_TRY(plan->device->start_structures ? plan->device->start_structures(ctx, A, B) : LSP_OK);
+    LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
+    LSP_TRY(plan->device->take_operands(plan, A, B, &ops));
+    LSP_TRY(multiply(plan, &ops, update, update ? C : &made));
+    return !update ? lsp_csr_put(ctx, C, &made, C == A || C == B) : blind ? check_structures(plan, A, B) : LSP_OK;
 }
 
 lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
@@ -269,18 +240,17 @@ static void begin_reason(lsp_spgemm_info *info, const char *begin) {
 /* The product of checked matrices. C NULL: only `info`. */
 static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
-    lsp_spgemm_plan *plan = NULL;
-    lsp_spgemm_operands ops = {0};
-    lsp_csr made = {0};
+    LSP_OWNED_CSR(ctx, made);
+    lsp_spgemm_plan *plan LSP_AT_END(drop_plan) = NULL;
+    lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
     lsp_filter left = options->filter;
     lsp_spgemm_info once = {0};
     bool done = false;
-    LSP_TRY_DONE(lsp_spgemm_device_at(A->where)->at_once(ctx, A, B, options, C != NULL ? &made : NULL, &once, &done));
+    LSP_TRY(lsp_spgemm_device_at(A->where)->at_once(ctx, A, B, options, C != NULL ? &made : NULL, &once, &done));
     *info = once;
     if (!done || C == NULL) {
-        LSP_TRY_DONE(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
-        LSP_TRY_DONE(C != NULL ? multiply(plan, &ops, false, &made) : LSP_OK);
+        LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
+        LSP_TRY(C != NULL ? multiply(plan, &ops, false, &made) : LSP_OK);
         left.mask = plan->masked ? NULL : left.mask;
         *info = plan->info;
         if (done) {
@@ -294,17 +264,10 @@ static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     }
     if (C == NULL) {
         info->plan_bytes = held_bytes(plan);
-        goto done;
+        return LSP_OK;
     }
-    LSP_TRY_DONE(filter(ctx, &left, &made, info));
-    *C = made;
-done:
-    lsp_spgemm_release_operands(ctx, &ops);
-    lsp_spgemm_plan_destroy(plan);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    LSP_TRY(filter(ctx, &left, &made, info));
+    return lsp_csr_put(ctx, C, &made, false);
 }
 
 /* Has a factor integers, or the product, that are not of the type of the arithmetic? */
@@ -318,29 +281,24 @@ static bool must_widen(const lsp_csr *A, const lsp_csr *B, lsp_type type) {
  * bounds it before it is narrowed; the rest of the filter looks at its values as they will be. */
 static lsp_status widen_and_multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                      const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
+    LSP_OWNED_CSR(ctx, made);
     const lsp_type type = lsp_spgemm_result_type(A, B, options), wide = lsp_wide_type(type);
     lsp_spgemm_options inner = *options;
     lsp_filter rest = options->filter;
-    lsp_csr a, b, made = {0};
+    lsp_csr a, b;
     inner.types.val_type = wide;
     inner.filter = (lsp_filter){.mask = options->filter.mask, .complement = options->filter.complement};
     rest.mask = NULL;
     rest.complement = false;
-    LSP_TRY_DONE(lsp_csr_widen(ctx, A, wide, &a));
-    LSP_TRY_DONE(A == B ? LSP_OK : lsp_csr_widen(ctx, B, wide, &b));
-    LSP_TRY_DONE(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, C != NULL ? &made : NULL, info));
+    LSP_TRY(lsp_csr_widen(ctx, A, wide, &a));
+    LSP_TRY(A == B ? LSP_OK : lsp_csr_widen(ctx, B, wide, &b));
+    LSP_TRY(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, C != NULL ? &made : NULL, info));
     if (C == NULL) {
-        goto done;
+        return LSP_OK;
     }
-    LSP_TRY_DONE(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, &made));
-    LSP_TRY_DONE(filter(ctx, &rest, &made, info));
-    *C = made;
-done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    LSP_TRY(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, &made));
+    LSP_TRY(filter(ctx, &rest, &made, info));
+    return lsp_csr_put(ctx, C, &made, false);
 }
 
 lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
@@ -358,10 +316,8 @@ lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
 
 lsp_status lsp_spgemm_explain(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_spgemm_info *info) {
+    LSP_ENTER(ctx);
     const lsp_spgemm_options defaults = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(info != NULL, LSP_ERR_ARGUMENT, "the place for the product's facts is NULL");
     LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,

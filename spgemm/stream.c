@@ -75,50 +75,55 @@ static int64_t block_end(streaming *s, int64_t first) {
 
 /* Makes rows first .. end-1 of C, filtered, in the place where they are handed over. */
 static lsp_status make_block(streaming *s, int64_t first, int64_t end, lsp_csr *C, lsp_spgemm_info *info) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
-    lsp_csr rows, copy = {0}, mask = {0}, made;
+    LSP_OWNED_CSR(ctx, copy);
+    lsp_csr rows, mask, made;
     lsp_spgemm_options options = s->product;
     const bool copied = s->on_gpu && !s->given_cuda;
-    LSP_TRY_DONE(lsp_csr_view_rows(ctx, s->given_cuda ? &s->A_cuda : &s->A, first, end - first, &rows));
+    LSP_TRY(lsp_csr_view_rows(ctx, s->given_cuda ? &s->A_cuda : &s->A, first, end - first, &rows));
     if (options.filter.mask != NULL) {
-        LSP_TRY_DONE(lsp_csr_view_rows(ctx, options.filter.mask, first, end - first, &mask));
+        LSP_TRY(lsp_csr_view_rows(ctx, options.filter.mask, first, end - first, &mask));
         options.filter.mask = &mask;
     }
-    LSP_TRY_DONE(copied ? lsp_csr_copy(ctx, &rows, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &copy) : LSP_OK);
-    LSP_TRY_DONE(lsp_spgemm_at_once(ctx, copied ? &copy : &rows, s->on_gpu ? &s->B_cuda : &s->B, &options, C, info));
+    LSP_TRY(copied ? lsp_csr_copy(ctx, &rows, &(lsp_csr_types){.place = LSP_PLACE_CUDA}, &copy) : LSP_OK);
+    LSP_TRY(lsp_spgemm_at_once(ctx, copied ? &copy : &rows, s->on_gpu ? &s->B_cuda : &s->B, &options, C, info));
     if (s->on_gpu && !s->stays_cuda) {
         const lsp_csr_types types = {C->rowptr_type, C->col_type, .place = LSP_PLACE_HOST};
-        LSP_TRY_DONE(lsp_csr_copy(ctx, C, &types, &made));
+        LSP_TRY(lsp_csr_copy(ctx, C, &types, &made));
         lsp_csr_free(ctx, C);
         *C = made;
     }
-done:
-    lsp_csr_free(ctx, &copy);
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status do_block(streaming *s, int64_t first, int64_t end) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = s->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr C = {0};
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, C);
     lsp_spgemm_info info;
-    LSP_TRY_DONE(make_block(s, first, end, &C, &info));
+    LSP_TRY(make_block(s, first, end, &C, &info));
     lsp_spgemm_add_info(&s->info, &info);
     s->info.nnz += C.nnz;
     s->info.max_row_products = lsp_max(s->info.max_row_products, info.max_row_products);
     s->info.bound_bytes = lsp_max(s->info.bound_bytes, info.bound_bytes);
     ctx->error[0] = 0;
-    status = s->to.sink(s->to.user, first, &C);
+    const lsp_status status = s->to.sink(s->to.user, first, &C);
     if (status != LSP_OK && ctx->error[0] == 0) {
         lsp_fail(ctx, status, "whoever takes the product's rows stopped at the rows %lld to %lld", (long long)first,
                  (long long)(end - 1));
     }
-done:
-    lsp_csr_free(ctx, &C);
-    lsp_scratch_release(ctx, mark);
     return status;
+}
+
+static lsp_status do_blocks(streaming *s) {
+    int64_t end = 0;
+    do {
+        const int64_t first = end;
+        end = block_end(s, first);
+        LSP_TRY(do_block(s, first, end));
+        lsp_progress(s->ctx, "stream", s->A.rows > 0 ? (double)end / (double)s->A.rows : 1);
+    } while (end < s->A.rows);
+    return LSP_OK;
 }
 
 /* ---- the call ---- */
@@ -200,40 +205,29 @@ static void drop_operands(streaming *s) {
 lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                 const lsp_spgemm_receiver *to, lsp_spgemm_info *info) {
     const int64_t usual_block = (int64_t)1 << 30; /* bytes; four times as many if blocks stay on the GPU */
-    lsp_status status = LSP_OK;
-    streaming s = {.ctx = ctx, .product = *options, .to = *to, .known_from = -ROWS_KNOWN};
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
+    streaming s LSP_AT_END(drop_operands) = {.ctx = ctx, .product = *options, .to = *to, .known_from = -ROWS_KNOWN};
     const char *only_phase = ctx->only_phase;
     s.product.transpose_a = s.product.transpose_b = false;
-    LSP_REQUIRE_DONE(to->sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
-    LSP_TRY_DONE(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes));
+    LSP_REQUIRE(to->sink != NULL, LSP_ERR_ARGUMENT, "nobody takes the rows of the product: the function is NULL");
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes));
     s.value_bytes = lsp_spgemm_result_type(A, B, options) == LSP_C64 ? 16 : 8;
     s.given_cuda = A->where == LSP_CUDA;
     s.on_gpu = s.given_cuda || options->types.place == LSP_PLACE_CUDA;
     s.stays_cuda = s.on_gpu && (s.given_cuda || to->stays_cuda);
     const lsp_where where = s.on_gpu ? LSP_CUDA : LSP_HOST;
-    LSP_TRY_DONE(take_operands(&s, A, B, options));
-    LSP_TRY_DONE(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
-    LSP_TRY_DONE(take_mask(&s, where));
+    LSP_TRY(take_operands(&s, A, B, options));
+    LSP_TRY(lsp_filter_check(ctx, A->where, s.A.rows, s.B.cols, &s.product.filter));
+    LSP_TRY(take_mask(&s, where));
     if (to->block_bytes == 0) {
         s.to.block_bytes = lsp_min(lsp_available_bytes(ctx, where) / 4, s.stays_cuda ? 4 * usual_block : usual_block);
     }
     ctx->only_phase = "stream";
-    for (int64_t first = 0, end; first < s.A.rows || first == 0; first = end) {
-        end = block_end(&s, first);
-        LSP_TRY_DONE(do_block(&s, first, end));
-        lsp_progress(ctx, "stream", s.A.rows > 0 ? (double)end / (double)s.A.rows : 1);
-        if (end == s.A.rows) {
-            break;
-        }
-    }
-    if (info != NULL) {
+    const lsp_status status = do_blocks(&s);
+    ctx->only_phase = only_phase;
+    if (status == LSP_OK && info != NULL) {
         *info = s.info;
     }
-done:
-    ctx->only_phase = only_phase;
-    drop_operands(&s);
-    lsp_scratch_release(ctx, mark);
     return status;
 }
 
@@ -263,23 +257,18 @@ static void weigh_rows(void *data, int64_t begin, int64_t end) {
 lsp_status lsp_spgemm_cut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                           int parts, int64_t *first_row) {
     enum { LEAST_ROWS = 1 << 10 };
-    lsp_status status = LSP_OK;
+    LSP_ENTER(ctx);
     const lsp_spgemm_options defaults = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
     options = options != NULL ? options : &defaults;
-    streaming s = {.ctx = ctx};
+    streaming s LSP_AT_END(drop_operands) = {.ctx = ctx};
     cutting c = {.s = &s};
-    size_t mark = lsp_scratch_mark(ctx);
-    LSP_REQUIRE_DONE(parts > 0 && first_row != NULL, LSP_ERR_ARGUMENT,
-                     "the rows of a product cannot be cut into %d parts%s", parts,
-                     first_row == NULL ? ": the place for their first rows is NULL" : ", but into 1 or more");
-    LSP_TRY_DONE(lsp_spgemm_check_stream(ctx, A, B, options, 0));
+    LSP_REQUIRE(parts > 0 && first_row != NULL, LSP_ERR_ARGUMENT, "the rows of a product cannot be cut into %d parts%s",
+                parts, first_row == NULL ? ": the place for their first rows is NULL" : ", but into 1 or more");
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, 0));
     const lsp_csr a = lsp_spgemm_view(A, LSP_NONE), b = lsp_spgemm_view(B, LSP_NONE);
     s.given_cuda = s.on_gpu = A->where == LSP_CUDA;
-    LSP_TRY_DONE(take_operands(&s, &a, &b, options));
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, s.A.rows + 1, &c.work));
+    LSP_TRY(take_operands(&s, &a, &b, options));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, s.A.rows + 1, &c.work));
     lsp_for_shares(ctx, s.A.rows, LEAST_ROWS, weigh_rows, &c);
     lsp_prefix_sum(ctx, c.work, s.A.rows);
     first_row[0] = 0;
@@ -288,8 +277,5 @@ lsp_status lsp_spgemm_cut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, cons
         first_row[p] =
             p == parts ? s.A.rows : LSP_FIRST(first_row[p - 1], s.A.rows, i, c.work[i + 1] - to >= to - c.work[i]);
     }
-done:
-    drop_operands(&s);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }

@@ -84,18 +84,14 @@ lsp_status lsp_sort_keep_table(lsp_ctx *ctx, lsp_table which, const void *table,
 }
 
 lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_sort_table_place(ctx, ctx));
     LSP_TRY(table != NULL ? check_table(ctx, table) : LSP_OK);
     return lsp_sort_keep_table(ctx, LSP_TABLE_SEGSORT, table, sizeof *table);
 }
 
 lsp_status lsp_segsort_get_table(lsp_ctx *ctx, lsp_segsort_table *table) {
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     LSP_TRY(lsp_sort_table_place(ctx, table));
     *table = *lsp_segsort_table_of(ctx);
     return LSP_OK;

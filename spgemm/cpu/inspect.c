@@ -141,23 +141,23 @@ static lsp_status inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const ls
         LEAST_PART = 256,
         USEFUL = 8
     }; /* parts a thread; rows of a part; one row in USEFUL must repeat the row above */
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_spgemm_job job = {.A = *A, .B = *B, .rowptr = plan->cpu->rowptr};
     inspecting l = {.plan = plan, .pass = {.job = &job, .far = lsp_is_far(B)}};
-    findings only, *many = NULL, b_rows;
+    findings only, b_rows;
     const int64_t half = A->nnz / 2 + A->rows / 2 + B->nnz / 2 + B->rows / 2;
     const int threads = half <= LSP_ALONE ? 1 : lsp_threads_for(ctx, half, LSP_WORTH_A_THREAD / 2);
     l.kernels = plan->cpu->kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
     plan->cpu->sort = lsp_segsort_get_kernels(ctx)->sort;
     l.parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads);
     plan->facts = (lsp_spgemm_facts){.rows = A->rows, .cols = B->cols};
+    l.found = &only;
     if (l.parts > 1) {
-        LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, l.parts, sizeof *many, (void **)&many));
+        LSP_TRY(LSP_SCRATCH(ctx, l.parts, &l.found));
     }
-    l.found = many ? many : &only;
-    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->cpu->ways));
-    LSP_TRY_DONE(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->cpu->repeats));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->cpu->ways));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->cpu->repeats));
     lsp_for_parts(ctx, l.parts, threads, find_repeats_part, &l);
     b_rows = all_repeats(&l);
     if (b_rows.repeats == 0 || b_rows.repeats < B->rows / USEFUL) {
@@ -170,12 +170,10 @@ static lsp_status inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const ls
     l.pass.ways = plan->cpu->ways;
     l.pass.repeats = plan->cpu->repeats;
     lsp_for_parts(ctx, l.parts, threads, count_products_part, &l);
-    LSP_REQUIRE_DONE(all_products(&l), LSP_ERR_OVERFLOW,
-                     "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
-                     (long long)A->cols, (long long)B->rows, (long long)B->cols);
-done:
-    lsp_free(ctx, many);
-    return status;
+    LSP_REQUIRE(all_products(&l), LSP_ERR_OVERFLOW,
+                "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
+                (long long)A->cols, (long long)B->rows, (long long)B->cols);
+    return LSP_OK;
 }
 
 /* ---- blocks ---- */

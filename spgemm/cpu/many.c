@@ -391,15 +391,36 @@ static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
     return LSP_OK;
 }
 
+/* All products, unless they are not alike or a matrix is at fault. */
+static lsp_status make_all(lsp_ctx *ctx, many *m, lsp_csr *C, lsp_spgemm_info *info, bool *done) {
+    int64_t wide = 0;
+    bool alike = true;
+    LSP_TRY(look(ctx, m));
+    if (m->fault < m->count) {
+        return LSP_OK;
+    }
+    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
+    LSP_TRY(make_small(ctx, m));
+    const char *phase = ctx->only_phase;
+    ctx->only_phase = phase != NULL ? phase : "none"; /* each product would begin again from 0 */
+    const lsp_status status = make_by_all(ctx, m, info, &wide, &alike);
+    ctx->only_phase = phase;
+    LSP_TRY(status);
+    if (alike) {
+        lsp_progress(ctx, "multiply", 1);
+        LSP_TRY(hand_out(ctx, m, C));
+        describe(m, wide, info);
+        *done = true;
+    }
+    return LSP_OK;
+}
+
 lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                                  const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
                                  lsp_spgemm_info *info, bool *done) {
-    lsp_status status = LSP_OK;
+    LSP_SCRATCH_SCOPE(ctx);
     many m = {.count = count, .A = A, .B = B, .options = options, .by_all = by_all, .isa = ctx->isa};
-    const size_t mark = lsp_scratch_mark(ctx);
     const lsp_csr_types *types = &options->types;
-    int64_t wide = 0;
-    bool alike = true;
     *done = false;
     m.type = lsp_spgemm_result_type(A, B, options);
     m.shared = (lsp_csr){.rowptr_type = types->rowptr_type == LSP_NONE ? LSP_I32 : types->rowptr_type,
@@ -409,31 +430,13 @@ lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, 
     if (!suits(ctx, &m)) {
         return LSP_OK;
     }
-    LSP_TRY_DONE(look(ctx, &m));
-    if (m.fault < count) {
-        goto done;
-    }
-    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
-    LSP_TRY_DONE(make_small(ctx, &m));
-    const char *phase = ctx->only_phase;
-    ctx->only_phase = phase != NULL ? phase : "none"; /* each product would begin again from 0 */
-    status = make_by_all(ctx, &m, info, &wide, &alike);
-    ctx->only_phase = phase;
-    LSP_TRY_DONE(status);
-    if (alike) {
-        lsp_progress(ctx, "multiply", 1);
-        LSP_TRY_DONE(hand_out(ctx, &m, C));
-        describe(&m, wide, info);
-        *done = true;
-    }
-done:
+    const lsp_status status = make_all(ctx, &m, C, info, done);
     if (!*done) {
         free_shared(ctx, &m);
         for (int64_t i = 0; m.C != NULL && m.bound != NULL && i < count; i++) {
             lsp_csr_free(ctx, &m.C[i]);
         }
     }
-    lsp_scratch_release(ctx, mark);
     return status == LSP_ERR_MEMORY || status == LSP_ERR_FORMAT ? LSP_OK
                                                                 : status; /* the stacks need less, and name faults */
 }

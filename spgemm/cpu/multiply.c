@@ -6,24 +6,19 @@
 /* ---- operands ---- */
 
 static lsp_status take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_options *options = &plan->options;
     const lsp_csr a = lsp_spgemm_view(A, plan->type), b = lsp_spgemm_view(B, plan->type);
     *ops = (lsp_spgemm_operands){.A = a, .B = b};
     if (options->transpose_a) {
-        LSP_TRY_DONE(lsp_csr_transpose(ctx, &a, &ops->A));
-        ops->made_a = true;
+        LSP_TRY(lsp_csr_transpose(ctx, &a, &ops->A));
+        ops->frees_a = ctx;
     }
     if (options->transpose_b) {
-        LSP_TRY_DONE(lsp_csr_transpose(ctx, &b, &ops->B));
-        ops->made_b = true;
+        LSP_TRY(lsp_csr_transpose(ctx, &b, &ops->B));
+        ops->frees_b = ctx;
     }
-done:
-    if (status != LSP_OK) {
-        lsp_spgemm_release_operands(ctx, ops);
-    }
-    return status;
+    return LSP_OK;
 }
 
 /* ---- values and products ---- */
@@ -119,8 +114,14 @@ static lsp_status run_pass(lsp_spgemm_plan *plan, lsp_spgemm_job *job, int64_t a
     LSP_REQUIRE(fit(plan, job->counting ? LSP_NONE : job->type, available, &choice), LSP_ERR_MEMORY,
                 "multiplying needs %lld bytes of scratch at least, and %lld are available",
                 (long long)choice.thread_bytes, (long long)available);
-    return choice.method == LSP_SPGEMM_REFERENCE ? lsp_spgemm_ref(ctx, job)
-                                                 : lsp_spgemm_cpu_pass(plan, job, &choice, available);
+    if (choice.method == LSP_SPGEMM_REFERENCE) {
+        return lsp_spgemm_ref(ctx, job);
+    }
+    const lsp_status status = lsp_spgemm_cpu_pass(plan, job, &choice, available);
+    if (status != LSP_OK && job->counting) {
+        lsp_spgemm_cpu_drop_ranks(plan); /* the next use counts again */
+    }
+    return status;
 }
 
 /* Counts the rows of C, unless the plan has counted them in an earlier use. */
@@ -172,27 +173,20 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C, int64_t *left) 
 }
 
 static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr made = {0};
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, made);
     lsp_spgemm_job job = job_of(plan, ops);
     int64_t available = 0;
     job.C = update ? C : &made;
     job.update = update;
-    LSP_TRY_DONE(count_rows(plan, &job));
-    LSP_TRY_DONE(convert_factors(plan, &job));
-    LSP_TRY_DONE(update ? LSP_OK : make_result(plan, &made, &available));
+    LSP_TRY(count_rows(plan, &job));
+    LSP_TRY(convert_factors(plan, &job));
+    LSP_TRY(update ? LSP_OK : make_result(plan, &made, &available));
     const bool ask = update || ctx->options.max_bytes > 0; /* a budget counts what the allocator adds to C, too */
-    LSP_TRY_DONE(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
+    LSP_TRY(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
     lsp_progress(ctx, "multiply", 1);
-    *C = *job.C;
-done:
-    lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return update ? LSP_OK : lsp_csr_put(ctx, C, &made, false);
 }
 
 static lsp_status multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C) {

@@ -330,17 +330,73 @@ static void describe(const product *p, const lsp_spgemm_options *options, lsp_sp
     info->bound_bytes = lsp_spgemm_matrix_bytes(p->C.rows, p->C.cols, info->nnz_bound, &options->types, p->C.val_type);
 }
 
+/* Looks at a sample, then makes C, unless two passes seem better. */
+static lsp_status try_once(lsp_ctx *ctx, product *p, const lsp_spgemm_options *options, estimate *found, lsp_csr *C,
+                           lsp_spgemm_info *info, bool *done) {
+    lsp_spgemm_info told = {.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
+    const lsp_csr A = p->A, B = p->B;
+    const bool any = (p->type == LSP_F32 || p->type == LSP_F64) && !lsp_is_integer(A.val_type); /* kernels read both */
+    lsp_csr_types types = options->types;
+    lsp_spgemm_run none = {0};
+    bool fits = true;
+    char how[64];
+    types.val_type = p->type;
+    choose_largest(&options->filter, p);
+    none.largest = p->largest;
+    LSP_TRY(p->type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, &B, p->type, &p->B));
+    LSP_TRY(p->type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, &A, p->type, &p->A));
+    p->threads = lsp_threads_for(ctx, A.nnz, LSP_WORTH_A_THREAD);
+    p->thread_bytes = lsp_spgemm_lay_out_run(p->type, B.cols, LSP_RUN_ENTRIES, NULL, &none);
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, p->threads, &p->runs));
+    LSP_TRY(lsp_scratch_bytes(ctx, p->threads, p->thread_bytes, false, (void **)&p->memory));
+    const lsp_word_sort sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
+    for (int thread = 0; thread < p->threads; thread++) {
+        p->runs[thread].sort = sort;
+    }
+    if (A.nnz <= SMALL_ENTRIES || p->largest > 0) {
+        count(p, found);
+        p->capacity = found->of.nnz;
+    } else if (take_sample(p, found)) {
+        const double entries = (double)found->of.nnz / (double)found->of.rows * (double)A.rows;
+        p->capacity = (int64_t)(1.1 * entries) + RUN_ROWS;
+    } else {
+        fits = false;
+    }
+    lsp_spgemm_tell_passes(info, 2, &found->of, "");
+    if (!fits || !(p->largest > 0 || is_promising(found)) ||
+        (p->capacity > INT32_MAX && types.rowptr_type != LSP_I64)) {
+        return LSP_OK;
+    }
+    p->runs->far = p->far = found->jumps > found->of.rows / 2 && p->B.nnz > 1 << 16;
+    p->threads = found->of.products / found->of.rows * A.rows <= LSP_ALONE ? 1 : p->threads;
+    snprintf(how, sizeof how, "%sin a window of all columns; %d thread%s", p->largest > 0 ? "the largest " : "",
+             p->threads, p->threads > 1 ? "s" : "");
+    lsp_spgemm_tell_passes(&told, 1, &found->of, how);
+    told.scratch_bytes = scratch_of(p);
+    *done = C == NULL;
+    LSP_TRY(C == NULL ? LSP_OK : make_result(ctx, p, &types));
+    if (C != NULL && !p->failed) {
+        describe(p, options, &told);
+        lsp_progress(ctx, "multiply", 1); /* not before: after a wrong sample a plan would start again from 0 */
+        *done = true;
+        lsp_csr_put(ctx, C, &p->C, false);
+    }
+    lsp_spgemm_tell_passes(info, 2, &found->of, "the sample was wrong; ");
+    if (*done) {
+        *info = told;
+    }
+    return LSP_OK;
+}
+
 lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                lsp_csr *C, lsp_spgemm_info *info, bool *done) {
-    lsp_status status = LSP_OK;
-    lsp_spgemm_info told = {.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
     const char *why = unsuited(ctx, A, B, options);
-    char how[64];
     *done = false;
     if (why != NULL) {
         lsp_spgemm_tell_passes(info, 2, NULL, why);
         return LSP_OK;
     }
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_type type = lsp_spgemm_result_type(A, B, options);
     product p = {.type = type,
                  .semiring = options->semiring,
@@ -348,61 +404,10 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                  .A = lsp_spgemm_view(A, type),
                  .B = lsp_spgemm_view(B, type)};
     estimate found = {0};
-    lsp_csr_types types = options->types;
-    lsp_spgemm_run none = {0};
-    size_t mark = lsp_scratch_mark(ctx);
-    types.val_type = type;
-    const bool any = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type); /* kernels read both */
-    choose_largest(&options->filter, &p);
-    none.largest = p.largest;
-    LSP_TRY_DONE(type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, B, type, &p.B));
-    LSP_TRY_DONE(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, A, type, &p.A));
-    p.threads = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD);
-    p.thread_bytes = lsp_spgemm_lay_out_run(type, B->cols, LSP_RUN_ENTRIES, NULL, &none);
-    LSP_TRY_DONE(LSP_SCRATCH_ZERO(ctx, p.threads, &p.runs));
-    LSP_TRY_DONE(lsp_scratch_bytes(ctx, p.threads, p.thread_bytes, false, (void **)&p.memory));
-    const lsp_word_sort sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
-    for (int thread = 0; thread < p.threads; thread++) {
-        p.runs[thread].sort = sort;
-    }
-    if (A->nnz <= SMALL_ENTRIES || p.largest > 0) {
-        count(&p, &found);
-        p.capacity = found.of.nnz;
-    } else if (take_sample(&p, &found)) {
-        const double entries = (double)found.of.nnz / (double)found.of.rows * (double)A->rows;
-        p.capacity = (int64_t)(1.1 * entries) + RUN_ROWS;
-    } else {
-        why = "";
-    }
-    lsp_spgemm_tell_passes(info, 2, &found.of, "");
-    if (why != NULL || !(p.largest > 0 || is_promising(&found)) ||
-        (p.capacity > INT32_MAX && types.rowptr_type != LSP_I64)) {
-        goto done;
-    }
-    p.runs->far = p.far = found.jumps > found.of.rows / 2 && p.B.nnz > 1 << 16;
-    p.threads = found.of.products / found.of.rows * A->rows <= LSP_ALONE ? 1 : p.threads;
-    snprintf(how, sizeof how, "%sin a window of all columns; %d thread%s", p.largest > 0 ? "the largest " : "",
-             p.threads, p.threads > 1 ? "s" : "");
-    lsp_spgemm_tell_passes(&told, 1, &found.of, how);
-    told.scratch_bytes = scratch_of(&p);
-    *done = C == NULL;
-    LSP_TRY_DONE(C == NULL ? LSP_OK : make_result(ctx, &p, &types));
-    if (C != NULL && !p.failed) {
-        describe(&p, options, &told);
-        lsp_progress(ctx, "multiply", 1); /* not before: after a wrong sample a plan would start again from 0 */
-        *C = p.C;
-        p.C = (lsp_csr){0};
-        *done = true;
-    }
-    lsp_spgemm_tell_passes(info, 2, &found.of, "the sample was wrong; ");
-    if (*done) {
-        *info = told;
-    }
-done:
+    const lsp_status status = try_once(ctx, &p, options, &found, C, info, done);
+    lsp_csr_free(ctx, &p.C);
     if (status == LSP_ERR_MEMORY) {
         lsp_spgemm_tell_passes(info, 2, &found.of, "no memory for one; ");
     }
-    lsp_csr_free(ctx, &p.C);
-    lsp_scratch_release(ctx, mark);
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* a plan needs less */
 }

@@ -124,9 +124,8 @@ static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
 lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, const lsp_spgemm_choice *choice,
                                int64_t available) {
     enum { LONG_ROW = 8 };
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     passing p = {.plan = plan, .type = job->counting ? LSP_NONE : job->type};
     const int values = p.type == LSP_NONE ? 0 : p.type == LSP_F32 ? 1 : 2;
     const int way = p.type == LSP_I64                               ? (job->semiring == LSP_PLUS_TIMES ? 6 : 7)
@@ -146,22 +145,16 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
     /* Adding rows of B together, where they are exact repeats, is faster only if they have several entries. */
     p.pass.replay =
         job->update && job->A.val_type == job->type && !(plan->cpu->exact && job->B.nnz / LONG_ROW >= job->B.rows);
-    LSP_TRY_DONE(lsp_scratch_bytes(ctx, choice->thread_bytes * choice->threads, 1, false, (void **)&p.memory));
+    LSP_TRY(lsp_scratch_bytes(ctx, choice->thread_bytes * choice->threads, 1, false, (void **)&p.memory));
     for (int thread = 0; thread < choice->threads; thread++) {
         ((lsp_spgemm_work *)(void *)(p.memory + thread * choice->thread_bytes))->words = NULL;
     }
     if (job->counting && choice->shrunk) {
         lsp_spgemm_cpu_drop_ranks(plan);
     } else if (job->counting) {
-        LSP_TRY_DONE(keep_ranks(&p, choice->threads, available - choice->thread_bytes * choice->threads));
+        LSP_TRY(keep_ranks(&p, choice->threads, available - choice->thread_bytes * choice->threads));
     }
-    LSP_TRY_DONE(lsp_try_parts(ctx, plan->info.blocks, choice->threads, do_block, &p));
-done:
-    if (status != LSP_OK && job->counting) {
-        lsp_spgemm_cpu_drop_ranks(plan); /* the next use counts again */
-    }
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return lsp_try_parts(ctx, plan->info.blocks, choice->threads, do_block, &p);
 }
 
 /* ---- row pointers ---- */

@@ -22,8 +22,7 @@ static lsp_status take_tables(lsp_spgemm_plan *plan, const spg_job *job) {
     return lsp_alloc(ctx, LSP_CUDA, job->A.rows * kept->strips, sizeof(spg_strip), &kept->C);
 }
 
-lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
-    lsp_status status = LSP_OK;
+static lsp_status count(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
     lsp_ctx *ctx = plan->ctx;
     const spg_job job = job_of(plan, operands);
     ull *nnz = &report_of(plan)->counting.nnz, here;
@@ -31,20 +30,24 @@ lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *o
     while (1 << log_share < DENSE_B_WARPS && (job.A.rows * DENSE_B_AHEAD) << log_share < job.A.nnz) {
         log_share++;
     }
-    LSP_TRY_DONE(take_tables(plan, &job));
+    LSP_TRY(take_tables(plan, &job));
     plan->gpu->counting = true;
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_dense_b_index, lsp_ceil_div(job.B.rows, DENSE_B_WARPS), DENSE_B_NT, 0, job.B,
-                            dense_b_of(plan)));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_dense_b_count, lsp_ceil_div(job.A.rows << log_share, DENSE_B_WARPS), DENSE_B_NT,
-                            0, job, dense_b_of(plan), log_share));
-    LSP_TRY_DONE(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)nnz));
-    LSP_TRY_DONE(lsp_cuda_read(ctx, &here, nnz, sizeof here));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_dense_b_index, lsp_ceil_div(job.B.rows, DENSE_B_WARPS), DENSE_B_NT, 0, job.B,
+                       dense_b_of(plan)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_dense_b_count, lsp_ceil_div(job.A.rows << log_share, DENSE_B_WARPS), DENSE_B_NT, 0,
+                       job, dense_b_of(plan), log_share));
+    LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)nnz));
+    LSP_TRY(lsp_cuda_read(ctx, &here, nnz, sizeof here));
     plan->info.nnz = (int64_t)here;
     plan->gpu->summed = true;
-done:
+    return LSP_OK;
+}
+
+lsp_status spg_count_dense_b(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
+    const lsp_status status = count(plan, operands);
     if (status != LSP_OK) {
-        lsp_free(ctx, plan->gpu->dense_b.B);
-        lsp_free(ctx, plan->gpu->dense_b.C);
+        lsp_free(plan->ctx, plan->gpu->dense_b.B);
+        lsp_free(plan->ctx, plan->gpu->dense_b.C);
         plan->gpu->dense_b = (lsp_spgemm_dense_b){};
     }
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* without memory for the tables, C is made in another way */

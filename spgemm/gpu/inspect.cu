@@ -105,7 +105,6 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
 /* Refuses malformed operands; else notes in the plan what the check found of B. */
 static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same,
                               const spg_facts *here) {
-    lsp_status status = LSP_OK;
     const spg_check *b = &here->check[same ? 0 : 1];
     if (check_failed(here->check[0])) {
         return refuse(plan->ctx, plan->names[0], A);
@@ -115,7 +114,7 @@ static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp
     }
     plan->gpu->unsorted = b->descents != 0;
     plan->gpu->duplicates = b->descents != 0 || b->duplicates != 0;
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
@@ -141,7 +140,7 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     }
     if (ready) { /* the common case: starts the inspection before the host knows whether A and B are matrices, so that
                     it waits once */
-        const lsp_spgemm_operands views = {*A, *B, false, false, NULL};
+        const lsp_spgemm_operands views = {*A, *B, NULL, NULL, NULL};
         LSP_TRY(spg_inspect(plan, &views));
     } else {
         LSP_TRY(spg_start_check(ctx, A, &report->check[0]));

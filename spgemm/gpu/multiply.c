@@ -80,25 +80,18 @@ static lsp_status fill_again(lsp_spgemm_plan *plan, const lsp_spgemm_operands *o
 }
 
 static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, bool update, lsp_csr *C) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    lsp_csr made = {0};
+    LSP_OWNED_CSR(ctx, made);
     if (!plan->counted) {
-        LSP_TRY_DONE(lsp_spgemm_gpu_count(plan, operands));
+        LSP_TRY(lsp_spgemm_gpu_count(plan, operands));
         plan->counted = true;
     }
     if (update) {
-        LSP_TRY_DONE(fill_again(plan, operands, C));
-    } else {
-        LSP_TRY_DONE(make_result(plan, &made));
-        LSP_TRY_DONE(fill(plan, operands, false, &made));
-        *C = made;
+        return fill_again(plan, operands, C);
     }
-done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    LSP_TRY(make_result(plan, &made));
+    LSP_TRY(fill(plan, operands, false, &made));
+    return lsp_csr_put(ctx, C, &made, false);
 }
 
 /* ---- the table ---- */

@@ -87,15 +87,11 @@ static lsp_status create(lsp_spgemm_plan *plan, lsp_csr *C) {
 
 /* Replaces an array by a copy of its first `bytes` bytes. */
 static lsp_status cut(lsp_ctx *ctx, void **array, int64_t bytes) {
-    lsp_status status = LSP_OK;
     void *exact = NULL;
-    LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &exact));
-    LSP_TRY_DONE(bytes > 0 ? lsp_cuda_copy(ctx, exact, LSP_CUDA, *array, LSP_CUDA, bytes) : LSP_OK);
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &exact));
+    const lsp_status status = bytes > 0 ? lsp_cuda_copy(ctx, exact, LSP_CUDA, *array, LSP_CUDA, bytes) : LSP_OK;
     lsp_free(ctx, *array);
     *array = exact;
-    exact = NULL;
-done:
-    lsp_free(ctx, exact);
     return status;
 }
 
@@ -161,44 +157,55 @@ static lsp_status look(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operand
     return lsp_cuda_read_note(ctx, sample, sizeof *sample);
 }
 
-/* Makes C. Leaves it empty if lists or memory were too small. */
+/* Makes C. It is to be freed if found->failed says that lists or memory were too small. */
 static lsp_status make(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, one_pass_job *to, one_pass_way way,
                        lsp_csr *C, one_pass_facts *found) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_operands operands;
-    lsp_csr made = {};
-    LSP_TRY_DONE(lsp_spgemm_gpu_take_operands(plan, A, B, &operands));
-    LSP_TRY_DONE(create(plan, &made));
-    to->capacity = (ull)made.nnz;
-    to->rowptr = made.rowptr;
-    to->wide_rowptr = made.rowptr_type == LSP_I64;
-    LSP_TRY_DONE(make_rows(plan, &operands, to, way, &made, found));
-    if (found->failed == 0) {
-        LSP_TRY_DONE(trim(ctx, &made, (int64_t)found->nnz));
-        *C = made;
-        made = (lsp_csr){};
+    LSP_TRY(lsp_spgemm_gpu_take_operands(plan, A, B, &operands));
+    LSP_TRY(create(plan, C));
+    to->capacity = (ull)C->nnz;
+    to->rowptr = C->rowptr;
+    to->wide_rowptr = C->rowptr_type == LSP_I64;
+    LSP_TRY(make_rows(plan, &operands, to, way, C, found));
+    return found->failed == 0 ? trim(plan->ctx, C, (int64_t)found->nnz) : LSP_OK;
+}
+
+/* Looks at a sample, then makes C, unless two passes seem better. */
+static lsp_status try_once(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_sample *sum,
+                           lsp_csr *C, lsp_spgemm_info *info, bool *done) {
+    const lsp_spgemm_operands views = {*A, *B, NULL, NULL, NULL};
+    one_pass_sample sample;
+    one_pass_facts found;
+    one_pass_job to = {};
+    const int64_t bytes = (int64_t)sizeof *to.report + lsp_ceil_div(A->rows, ONE_PASS_LEAST_NT) * (int64_t)sizeof(ull);
+    LSP_TRY(look(plan, &views, &to, bytes, &sample));
+    const one_pass_way way = choose_way(&sample);
+    *sum = sum_of(&sample);
+    lsp_spgemm_tell_passes(info, 2, sum, "");
+    plan->info.nnz = expected_entries(sum, A->rows);
+    if (way.most > 0 && (plan->info.nnz <= INT32_MAX || plan->options.types.rowptr_type == LSP_I64)) {
+        LSP_TRY(C != NULL ? make(plan, A, B, &to, way, C, &found) : LSP_OK);
+        *done = C == NULL || found.failed == 0;
+        lsp_spgemm_tell_passes(info, 2, sum, "the sample was wrong; ");
     }
-done:
-    lsp_csr_free(ctx, &made);
-    return status;
+    if (*done) {
+        tell(plan, sum, way.most, bytes);
+        if (C != NULL) {
+            describe(plan, &found);
+        }
+        *info = plan->info;
+    }
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                               const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info,
                                               bool *done) {
-    lsp_status status = LSP_OK;
+    LSP_SCRATCH_SCOPE(ctx);
     lsp_spgemm_plan plan = {}; /* on the stack: it carries the job to functions that serve plans too */
     lsp_spgemm_gpu gpu = {};
-    const lsp_spgemm_operands views = {*A, *B, false, false, NULL};
-    one_pass_sample sample;
-    one_pass_facts found;
-    one_pass_job to = {};
-    one_pass_way way = {};
     lsp_spgemm_sample sum = {};
     const char *why = unsuited(ctx, A, B, options);
-    const size_t mark = lsp_scratch_mark(ctx);
-    const int64_t bytes = (int64_t)sizeof *to.report + lsp_ceil_div(A->rows, ONE_PASS_LEAST_NT) * (int64_t)sizeof(ull);
     *done = false;
     if (why != NULL) {
         lsp_spgemm_tell_passes(info, 2, NULL, why);
@@ -211,27 +218,12 @@ extern "C" lsp_status lsp_spgemm_gpu_one_pass(lsp_ctx *ctx, const lsp_csr *A, co
     plan.gpu = &gpu;
     plan.facts.rows = A->rows;
     plan.facts.cols = B->cols;
-    LSP_TRY_DONE(look(&plan, &views, &to, bytes, &sample));
-    way = choose_way(&sample);
-    sum = sum_of(&sample);
-    lsp_spgemm_tell_passes(info, 2, &sum, "");
-    plan.info.nnz = expected_entries(&sum, A->rows);
-    if (way.most > 0 && (plan.info.nnz <= INT32_MAX || options->types.rowptr_type == LSP_I64)) {
-        LSP_TRY_DONE(C != NULL ? make(&plan, A, B, &to, way, C, &found) : LSP_OK);
-        *done = C == NULL || C->rowptr != NULL;
-        lsp_spgemm_tell_passes(info, 2, &sum, "the sample was wrong; ");
+    const lsp_status status = try_once(&plan, A, B, &sum, C, info, done);
+    if (!*done) {
+        lsp_csr_free(ctx, C);
     }
-    if (*done) {
-        tell(&plan, &sum, way.most, bytes);
-        if (C != NULL) {
-            describe(&plan, &found);
-        }
-        *info = plan.info;
-    }
-done:
     if (status == LSP_ERR_MEMORY) {
         lsp_spgemm_tell_passes(info, 2, &sum, "no memory for one; ");
     }
-    lsp_scratch_release(ctx, mark);
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* two passes need less */
 }

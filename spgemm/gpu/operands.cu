@@ -190,7 +190,7 @@ extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const 
     const bool same = A->rowptr == B->rowptr && A->col == B->col && A->val == B->val && A->rows == B->rows &&
                       A->nnz == B->nnz && A->cols == B->cols && A->cols <= most_cols;
     const bool known = same && options->transpose_a == options->transpose_b;
-    *operands = (lsp_spgemm_operands){*A, *B, false, false, NULL};
+    *operands = (lsp_spgemm_operands){*A, *B, NULL, NULL, NULL};
     LSP_TRY(narrow(ctx, &operands->A));
     LSP_TRY(take_values(ctx, &operands->A, plan->type, options->semiring));
     if (same) {

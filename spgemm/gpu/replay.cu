@@ -130,16 +130,12 @@ static lsp_status build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operan
 
 extern "C" lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands,
                                                   const lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_ctx *ctx = plan->ctx;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(plan->ctx);
     bool built = false;
-    LSP_TRY_DONE(may_replay(plan, operands, C) ? build(plan, operands, C, &built) : LSP_OK);
-done:
+    const lsp_status status = may_replay(plan, operands, C) ? build(plan, operands, C, &built) : LSP_OK;
     if (status != LSP_OK || !built) {
         lsp_spgemm_gpu_replay_drop(plan);
     }
-    lsp_scratch_release(ctx, mark);
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* without memory for it, there is no replay */
 }
 
