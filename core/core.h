@@ -105,7 +105,7 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
             return lsp_fail(ctx, (code), __VA_ARGS__);                                                                 \
         }                                                                                                              \
     } while (0)
-#define LSP_AT_END(function) __attribute__((cleanup(function)))
+#define LSP_AT_END(function) __attribute__((cleanup(function), unused))
 
 /* As above in functions that still have a label `done:`. */
 #define LSP_TRY_DONE(call)                                                                                             \
