@@ -28,45 +28,46 @@ static lsp_status check_options(lsp_ctx *ctx, const lsp_ctx_options *options) {
 enum { pool_at = (sizeof(lsp_ctx) + 63) / 64 * 64 };
 static size_t context_bytes(int threads) { return pool_at + lsp_pool_bytes(threads); }
 
+/* Creates what the draft `ctx` describes; the sentence of an error goes to the draft. */
+static lsp_status create(lsp_ctx *ctx, lsp_ctx **ctx_out) {
+    LSP_REQUIRE(ctx_out, LSP_ERR_ARGUMENT, "the place for the context is NULL");
+    LSP_TRY(check_options(ctx, &ctx->options));
+    if (ctx->options.threads == 0) {
+        ctx->options.threads = (int)lsp_min(omp_get_max_threads(), most_threads);
+    }
+    ctx->isa = lsp_isa_detect();
+    lsp_allocator *allocator = &ctx->options.allocator;
+    const bool own_memory = !allocator->alloc;
+    if (own_memory) {
+        *allocator = (lsp_allocator){.alloc = lsp_default_alloc, .free = lsp_default_free};
+    }
+    const size_t bytes = context_bytes(ctx->options.threads);
+    lsp_ctx *made = allocator->alloc(allocator->user, bytes, LSP_HOST);
+    LSP_REQUIRE(made, LSP_ERR_MEMORY, "out of host memory: a context needs %zu bytes", bytes);
+    *made = *ctx;
+    made->pool = (lsp_pool *)(void *)((char *)made + pool_at);
+    lsp_pool_open(made->pool, made->options.threads);
+    if (own_memory) {
+        made->options.allocator.user = made; /* GPU memory is allocated on the context's stream */
+    }
+    const lsp_status status = made->options.device == LSP_CUDA ? lsp_cuda_open(made) : LSP_OK;
+    if (status != LSP_OK) {
+        memcpy(ctx->error, made->error, sizeof ctx->error);
+        lsp_ctx_destroy(made);
+        return status;
+    }
+    *ctx_out = made;
+    return LSP_OK;
+}
+
 lsp_status lsp_ctx_create(lsp_ctx **ctx_out, const lsp_ctx_options *options, char *error, size_t error_bytes) {
-    lsp_status status = LSP_OK;
-    lsp_ctx draft = {0}, *ctx = &draft;
+    lsp_ctx draft = {0};
     if (options) {
         draft.options = *options;
     }
-    LSP_REQUIRE_DONE(ctx_out, LSP_ERR_ARGUMENT, "the place for the context is NULL");
-    LSP_TRY_DONE(check_options(ctx, &draft.options));
-    if (draft.options.threads == 0) {
-        draft.options.threads = (int)lsp_min(omp_get_max_threads(), most_threads);
-    }
-    draft.isa = lsp_isa_detect();
-    bool own_memory = !draft.options.allocator.alloc;
-    if (own_memory) {
-        draft.options.allocator = (lsp_allocator){.alloc = lsp_default_alloc, .free = lsp_default_free};
-    }
-    const size_t bytes = context_bytes(draft.options.threads);
-    ctx = draft.options.allocator.alloc(draft.options.allocator.user, bytes, LSP_HOST);
-    if (!ctx) {
-        ctx = &draft;
-        status = lsp_fail(ctx, LSP_ERR_MEMORY, "out of host memory: a context needs %zu bytes", bytes);
-        goto done;
-    }
-    *ctx = draft;
-    ctx->pool = (lsp_pool *)(void *)((char *)ctx + pool_at);
-    lsp_pool_open(ctx->pool, ctx->options.threads);
-    if (own_memory) {
-        ctx->options.allocator.user = ctx; /* GPU memory is allocated on the context's stream */
-    }
-    if (ctx->options.device == LSP_CUDA && (status = lsp_cuda_open(ctx)) != LSP_OK) {
-        memcpy(draft.error, ctx->error, sizeof draft.error);
-        lsp_ctx_destroy(ctx);
-        ctx = &draft;
-        goto done;
-    }
-    *ctx_out = ctx;
-done:
+    const lsp_status status = create(&draft, ctx_out);
     if (error && error_bytes > 0) {
-        snprintf(error, error_bytes, "%s", status == LSP_OK ? "" : ctx->error);
+        snprintf(error, error_bytes, "%s", draft.error);
     }
     return status;
 }

@@ -110,21 +110,6 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
 #define LSP_DROP(type)                                                                                                 \
     static inline void type##_drop(type **made) { type##_destroy(*made); }
 
-/* As above in functions that still have a label `done:`. */
-#define LSP_TRY_DONE(call)                                                                                             \
-    do {                                                                                                               \
-        if ((status = (call)) != LSP_OK) {                                                                             \
-            goto done;                                                                                                 \
-        }                                                                                                              \
-    } while (0)
-#define LSP_REQUIRE_DONE(condition, code, ...)                                                                         \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            status = lsp_fail(ctx, (code), __VA_ARGS__);                                                               \
-            goto done;                                                                                                 \
-        }                                                                                                              \
-    } while (0)
-
 /* For long loops; lsp_alloc and lsp_try_parts look themselves. _stopped: has lsp_ctx_cancel stopped the context? In any
  * thread. _go_on: LSP_OK, or LSP_ERR_CANCELLED with its sentence. */
 static inline bool lsp_stopped(const lsp_ctx *ctx) { return __atomic_load_n(&ctx->cancelled, __ATOMIC_RELAXED); }

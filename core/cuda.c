@@ -45,7 +45,7 @@ int lsp_cuda_count(void) {
 void lsp_cuda_enter(lsp_ctx *ctx) { state_of(ctx)->outer = enter(ctx); }
 
 lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what) {
-    leave(ctx, state_of(ctx)->outer);
+    leave(&(device_scope){ctx, state_of(ctx)->outer});
     return lsp_cuda_check(ctx, error, what);
 }
 
@@ -71,22 +71,19 @@ bool lsp_cuda_recording(lsp_ctx *ctx) {
 }
 
 lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel) {
-    lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     const void **kept = &state->allowed[(uintptr_t)kernel / 16 % kernels_kept];
     if (*kept == kernel) {
         return LSP_OK;
     }
     struct cudaFuncAttributes attributes;
-    const int before = enter(ctx);
-    LSP_TRY_DONE(CALL(cudaFuncGetAttributes(&attributes, kernel), "a kernel cannot be used"));
+    ON_DEVICE(ctx);
+    LSP_TRY(CALL(cudaFuncGetAttributes(&attributes, kernel), "a kernel cannot be used"));
     const int most = state->chip.shared_block_bytes - (int)attributes.sharedSizeBytes;
-    LSP_TRY_DONE(CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-                      "a kernel cannot have its shared memory"));
+    LSP_TRY(CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
+                 "a kernel cannot have its shared memory"));
     *kept = kernel;
-done:
-    leave(ctx, before);
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status make_fault_word(lsp_ctx *ctx) {
@@ -125,26 +122,22 @@ static lsp_status read_chip(lsp_ctx *ctx) {
 }
 
 lsp_status lsp_cuda_open(lsp_ctx *ctx) {
-    lsp_status status = LSP_OK;
     int count = 0;
-    LSP_TRY_DONE(CALL(cudaGetDeviceCount(&count), "no GPU can be used"));
-    LSP_REQUIRE_DONE(ctx->options.ordinal < count, LSP_ERR_DEVICE,
-                     "there is no GPU %d: this machine has %d, counted from 0", ctx->options.ordinal, count);
+    LSP_TRY(CALL(cudaGetDeviceCount(&count), "no GPU can be used"));
+    LSP_REQUIRE(ctx->options.ordinal < count, LSP_ERR_DEVICE, "there is no GPU %d: this machine has %d, counted from 0",
+                ctx->options.ordinal, count);
     const lsp_allocator *allocator = &ctx->options.allocator; /* not a block of the context: blocks end first */
     lsp_cuda_state *state = allocator->alloc(allocator->user, sizeof *state, LSP_HOST);
-    LSP_REQUIRE_DONE(state, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more", sizeof *state);
+    LSP_REQUIRE(state, LSP_ERR_MEMORY, "out of host memory: a GPU's context needs %zu bytes more", sizeof *state);
     ctx->cuda = state;
-    *state = (lsp_cuda_state){.stream = ctx->options.stream, .own_stream = !ctx->options.stream};
-    int before = enter(ctx);
-    if (state->own_stream) {
-        status = CALL(cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking), "no stream could be made");
-        state->own_stream = status == LSP_OK;
+    *state = (lsp_cuda_state){.stream = ctx->options.stream};
+    ON_DEVICE(ctx);
+    if (!state->stream) {
+        LSP_TRY(CALL(cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking), "no stream could be made"));
+        state->own_stream = true;
     }
-    status = status == LSP_OK ? make_fault_word(ctx) : status;
-    status = status == LSP_OK ? read_chip(ctx) : status;
-    leave(ctx, before);
-done:
-    return status;
+    LSP_TRY(make_fault_word(ctx));
+    return read_chip(ctx);
 }
 
 void lsp_cuda_close(lsp_ctx *ctx) {
@@ -152,7 +145,7 @@ void lsp_cuda_close(lsp_ctx *ctx) {
     if (!state) {
         return;
     }
-    int before = enter(ctx);
+    ON_DEVICE(ctx);
     (void)cudaStreamSynchronize(state->stream);
     for (int s = 0; s < stages && state->stage[s]; s++) {
         (void)cudaFreeHost(state->stage[s]);
@@ -170,7 +163,6 @@ void lsp_cuda_close(lsp_ctx *ctx) {
     if (state->own_stream) {
         (void)cudaStreamDestroy(state->stream);
     }
-    leave(ctx, before);
     ctx->options.allocator.free(ctx->options.allocator.user, state, sizeof *state, LSP_HOST);
     ctx->cuda = NULL;
 }
@@ -186,14 +178,13 @@ lsp_status lsp_cuda_sync(lsp_ctx *ctx) {
 }
 
 lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_t *total, int64_t *available) {
-    lsp_status status = LSP_OK;
     size_t free_now = 0, all = 0;
-    int before = enter(ctx);
-    LSP_REQUIRE_DONE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it has no GPU to describe");
-    LSP_TRY_DONE(CALL(cudaMemGetInfo(&free_now, &all), "the GPU's memory cannot be read"));
+    ON_DEVICE(ctx);
+    LSP_REQUIRE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it has no GPU to describe");
+    LSP_TRY(CALL(cudaMemGetInfo(&free_now, &all), "the GPU's memory cannot be read"));
     if (name) {
         struct cudaDeviceProp properties;
-        LSP_TRY_DONE(
+        LSP_TRY(
             CALL(cudaGetDeviceProperties(&properties, ctx->options.ordinal), "the GPU's properties cannot be read"));
         size_t length = (size_t)lsp_min((int64_t)strlen(properties.name), (int64_t)name_bytes - 1);
         memcpy(name, properties.name, length);
@@ -201,29 +192,25 @@ lsp_status lsp_cuda_describe(lsp_ctx *ctx, char *name, size_t name_bytes, int64_
     }
     *total = (int64_t)all;
     *available = (int64_t)free_now;
-done:
-    leave(ctx, before);
-    return status;
+    return LSP_OK;
 }
 
 void *lsp_cuda_malloc(lsp_ctx *ctx, size_t bytes) {
     void *memory = NULL;
     lsp_cuda_state *state = state_of(ctx);
     if (state) {
-        int before = enter(ctx);
+        ON_DEVICE(ctx);
         if (cudaMallocAsync(&memory, bytes, state->stream) != cudaSuccess) {
             (void)cudaGetLastError();
             memory = NULL;
         }
-        leave(ctx, before);
     }
     return memory;
 }
 
 void lsp_cuda_free(lsp_ctx *ctx, void *memory) {
-    int before = enter(ctx);
+    ON_DEVICE(ctx);
     (void)cudaFreeAsync(memory, state_of(ctx)->stream);
-    leave(ctx, before);
 }
 
 /* cudaFree takes memory of the pool too, but for such memory it waits for nothing. */

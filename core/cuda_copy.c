@@ -20,20 +20,19 @@ static bool is_pinned(const void *memory) {
 }
 
 static lsp_status make_stages(lsp_ctx *ctx) {
-    lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     for (int s = 0; s < stages && !state->stage[s]; s++) {
         void *memory = NULL;
-        LSP_TRY_DONE(CALL(cudaEventCreateWithFlags(&state->idle[s], cudaEventDisableTiming), "no event could be made"));
-        status = CALL(cudaHostAlloc(&memory, stage_bytes, cudaHostAllocDefault), "no pinned memory for copies");
+        LSP_TRY(CALL(cudaEventCreateWithFlags(&state->idle[s], cudaEventDisableTiming), "no event could be made"));
+        const lsp_status status =
+            CALL(cudaHostAlloc(&memory, stage_bytes, cudaHostAllocDefault), "no pinned memory for copies");
         if (status != LSP_OK) {
             (void)cudaEventDestroy(state->idle[s]);
-            goto done;
+            return status;
         }
         state->stage[s] = memory;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 static lsp_status copy_in(lsp_ctx *ctx, cudaStream_t stream, void *to, const void *from, size_t bytes) {
@@ -78,15 +77,11 @@ static lsp_status copy_up(lsp_ctx *ctx, cudaStream_t stream, char *to, const cha
 }
 
 lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes) {
-    lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
-    const int before = enter(ctx);
-    LSP_TRY_DONE(make_stages(ctx));
-    LSP_TRY_DONE(copy_async(ctx, state->stage[stage] + at, from, (size_t)bytes));
-    LSP_TRY_DONE(CALL(cudaEventRecord(state->idle[stage], state->stream), "a copy from the GPU failed"));
-done:
-    leave(ctx, before);
-    return status;
+    ON_DEVICE(ctx);
+    LSP_TRY(make_stages(ctx));
+    LSP_TRY(copy_async(ctx, state->stage[stage] + at, from, (size_t)bytes));
+    return CALL(cudaEventRecord(state->idle[stage], state->stream), "a copy from the GPU failed");
 }
 
 lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
@@ -118,18 +113,15 @@ lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
 }
 
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
     if (bytes > note_bytes) {
         return lsp_cuda_copy(ctx, to, LSP_HOST, from, LSP_CUDA, bytes);
     }
-    int before = enter(ctx);
-    LSP_TRY_DONE(copy_async(ctx, state->note, from, (size_t)bytes));
-    LSP_TRY_DONE(CALL(cudaStreamSynchronize(state->stream), "work on the GPU failed"));
+    ON_DEVICE(ctx);
+    LSP_TRY(copy_async(ctx, state->note, from, (size_t)bytes));
+    LSP_TRY(CALL(cudaStreamSynchronize(state->stream), "work on the GPU failed"));
     memcpy(to, state->note, (size_t)bytes);
-done:
-    leave(ctx, before);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_cuda_end_note(lsp_ctx *ctx) {
@@ -155,20 +147,19 @@ static bool reach(const lsp_ctx *ctx, int other) {
 
 /* From a GPU that this one cannot read: by the host. */
 static lsp_status copy_by_host(lsp_ctx *ctx, char *to, const char *from, int other, size_t bytes) {
-    lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
-    LSP_TRY_DONE(make_stages(ctx));
+    LSP_TRY(make_stages(ctx));
     for (size_t done = 0, piece; done < bytes; done += piece) {
         piece = bytes - done < stage_bytes ? bytes - done : stage_bytes;
         (void)cudaSetDevice(other);
-        status = CALL(cudaMemcpy(state->stage[0], from + done, piece, cudaMemcpyDeviceToHost), "a copy failed");
+        const lsp_status status =
+            CALL(cudaMemcpy(state->stage[0], from + done, piece, cudaMemcpyDeviceToHost), "a copy failed");
         (void)cudaSetDevice(ctx->options.ordinal);
-        LSP_TRY_DONE(status);
-        LSP_TRY_DONE(copy_async(ctx, to + done, state->stage[0], piece));
-        LSP_TRY_DONE(CALL(cudaStreamSynchronize(state->stream), "a copy failed"));
+        LSP_TRY(status);
+        LSP_TRY(copy_async(ctx, to + done, state->stage[0], piece));
+        LSP_TRY(CALL(cudaStreamSynchronize(state->stream), "a copy failed"));
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 /* Within a GPU, or from another one, whose memory can be read once that was asked for. */
@@ -188,45 +179,35 @@ static lsp_status copy_there(lsp_ctx *ctx, void *to, const void *from, size_t by
 
 lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                          int64_t bytes) {
-    lsp_status status = LSP_OK;
-    int before = enter(ctx);
-    LSP_REQUIRE_DONE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it cannot reach GPU memory");
+    ON_DEVICE(ctx);
+    LSP_REQUIRE(state_of(ctx), LSP_ERR_DEVICE, "this context works on the host: it cannot reach GPU memory");
     if (bytes == 0) {
-        goto done;
+        return LSP_OK;
     }
     const void *host = to_where == LSP_HOST ? to : from_where == LSP_HOST ? from : NULL;
     if (!host) {
-        LSP_TRY_DONE(copy_there(ctx, to, from, (size_t)bytes));
+        LSP_TRY(copy_there(ctx, to, from, (size_t)bytes));
     } else if (to_where == from_where || is_pinned(host)) {
-        LSP_TRY_DONE(copy_async(ctx, to, from, (size_t)bytes));
+        LSP_TRY(copy_async(ctx, to, from, (size_t)bytes));
     } else {
-        LSP_TRY_DONE(make_stages(ctx));
-        LSP_TRY_DONE(to_where == LSP_CUDA ? copy_up(ctx, state_of(ctx)->stream, to, from, (size_t)bytes)
-                                          : copy_down(ctx, to, from, (size_t)bytes));
+        LSP_TRY(make_stages(ctx));
+        LSP_TRY(to_where == LSP_CUDA ? copy_up(ctx, state_of(ctx)->stream, to, from, (size_t)bytes)
+                                     : copy_down(ctx, to, from, (size_t)bytes));
     }
-    if (host) {
-        LSP_TRY_DONE(CALL(cudaStreamSynchronize(state_of(ctx)->stream), "a copy failed"));
-    }
-done:
-    leave(ctx, before);
-    return status;
+    return host ? CALL(cudaStreamSynchronize(state_of(ctx)->stream), "a copy failed") : LSP_OK;
 }
 
 lsp_status lsp_cuda_copy_beside(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    lsp_status status = LSP_OK;
     lsp_cuda_state *state = state_of(ctx);
-    int before = enter(ctx);
+    ON_DEVICE(ctx);
     if (!state->beside) {
-        LSP_TRY_DONE(CALL(cudaStreamCreateWithFlags(&state->beside, cudaStreamNonBlocking), "no stream could be made"));
+        LSP_TRY(CALL(cudaStreamCreateWithFlags(&state->beside, cudaStreamNonBlocking), "no stream could be made"));
     }
     if (is_pinned(from)) {
-        LSP_TRY_DONE(copy_in(ctx, state->beside, to, from, (size_t)bytes));
+        LSP_TRY(copy_in(ctx, state->beside, to, from, (size_t)bytes));
     } else {
-        LSP_TRY_DONE(make_stages(ctx));
-        LSP_TRY_DONE(copy_up(ctx, state->beside, to, from, (size_t)bytes));
+        LSP_TRY(make_stages(ctx));
+        LSP_TRY(copy_up(ctx, state->beside, to, from, (size_t)bytes));
     }
-    LSP_TRY_DONE(CALL(cudaStreamSynchronize(state->beside), "a copy failed"));
-done:
-    leave(ctx, before);
-    return status;
+    return CALL(cudaStreamSynchronize(state->beside), "a copy failed");
 }

@@ -2,22 +2,23 @@
  * tells what each batch found. */
 #include "cuda_state.h"
 
-lsp_status lsp_cuda_queue_open(lsp_ctx *ctx, lsp_cuda_queue *queue, int64_t bytes) {
-    lsp_status status = LSP_OK;
+static lsp_status make_news(lsp_ctx *ctx, lsp_cuda_queue *queue) {
     void *memory = NULL;
-    const int before = enter(ctx);
-    *queue = (lsp_cuda_queue){.bytes = bytes};
-    LSP_TRY_DONE(CALL(cudaHostAlloc(&memory, (size_t)bytes * LSP_CUDA_SLOTS, cudaHostAllocDefault),
-                      "no pinned memory for the news of the GPU"));
+    ON_DEVICE(ctx);
+    LSP_TRY(CALL(cudaHostAlloc(&memory, (size_t)queue->bytes * LSP_CUDA_SLOTS, cudaHostAllocDefault),
+                 "no pinned memory for the news of the GPU"));
     queue->news = memory;
     for (int s = 0; s < LSP_CUDA_SLOTS; s++) {
         cudaEvent_t event = NULL;
-        LSP_TRY_DONE(
-            CALL(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "no event for the news of the GPU"));
+        LSP_TRY(CALL(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "no event for the news of the GPU"));
         queue->event[s] = event;
     }
-done:
-    leave(ctx, before);
+    return LSP_OK;
+}
+
+lsp_status lsp_cuda_queue_open(lsp_ctx *ctx, lsp_cuda_queue *queue, int64_t bytes) {
+    *queue = (lsp_cuda_queue){.bytes = bytes};
+    const lsp_status status = make_news(ctx, queue);
     if (status != LSP_OK) {
         lsp_cuda_queue_close(queue);
     }
@@ -47,9 +48,8 @@ void lsp_cuda_queue_forget(lsp_cuda_queue *queue) {
 /* Relaxed: another thread of the program may do as it likes meanwhile. */
 lsp_status lsp_cuda_queue_record(lsp_ctx *ctx, lsp_cuda_queue *queue) {
     lsp_cuda_queue_forget(queue);
-    const int before = enter(ctx);
+    ON_DEVICE(ctx);
     const cudaError_t error = cudaStreamBeginCapture(state_of(ctx)->stream, cudaStreamCaptureModeRelaxed);
-    leave(ctx, before);
     if (error != cudaSuccess) {
         (void)cudaGetLastError();
         return LSP_ERR_UNSUPPORTED;
@@ -60,7 +60,7 @@ lsp_status lsp_cuda_queue_record(lsp_ctx *ctx, lsp_cuda_queue *queue) {
 lsp_status lsp_cuda_queue_recorded(lsp_ctx *ctx, lsp_cuda_queue *queue, lsp_status status) {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
-    const int before = enter(ctx);
+    ON_DEVICE(ctx);
     const lsp_status ended =
         CALL(cudaStreamEndCapture(state_of(ctx)->stream, &graph), "work on the GPU could not be recorded");
     status = status == LSP_OK ? ended : status;
@@ -71,7 +71,6 @@ lsp_status lsp_cuda_queue_recorded(lsp_ctx *ctx, lsp_cuda_queue *queue, lsp_stat
         (void)cudaGraphDestroy(graph);
     }
     queue->graph = exec;
-    leave(ctx, before);
     return status;
 }
 
@@ -81,16 +80,11 @@ lsp_status lsp_cuda_queue_replay(lsp_ctx *ctx, const lsp_cuda_queue *queue) {
 }
 
 lsp_status lsp_cuda_queue_send(lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void *from) {
-    lsp_status status = LSP_OK;
-    const int before = enter(ctx);
-    LSP_TRY_DONE(CALL(cudaMemcpyAsync(queue->news + slot * queue->bytes, from, (size_t)queue->bytes,
-                                      cudaMemcpyDeviceToHost, state_of(ctx)->stream),
-                      "the GPU's news could not be copied"));
-    LSP_TRY_DONE(
-        CALL(cudaEventRecord(queue->event[slot], state_of(ctx)->stream), "the GPU's news could not be marked"));
-done:
-    leave(ctx, before);
-    return status;
+    ON_DEVICE(ctx);
+    LSP_TRY(CALL(cudaMemcpyAsync(queue->news + slot * queue->bytes, from, (size_t)queue->bytes, cudaMemcpyDeviceToHost,
+                                 state_of(ctx)->stream),
+                 "the GPU's news could not be copied"));
+    return CALL(cudaEventRecord(queue->event[slot], state_of(ctx)->stream), "the GPU's news could not be marked");
 }
 
 lsp_status lsp_cuda_queue_news(lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void **news) {

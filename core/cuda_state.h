@@ -18,7 +18,7 @@ typedef struct lsp_cuda_state {
     bool own_stream;
     char *stage[stages]; /* pinned; made by the first copy that needs them */
     cudaEvent_t idle[stages];
-    cudaStream_t beside; /* of lsp_cuda_copy_beside; made by the first one */
+    cudaStream_t beside;               /* of lsp_cuda_copy_beside; made by the first one */
     long long *fault, *fault_there;    /* one word of mapped host memory: its address on the host, on the device */
     char *note;                        /* pinned memory behind that word; the answers follow */
     cudaEvent_t noted;                 /* recorded by lsp_cuda_end_note */
@@ -32,7 +32,8 @@ typedef struct lsp_cuda_state {
 /* The same where the context's device need not be current before. */
 #define CALL_THERE(call, what) (lsp_cuda_enter(ctx), lsp_cuda_leave(ctx, (int)(call), (what)))
 
-/* Makes the context's device current and returns the caller's, for leave. */
+/* Makes the context's device current and returns the caller's, for leave. ON_DEVICE does both: it leaves where the
+ * block ends. */
 static inline int enter(const lsp_ctx *ctx) {
     int before = 0;
     (void)cudaGetDevice(&before);
@@ -41,11 +42,16 @@ static inline int enter(const lsp_ctx *ctx) {
     }
     return before;
 }
-static inline void leave(const lsp_ctx *ctx, int before) {
-    if (before != ctx->options.ordinal) {
-        (void)cudaSetDevice(before);
+typedef struct device_scope {
+    const lsp_ctx *ctx;
+    int before;
+} device_scope;
+static inline void leave(const device_scope *s) {
+    if (s->before != s->ctx->options.ordinal) {
+        (void)cudaSetDevice(s->before);
     }
 }
+#define ON_DEVICE(ctx) const device_scope device LSP_AT_END(leave) = {(ctx), enter(ctx)}
 
 static inline lsp_cuda_state *state_of(lsp_ctx *ctx) { return ctx->cuda; }
 

@@ -99,17 +99,17 @@ static lsp_status check_where(lsp_ctx *ctx, lsp_where where) {
 }
 
 lsp_status lsp_array_create(lsp_ctx *ctx, size_t bytes, lsp_where where, lsp_array *array) {
-    lsp_status status = LSP_OK;
-    void *memory = NULL;
-    LSP_REQUIRE_DONE(ctx && array, LSP_ERR_ARGUMENT, "the context or the place for the array is NULL");
-    LSP_TRY_DONE(check_where(ctx, where));
-    LSP_REQUIRE_DONE(bytes <= INT64_MAX, LSP_ERR_OVERFLOW, "%zu bytes are more than can be addressed", bytes);
-    LSP_TRY_DONE(lsp_alloc(ctx, where, (int64_t)bytes, 1, &memory));
-    LSP_TRY_DONE(where == LSP_CUDA ? lsp_cuda_wait(ctx) : LSP_OK); /* then any stream may use the memory */
-    *array = memory ? lsp_detach(ctx, memory) : (lsp_array){.where = where};
-    memory = NULL;
-done:
-    lsp_free(ctx, memory);
+    void *memory;
+    LSP_REQUIRE(ctx && array, LSP_ERR_ARGUMENT, "the context or the place for the array is NULL");
+    LSP_TRY(check_where(ctx, where));
+    LSP_REQUIRE(bytes <= INT64_MAX, LSP_ERR_OVERFLOW, "%zu bytes are more than can be addressed", bytes);
+    LSP_TRY(lsp_alloc(ctx, where, (int64_t)bytes, 1, &memory));
+    const lsp_status status = where == LSP_CUDA ? lsp_cuda_wait(ctx) : LSP_OK; /* then any stream may use the memory */
+    if (status == LSP_OK) {
+        *array = memory ? lsp_detach(ctx, memory) : (lsp_array){.where = where};
+    } else {
+        lsp_free(ctx, memory);
+    }
     return status;
 }
 

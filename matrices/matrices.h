@@ -202,9 +202,6 @@ static inline void lsp_csr_leave(const lsp_csr_owner *owner) { (void)lsp_csr_fre
  * belong to the context. Returns LSP_OK. */
 lsp_status lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, lsp_csr *made, bool is_input);
 
-/* The end of a call that made a matrix: lsp_csr_put, or lsp_csr_free if the call failed. Returns the call's status. */
-lsp_status lsp_csr_give(lsp_ctx *ctx, lsp_status status, lsp_csr *C, lsp_csr *made, bool is_input);
-
 /* May lsp_csr_free free A? False if one of its arrays is another owner's, or shared with other matrices. */
 bool lsp_csr_is_own(const lsp_ctx *ctx, const lsp_csr *A);
 

@@ -152,27 +152,24 @@ static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, addition *s) {
 }
 
 static lsp_status merge(lsp_ctx *ctx, const char *name_b, addition *s, const lsp_csr_types *types) {
-    lsp_status status = LSP_OK;
     const lsp_csr *shared = s->A->nnz > s->B->nnz ? s->A : s->B; /* its rows are shared out evenly */
-    lsp_csr sorted_a = {0}, sorted_b = {0};
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, s->A->rows + 1, &s->starts));
+    LSP_OWNED_CSR(ctx, sorted_a);
+    LSP_OWNED_CSR(ctx, sorted_b);
+    LSP_TRY(LSP_SCRATCH(ctx, s->A->rows + 1, &s->starts));
     lsp_csr_for_rows(ctx, shared, count_rows, s);
     if (s->bad & OUTSIDE) { /* the check says where */
-        LSP_TRY_DONE(lsp_csr_check_as(ctx, "A", s->A, 0));
-        LSP_TRY_DONE(lsp_csr_check_as(ctx, name_b, s->B, 0));
+        LSP_TRY(lsp_csr_check_as(ctx, "A", s->A, 0));
+        LSP_TRY(lsp_csr_check_as(ctx, name_b, s->B, 0));
     }
     if (s->bad & UNSORTED) {
-        LSP_TRY_DONE(lsp_csr_order(ctx, &s->A, false, s->A->val_type, &sorted_a));
-        LSP_TRY_DONE(lsp_csr_order(ctx, &s->B, false, s->B->val_type, &sorted_b));
+        LSP_TRY(lsp_csr_order(ctx, &s->A, false, s->A->val_type, &sorted_a));
+        LSP_TRY(lsp_csr_order(ctx, &s->B, false, s->B->val_type, &sorted_b));
         lsp_csr_for_rows(ctx, shared, count_rows, s);
     }
     lsp_prefix_sum(ctx, s->starts, s->A->rows);
-    LSP_TRY_DONE(lsp_csr_create_rows(ctx, s->A->rows, s->A->cols, s->starts, types, s->C));
+    LSP_TRY(lsp_csr_create_rows(ctx, s->A->rows, s->A->cols, s->starts, types, s->C));
     lsp_csr_for_rows(ctx, shared, fill_rows, s);
-done:
-    lsp_csr_free(ctx, &sorted_a);
-    lsp_csr_free(ctx, &sorted_b);
-    return status;
+    return LSP_OK;
 }
 
 /* Adds matrices whose structs were checked. Both have integers, of LSP_I64, or neither has. */
@@ -192,26 +189,20 @@ static lsp_status add(lsp_ctx *ctx, const char *name_b, addition *s) {
 
 lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const lsp_csr *A, double beta,
                           const lsp_csr *B, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr made = {0}, a, b;
-    LSP_REQUIRE_DONE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY_DONE(lsp_csr_check_header(ctx, "A", A));
-    LSP_TRY_DONE(lsp_csr_check_header(ctx, name_b, B));
-    LSP_TRY_DONE(lsp_csr_check_addends(ctx, A, B));
-    LSP_TRY_DONE(A->where == LSP_CUDA ? lsp_csr_check_device(ctx, "A") : LSP_OK);
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, made);
+    lsp_csr a, b;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_header(ctx, name_b, B));
+    LSP_TRY(lsp_csr_check_addends(ctx, A, B));
+    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_check_device(ctx, "A") : LSP_OK);
     const lsp_type type = lsp_common_type(A->val_type, B->val_type);
-    LSP_TRY_DONE(lsp_csr_check_factors(ctx, type, alpha, beta));
-    LSP_TRY_DONE(lsp_csr_widen_addends(ctx, type, A, B, &a, &b));
-    LSP_TRY_DONE(
-        add(ctx, name_b, &(addition){.A = &a, .B = &b, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa}));
-    LSP_TRY_DONE(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the sum", type, &made) : LSP_OK);
-done:
-    lsp_scratch_release(ctx, mark);
-    return lsp_csr_give(ctx, status, C, &made, C == A || C == B);
+    LSP_TRY(lsp_csr_check_factors(ctx, type, alpha, beta));
+    LSP_TRY(lsp_csr_widen_addends(ctx, type, A, B, &a, &b));
+    LSP_TRY(add(ctx, name_b, &(addition){.A = &a, .B = &b, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa}));
+    LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the sum", type, &made) : LSP_OK);
+    return lsp_csr_put(ctx, C, &made, C == A || C == B);
 }
 
 lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {

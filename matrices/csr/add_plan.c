@@ -109,49 +109,44 @@ static lsp_status take_heads(lsp_ctx *ctx, taking *t, void **starts, lsp_csr *C)
 
 /* Makes the plan's structure and sources. */
 static lsp_status merge(lsp_csr_add_plan *plan, const lsp_csr *A, const lsp_csr *B) {
-    lsp_status status = LSP_OK;
     lsp_ctx *ctx = plan->ctx;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const bool valued = plan->C.val_type != LSP_NONE;
     const lsp_type val_type = plan->C.val_type;
-    lsp_csr P = {0};
+    LSP_OWNED_CSR(ctx, P);
     void *heads, *counts;
     plan->C.nnz = 0;
-    LSP_TRY_DONE(stack(ctx, A, B, plan->from.wide, &P));
+    LSP_TRY(stack(ctx, A, B, plan->from.wide, &P));
     const size_t bytes = lsp_type_bytes(P.rowptr_type);
-    LSP_TRY_DONE(lsp_scratch_at(ctx, A->where, P.nnz, bytes, &heads));
-    LSP_TRY_DONE(lsp_scratch_at(ctx, A->where, P.rows, bytes, &counts));
-    LSP_TRY_DONE(lsp_csr_sort_runs(ctx, &P, heads, counts));
-    LSP_TRY_DONE(take_heads(ctx, &(taking){.P = &P, .heads = heads, .counts = counts, .wide = plan->from.wide},
-                            valued ? &plan->from.starts : NULL, &plan->C));
+    LSP_TRY(lsp_scratch_at(ctx, A->where, P.nnz, bytes, &heads));
+    LSP_TRY(lsp_scratch_at(ctx, A->where, P.rows, bytes, &counts));
+    LSP_TRY(lsp_csr_sort_runs(ctx, &P, heads, counts));
+    LSP_TRY(take_heads(ctx, &(taking){.P = &P, .heads = heads, .counts = counts, .wide = plan->from.wide},
+                       valued ? &plan->from.starts : NULL, &plan->C));
     plan->C.val_type = val_type;
     if (valued) {
         plan->from.sources = P.val;
         P.val = NULL;
     }
-done:
-    lsp_csr_free(ctx, &P);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
+}
+
+static void free_parts(lsp_csr_add_plan *plan) {
+    lsp_csr_free(plan->ctx, &plan->C);
+    lsp_free(plan->ctx, plan->from.starts);
+    lsp_free(plan->ctx, plan->from.sources);
 }
 
 lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s) {
-    lsp_status status = LSP_OK;
-    lsp_csr_add_plan once = {.ctx = ctx, .C = lsp_csr_outline(s->A)};
+    lsp_csr_add_plan once LSP_AT_END(free_parts) = {.ctx = ctx, .C = lsp_csr_outline(s->A)};
     lsp_csr *C = &once.C;
     C->val_type = lsp_common_type(s->A->val_type, s->B->val_type);
     once.from.nnz_a = s->A->nnz;
     once.from.wide = lsp_place_is_wide(s->A->nnz + s->B->nnz);
-    LSP_TRY_DONE(merge(&once, s->A, s->B));
-    LSP_TRY_DONE(lsp_alloc(ctx, C->where, C->nnz, lsp_type_bytes(C->val_type), &C->val));
-    LSP_TRY_DONE(lsp_csr_sum_values(ctx, &(lsp_csr_sum){s->A, s->B, C, s->alpha, s->beta, &once.from}));
-    *s->C = *C;
-    *C = (lsp_csr){0};
-done:
-    lsp_csr_free(ctx, C);
-    lsp_free(ctx, once.from.starts);
-    lsp_free(ctx, once.from.sources);
-    return status;
+    LSP_TRY(merge(&once, s->A, s->B));
+    LSP_TRY(lsp_alloc(ctx, C->where, C->nnz, lsp_type_bytes(C->val_type), &C->val));
+    LSP_TRY(lsp_csr_sum_values(ctx, &(lsp_csr_sum){s->A, s->B, C, s->alpha, s->beta, &once.from}));
+    return lsp_csr_put(ctx, s->C, C, false);
 }
 
 /* ---- the plan ---- */
@@ -180,34 +175,31 @@ static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     return lsp_csr_check_there(ctx, "B", B);
 }
 
+static void drop(lsp_csr_add_plan **plan) { lsp_csr_add_plan_destroy(*plan); }
+
 lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr_add_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_csr_add_plan *made = NULL;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
+    lsp_csr_add_plan *made LSP_AT_END(drop) = NULL;
     lsp_csr_types fit;
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(check_operands(ctx, A, B));
-    LSP_TRY_DONE(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, NULL, &fit));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(check_operands(ctx, A, B));
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, NULL, &fit));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->A = lsp_csr_outline(A);
     made->B = lsp_csr_outline(B);
     made->C = lsp_csr_outline(A);
     made->C.rowptr_type = fit.rowptr_type;
     made->C.col_type = fit.col_type;
     made->C.val_type = lsp_common_type(A->val_type, B->val_type);
-    LSP_TRY_DONE(find_equal(ctx, A, B, &made->equal));
+    LSP_TRY(find_equal(ctx, A, B, &made->equal));
     if (!made->equal) {
         made->from.nnz_a = A->nnz;
         made->from.wide = wide || lsp_place_is_wide(A->nnz + B->nnz);
-        LSP_TRY_DONE(merge(made, A, B));
+        LSP_TRY(merge(made, A, B));
     }
     *plan = made;
     made = NULL;
-done:
-    lsp_csr_add_plan_destroy(made);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_add_plan **plan) {
@@ -228,10 +220,7 @@ lsp_status lsp_csr_add_plan_get_info(const lsp_csr_add_plan *plan, lsp_csr_plan_
 
 void lsp_csr_add_plan_destroy(lsp_csr_add_plan *plan) {
     if (plan != NULL) {
-        lsp_free(plan->ctx, plan->C.rowptr);
-        lsp_free(plan->ctx, plan->C.col);
-        lsp_free(plan->ctx, plan->from.starts);
-        lsp_free(plan->ctx, plan->from.sources);
+        free_parts(plan);
         lsp_plan_end(plan);
     }
 }

@@ -97,21 +97,17 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
 }
 
 static lsp_status add_twice(lsp_ctx *ctx, addition *s, const lsp_csr *shared, const lsp_csr_types *types, bool *done) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
-    LSP_TRY_DONE(LSP_SCRATCH(ctx, s->A->rows + 1, &s->starts));
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_TRY(LSP_SCRATCH(ctx, s->A->rows + 1, &s->starts));
     lsp_csr_for_rows(ctx, shared, count_rows, s);
     *done = s->bad == 0;
     s->bad = 0;
     if (*done) {
         lsp_prefix_sum(ctx, s->starts, s->A->rows);
-        LSP_TRY_DONE(lsp_csr_create_rows(ctx, s->A->rows, s->A->cols, s->starts, types, s->C));
+        LSP_TRY(lsp_csr_create_rows(ctx, s->A->rows, s->A->cols, s->starts, types, s->C));
         lsp_csr_for_rows(ctx, shared, fill_rows, s);
     }
-done:
-    s->starts = NULL;
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done) {

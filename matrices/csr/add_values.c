@@ -134,18 +134,16 @@ static lsp_status check_operands(lsp_csr_add_plan *plan, const lsp_csr *A, const
 
 lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
                                lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
-    LSP_TRY_DONE(check_operands(plan, A, B));
-    LSP_REQUIRE_DONE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY_DONE(lsp_csr_copy_structure(ctx, plan->equal ? A : &plan->C, &plan->C, &made));
-    LSP_TRY_DONE(fill(ctx, &(lsp_csr_sum){A, B, &made, alpha, beta, plan->equal ? NULL : &plan->from}));
-done:
-    return lsp_csr_give(ctx, status, C, &made, C == A || C == B);
+    LSP_OWNED_CSR(ctx, made);
+    LSP_TRY(check_operands(plan, A, B));
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
+    LSP_TRY(lsp_csr_copy_structure(ctx, plan->equal ? A : &plan->C, &plan->C, &made));
+    LSP_TRY(fill(ctx, &(lsp_csr_sum){A, B, &made, alpha, beta, plan->equal ? NULL : &plan->from}));
+    return lsp_csr_put(ctx, C, &made, C == A || C == B);
 }
 
 lsp_status lsp_csr_add_refill(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,

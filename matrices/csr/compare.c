@@ -126,24 +126,21 @@ static lsp_status compare_there(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
 
 /* The largest distance at common places of different patterns. */
 static lsp_status find_max_rel(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, double *max_rel) {
-    lsp_status status = LSP_OK;
-    lsp_csr a = {0}, b = {0};
+    LSP_OWNED_CSR(ctx, a);
+    LSP_OWNED_CSR(ctx, b);
     lsp_csr_difference merged;
     lsp_csr_distance distance;
     const lsp_csr *const as_stored[2] = {A, B};
-    LSP_TRY_DONE(lsp_csr_order(ctx, &A, false, A->val_type, &a));
-    LSP_TRY_DONE(lsp_csr_order(ctx, &B, false, B->val_type, &b));
+    LSP_TRY(lsp_csr_order(ctx, &A, false, A->val_type, &a));
+    LSP_TRY(lsp_csr_order(ctx, &B, false, B->val_type, &b));
     if (A->where == LSP_CUDA) {
-        LSP_TRY_DONE(lsp_csr_on_gpu.csr_distance(ctx, A, B, false, &distance));
+        LSP_TRY(lsp_csr_on_gpu.csr_distance(ctx, A, B, false, &distance));
         *max_rel = distance.max_rel;
     } else if (A != as_stored[0] || B != as_stored[1]) {
-        LSP_TRY_DONE(compare_here(ctx, A, B, &merged));
+        LSP_TRY(compare_here(ctx, A, B, &merged));
         *max_rel = merged.max_rel;
     }
-done:
-    lsp_csr_free(ctx, &a);
-    lsp_csr_free(ctx, &b);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {

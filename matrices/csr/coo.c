@@ -62,28 +62,26 @@ static lsp_status check_places(lsp_ctx *ctx, const lsp_coo *A) {
 }
 
 lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *types, lsp_csr *B, int64_t *duplicates) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
+    LSP_OWNED_CSR(ctx, made);
     lsp_csr_types fit;
     int64_t merged;
-    LSP_TRY_DONE(check_header(ctx, A));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
-    LSP_TRY_DONE(lsp_csr_resolve(ctx, A->cols, 0, A->val_type, types, &fit));
-    LSP_TRY_DONE(check_places(ctx, A));
+    LSP_TRY(check_header(ctx, A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, 0, A->val_type, types, &fit));
+    LSP_TRY(check_places(ctx, A));
     const bool integers = lsp_is_integer(A->val_type) && lsp_is_integer(fit.val_type);
     const lsp_type sums = integers && A->val_type != fit.val_type ? LSP_I64 : fit.val_type;
-    LSP_TRY_DONE(lsp_csr_create(ctx, A->rows, A->cols, A->nnz,
-                                &(lsp_csr_types){.val_type = A->val_type, .place = lsp_place_of(A->where)}, &made));
-    LSP_TRY_DONE(lsp_csr_file(
+    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz,
+                           &(lsp_csr_types){.val_type = A->val_type, .place = lsp_place_of(A->where)}, &made));
+    LSP_TRY(lsp_csr_file(
         ctx, &(lsp_filing){.n = A->nnz, .row = A->row, .col = A->col, .val = A->val, .index_type = A->index_type},
         &made));
-    LSP_TRY_DONE(lsp_csr_sort_rows(ctx, &made));
-    LSP_TRY_DONE(lsp_csr_retype(ctx, &(lsp_csr_types){.val_type = sums, .drop_values = sums == LSP_NONE}, &made));
-    LSP_TRY_DONE(lsp_csr_sum_duplicates(ctx, &made, &merged));
-    LSP_TRY_DONE(lsp_csr_retype(ctx, types, &made));
+    LSP_TRY(lsp_csr_sort_rows(ctx, &made));
+    LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){.val_type = sums, .drop_values = sums == LSP_NONE}, &made));
+    LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, &merged));
+    LSP_TRY(lsp_csr_retype(ctx, types, &made));
     if (duplicates) {
         *duplicates = merged;
     }
-done:
-    return lsp_csr_give(ctx, status, B, &made, false);
+    return lsp_csr_put(ctx, B, &made, false);
 }

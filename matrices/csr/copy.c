@@ -106,27 +106,25 @@ static lsp_status check_values(lsp_ctx *ctx, const lsp_csr *A, lsp_type type) {
 }
 
 lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     lsp_csr_types fit;
-    lsp_csr made = {0};
-    LSP_TRY_DONE(lsp_csr_check_header(ctx, "A", A));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the copy is NULL");
+    LSP_OWNED_CSR(ctx, made);
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the copy is NULL");
     if (A->where == LSP_HOST) {
-        LSP_TRY_DONE(lsp_csr_check(ctx, A, 0));
+        LSP_TRY(lsp_csr_check(ctx, A, 0));
     } else {
-        LSP_REQUIRE_DONE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
-                         "A lies on the GPU, and this context is on the host");
+        LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                    "A lies on the GPU, and this context is on the host");
     }
-    LSP_TRY_DONE(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
+    LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
     fit.place = lsp_place_of(lsp_where_of(fit.place, A->where));
-    LSP_TRY_DONE(check_values(ctx, A, fit.val_type));
-    LSP_TRY_DONE(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &fit, &made));
-    LSP_TRY_DONE(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, made.where, false},
-                            (array){A->rowptr, A->rowptr_type, A->where, false}, A->rows + 1));
-    LSP_TRY_DONE(copy_array(ctx, (array){made.col, fit.col_type, made.where, false},
-                            (array){A->col, A->col_type, A->where, false}, A->nnz));
-    LSP_TRY_DONE(copy_array(ctx, (array){made.val, fit.val_type, made.where, true},
-                            (array){A->val, A->val_type, A->where, true}, A->nnz));
-done:
-    return lsp_csr_give(ctx, status, B, &made, B == A);
+    LSP_TRY(check_values(ctx, A, fit.val_type));
+    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &fit, &made));
+    LSP_TRY(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, made.where, false},
+                       (array){A->rowptr, A->rowptr_type, A->where, false}, A->rows + 1));
+    LSP_TRY(copy_array(ctx, (array){made.col, fit.col_type, made.where, false},
+                       (array){A->col, A->col_type, A->where, false}, A->nnz));
+    LSP_TRY(copy_array(ctx, (array){made.val, fit.val_type, made.where, true},
+                       (array){A->val, A->val_type, A->where, true}, A->nnz));
+    return lsp_csr_put(ctx, B, &made, B == A);
 }

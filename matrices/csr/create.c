@@ -71,27 +71,28 @@ static lsp_status clear_rowptr(lsp_ctx *ctx, lsp_csr *A) {
 
 lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types,
                           lsp_csr *A) {
-    lsp_status status = LSP_OK;
     lsp_csr_types fit = {0};
-    lsp_csr made = {.rows = rows, .cols = cols, .nnz = nnz};
-    LSP_REQUIRE_DONE(ctx && A, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
-    LSP_REQUIRE_DONE(rows >= 0 && cols >= 0 && nnz >= 0, LSP_ERR_ARGUMENT,
-                     "a matrix of %lld rows, %lld columns and %lld entries has a negative size", (long long)rows,
-                     (long long)cols, (long long)nnz);
-    LSP_TRY_DONE(lsp_csr_resolve(ctx, cols, nnz, LSP_NONE, types, &fit));
+    LSP_OWNED_CSR(ctx, made);
+    LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_REQUIRE(rows >= 0 && cols >= 0 && nnz >= 0, LSP_ERR_ARGUMENT,
+                "a matrix of %lld rows, %lld columns and %lld entries has a negative size", (long long)rows,
+                (long long)cols, (long long)nnz);
+    LSP_TRY(lsp_csr_resolve(ctx, cols, nnz, LSP_NONE, types, &fit));
+    made.rows = rows;
+    made.cols = cols;
+    made.nnz = nnz;
     made.where = lsp_where_of(fit.place, LSP_HOST);
-    LSP_REQUIRE_DONE(made.where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
-                     "a matrix on the GPU needs a context on the GPU, and this one is on the host");
-    LSP_TRY_DONE(lsp_csr_check_memory(ctx, rows, nnz, &fit));
+    LSP_REQUIRE(made.where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
+                "a matrix on the GPU needs a context on the GPU, and this one is on the host");
+    LSP_TRY(lsp_csr_check_memory(ctx, rows, nnz, &fit));
     made.rowptr_type = fit.rowptr_type;
     made.col_type = fit.col_type;
     made.val_type = fit.val_type;
-    LSP_TRY_DONE(lsp_alloc(ctx, made.where, rows + 1, lsp_type_bytes(fit.rowptr_type), &made.rowptr));
-    LSP_TRY_DONE(lsp_alloc(ctx, made.where, nnz, lsp_type_bytes(fit.col_type), &made.col));
-    LSP_TRY_DONE(lsp_alloc(ctx, made.where, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &made.val));
-    LSP_TRY_DONE(clear_rowptr(ctx, &made));
-done:
-    return lsp_csr_give(ctx, status, A, &made, false);
+    LSP_TRY(lsp_alloc(ctx, made.where, rows + 1, lsp_type_bytes(fit.rowptr_type), &made.rowptr));
+    LSP_TRY(lsp_alloc(ctx, made.where, nnz, lsp_type_bytes(fit.col_type), &made.col));
+    LSP_TRY(lsp_alloc(ctx, made.where, fit.val_type ? nnz : 0, lsp_type_bytes(fit.val_type), &made.val));
+    LSP_TRY(clear_rowptr(ctx, &made));
+    return lsp_csr_put(ctx, A, &made, false);
 }
 
 typedef struct pointers {
@@ -150,13 +151,4 @@ lsp_status lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, lsp_csr *made, bool is_input) {
     *C = *made;
     *made = (lsp_csr){0};
     return LSP_OK;
-}
-
-lsp_status lsp_csr_give(lsp_ctx *ctx, lsp_status status, lsp_csr *C, lsp_csr *made, bool is_input) {
-    if (status == LSP_OK) {
-        lsp_csr_put(ctx, C, made, is_input);
-    } else if (ctx) {
-        lsp_csr_free(ctx, made);
-    }
-    return status;
 }

@@ -76,27 +76,25 @@ static int64_t close_gaps(const lsp_csr *A, piece *pieces, int parts) {
 
 /* The same for integers narrower than LSP_I64: sums are made in that, and must fit. */
 static lsp_status sum_narrow(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
-    lsp_status status = LSP_OK;
     const lsp_type type = A->val_type;
     const int64_t before = A->nnz;
-    lsp_csr wide = *A;
-    void *narrow = A->val;
+    void *wide, *narrow = A->val;
     int64_t row;
-    LSP_TRY_DONE(lsp_csr_find_unsorted(ctx, A, true, &row));
+    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
     if (row < A->rows) {
-        LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, sizeof(int64_t), &wide.val));
-        wide.val_type = LSP_I64;
-        status = lsp_convert_values(ctx, A->where, LSP_I64, wide.val, type, narrow, A->nnz);
-        status = status == LSP_OK ? lsp_csr_sum_duplicates(ctx, &wide, NULL) : status;
-        *A = wide; /* its arrays may be new ones */
-        status = status == LSP_OK ? lsp_csr_narrow(ctx, "the matrix with its duplicates summed", type, A) : status;
+        LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, sizeof(int64_t), &wide));
+        const lsp_status status = lsp_convert_values(ctx, A->where, LSP_I64, wide, type, narrow, A->nnz);
+        A->val = wide;
+        A->val_type = LSP_I64;
         lsp_free(ctx, narrow);
+        LSP_TRY(status);
+        LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
+        LSP_TRY(lsp_csr_narrow(ctx, "the matrix with its duplicates summed", type, A));
     }
-    if (status == LSP_OK && merged) {
+    if (merged) {
         *merged = before - A->nnz;
     }
-done:
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {

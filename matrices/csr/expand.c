@@ -84,61 +84,51 @@ static lsp_status merge(lsp_ctx *ctx, expansion *e) {
 
 /* The same on a GPU, where mirrored entries are put behind A's, and sorted and summed with them. */
 static lsp_status expand_there(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr mirror = {0};
+    LSP_OWNED_CSR(ctx, mirror);
     if (symmetry != LSP_SYMMETRY_GENERAL) {
-        LSP_TRY_DONE(lsp_csr_transpose(ctx, A, &mirror));
+        LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));
     }
-    LSP_TRY_DONE(lsp_csr_on_gpu.csr_mirror(ctx, A, &mirror, symmetry, B));
-    LSP_TRY_DONE(lsp_csr_sort_rows(ctx, B));
-    LSP_TRY_DONE(lsp_csr_sum_duplicates(ctx, B, NULL));
+    LSP_TRY(lsp_csr_on_gpu.csr_mirror(ctx, A, &mirror, symmetry, B));
+    LSP_TRY(lsp_csr_sort_rows(ctx, B));
+    LSP_TRY(lsp_csr_sum_duplicates(ctx, B, NULL));
     if (B->rowptr_type != A->rowptr_type && B->nnz <= INT32_MAX) {
         const lsp_csr_types types = lsp_types_of(A);
-        LSP_TRY_DONE(lsp_csr_retype(ctx, &types, B));
+        LSP_TRY(lsp_csr_retype(ctx, &types, B));
     }
-done:
-    lsp_csr_free(ctx, &mirror);
-    return status;
+    return LSP_OK;
 }
 
 /* Integers narrower than LSP_I64 are expanded in that: sums and opposites must fit. */
 static lsp_status expand_narrow(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr wide, made = {0};
-    LSP_TRY_DONE(lsp_csr_widen(ctx, A, LSP_I64, &wide));
-    LSP_TRY_DONE(lsp_csr_expand(ctx, &wide, symmetry, &made));
-    LSP_TRY_DONE(lsp_csr_narrow(ctx, "the whole matrix", A->val_type, &made));
-done:
-    lsp_scratch_release(ctx, mark);
-    return lsp_csr_give(ctx, status, B, &made, B == A);
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, made);
+    lsp_csr wide;
+    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
+    LSP_TRY(lsp_csr_expand(ctx, &wide, symmetry, &made));
+    LSP_TRY(lsp_csr_narrow(ctx, "the whole matrix", A->val_type, &made));
+    return lsp_csr_put(ctx, B, &made, B == A);
 }
 
 lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr mirror = {0}, sorted = {0}, made = {0};
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the whole matrix is NULL");
-    LSP_REQUIRE_DONE((unsigned)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry",
-                     (int)symmetry);
-    LSP_REQUIRE_DONE(symmetry == LSP_SYMMETRY_GENERAL || A->rows == A->cols, LSP_ERR_ARGUMENT,
-                     "a matrix of %lld rows and %lld columns has no mirror image", (long long)A->rows,
-                     (long long)A->cols);
+    LSP_OWNED_CSR(ctx, mirror);
+    LSP_OWNED_CSR(ctx, sorted);
+    LSP_OWNED_CSR(ctx, made);
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the whole matrix is NULL");
+    LSP_REQUIRE((unsigned)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry", (int)symmetry);
+    LSP_REQUIRE(symmetry == LSP_SYMMETRY_GENERAL || A->rows == A->cols, LSP_ERR_ARGUMENT,
+                "a matrix of %lld rows and %lld columns has no mirror image", (long long)A->rows, (long long)A->cols);
     if (lsp_wide_type(A->val_type) != A->val_type) {
         return expand_narrow(ctx, A, symmetry, B);
     }
     if (A->where == LSP_CUDA) {
-        LSP_TRY_DONE(expand_there(ctx, A, symmetry, &made));
-        goto done;
+        LSP_TRY(expand_there(ctx, A, symmetry, &made));
+        return lsp_csr_put(ctx, B, &made, B == A);
     }
-    LSP_TRY_DONE(lsp_csr_transpose(ctx, A, &mirror));
+    LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));
     if (lsp_csr_first_unsorted(ctx, A, false) < A->rows) {
-        LSP_TRY_DONE(lsp_csr_transpose(ctx, &mirror, &sorted));
+        LSP_TRY(lsp_csr_transpose(ctx, &mirror, &sorted));
     }
-    LSP_TRY_DONE(
-        merge(ctx, &(expansion){.A = sorted.rowptr ? &sorted : A, .T = &mirror, .B = &made, .symmetry = symmetry}));
-done:
-    lsp_csr_free(ctx, &mirror);
-    lsp_csr_free(ctx, &sorted);
-    return lsp_csr_give(ctx, status, B, &made, B == A);
+    LSP_TRY(merge(ctx, &(expansion){.A = sorted.rowptr ? &sorted : A, .T = &mirror, .B = &made, .symmetry = symmetry}));
+    return lsp_csr_put(ctx, B, &made, B == A);
 }

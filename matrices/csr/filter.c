@@ -156,21 +156,15 @@ lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t
 }
 
 lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *filter, lsp_csr *sorted) {
-    lsp_status status = LSP_OK;
+    LSP_OWNED_CSR(ctx, made);
     const lsp_csr *mask = filter->mask;
-    *sorted = (lsp_csr){0};
     if (mask != NULL &&
         (mask->where != where || where == LSP_CUDA || lsp_csr_first_unsorted(ctx, mask, false) < mask->rows)) {
-        LSP_TRY_DONE(
-            lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .place = lsp_place_of(where)}, sorted));
-        LSP_TRY_DONE(lsp_csr_sort_rows(ctx, sorted));
+        LSP_TRY(lsp_csr_copy(ctx, mask, &(lsp_csr_types){.drop_values = true, .place = lsp_place_of(where)}, &made));
+        LSP_TRY(lsp_csr_sort_rows(ctx, &made));
         filter->mask = sorted;
     }
-done:
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, sorted);
-    }
-    return status;
+    return lsp_csr_put(ctx, sorted, &made, false);
 }
 
 typedef struct taking {
@@ -233,19 +227,14 @@ lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *fil
 }
 
 lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr sorted = {0}, made = {0};
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_REQUIRE_DONE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY_DONE(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, sorted);
+    lsp_csr made = {0};
+    LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
     lsp_filter prepared = *filter;
-    LSP_TRY_DONE(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));
-    LSP_TRY_DONE(lsp_filter_rows(ctx, A, &prepared, &made));
-    lsp_csr_put(ctx, B, &made, B == A || B == filter->mask);
-done:
-    lsp_csr_free(ctx, &sorted);
-    return status;
+    LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));
+    LSP_TRY(lsp_filter_rows(ctx, A, &prepared, &made));
+    return lsp_csr_put(ctx, B, &made, B == A || B == filter->mask);
 }

@@ -82,21 +82,18 @@ lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, 
 }
 
 lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    void *val = NULL;
+    void *val;
     if (A->val_type == type) {
         return LSP_OK;
     }
-    LSP_TRY_DONE(lsp_csr_check_fits(ctx, name, A, type));
-    LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(type), &val));
-    LSP_TRY_DONE(lsp_convert_values(ctx, A->where, type, val, A->val_type, A->val, A->nnz));
-    lsp_free(ctx, A->val);
+    LSP_TRY(lsp_csr_check_fits(ctx, name, A, type));
+    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(type), &val));
+    const lsp_status status = lsp_convert_values(ctx, A->where, type, val, A->val_type, A->val, A->nnz);
+    lsp_free(ctx, status == LSP_OK ? A->val : val);
+    LSP_TRY(status);
     A->val = val;
     A->val_type = type;
-    val = NULL;
-done:
-    lsp_free(ctx, val);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- sums ---- */

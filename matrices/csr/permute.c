@@ -88,22 +88,17 @@ static lsp_status permute(lsp_ctx *ctx, permutation *p, lsp_csr *B) {
 
 lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order,
                            lsp_type order_type, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
-    lsp_csr made = {0};
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, made);
     void *new_row, *new_col;
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the permuted matrix is NULL");
-    LSP_REQUIRE_DONE(order_type == LSP_NONE || order_type == LSP_I32 || order_type == LSP_I64, LSP_ERR_ARGUMENT,
-                     "orders of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(order_type));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the permuted matrix is NULL");
+    LSP_REQUIRE(order_type == LSP_NONE || order_type == LSP_I32 || order_type == LSP_I64, LSP_ERR_ARGUMENT,
+                "orders of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(order_type));
     order_type = order_type == LSP_NONE ? A->col_type : order_type;
-    LSP_TRY_DONE(invert(ctx, "rows", row_order, order_type, A->where, A->rows, &new_row));
-    LSP_TRY_DONE(invert(ctx, "columns", col_order, order_type, A->where, A->cols, &new_col));
-    LSP_TRY_DONE(permute(
-        ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col, .order_type = order_type}, &made));
-done:
-    if (ctx) {
-        lsp_scratch_release(ctx, mark);
-    }
-    return lsp_csr_give(ctx, status, B, &made, B == A);
+    LSP_TRY(invert(ctx, "rows", row_order, order_type, A->where, A->rows, &new_row));
+    LSP_TRY(invert(ctx, "columns", col_order, order_type, A->where, A->cols, &new_col));
+    LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col, .order_type = order_type},
+                    &made));
+    return lsp_csr_put(ctx, B, &made, B == A);
 }

@@ -187,19 +187,16 @@ static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, ls
 }
 
 lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stats) {
-    lsp_status status = LSP_OK;
-    lsp_csr T = {0}, tidy = {0};
+    LSP_OWNED_CSR(ctx, T);
+    LSP_OWNED_CSR(ctx, tidy);
     lsp_csr_row_facts found;
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE_DONE(stats, LSP_ERR_ARGUMENT, "the place for the statistics is NULL");
-    LSP_TRY_DONE(A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_row_facts(ctx, A, &found) : take_all_rows(ctx, A, &found));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(stats, LSP_ERR_ARGUMENT, "the place for the statistics is NULL");
+    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_row_facts(ctx, A, &found) : take_all_rows(ctx, A, &found));
     describe_lengths(A, found.squares, &found.stats);
-    LSP_TRY_DONE(take_transpose(ctx, A, found.strict, &tidy, &T, &found.stats));
+    LSP_TRY(take_transpose(ctx, A, found.strict, &tidy, &T, &found.stats));
     *stats = found.stats;
-done:
-    lsp_csr_free(ctx, &T);
-    lsp_csr_free(ctx, &tidy);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- symmetry: a matrix compared with its transpose; both have sorted rows and no duplicates ---- */

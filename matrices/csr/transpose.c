@@ -152,22 +152,20 @@ lsp_status lsp_csr_file_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
 }
 
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
+    LSP_OWNED_CSR(ctx, made);
     bool done = false;
-    LSP_TRY_DONE(lsp_csr_check_header(ctx, name, A));
-    LSP_TRY_DONE(A->where == LSP_HOST ? lsp_csr_check_as(ctx, name, A, 0) : lsp_csr_check_device(ctx, name));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
+    LSP_TRY(lsp_csr_check_header(ctx, name, A));
+    LSP_TRY(A->where == LSP_HOST ? lsp_csr_check_as(ctx, name, A, 0) : lsp_csr_check_device(ctx, name));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
     const lsp_csr_types types = lsp_types_like(A, A->rows, A->nnz);
-    LSP_TRY_DONE(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
+    LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
     if (A->where == LSP_CUDA) { /* checks A on the way */
-        LSP_TRY_DONE(lsp_csr_on_gpu.csr_transpose(ctx, name, A, &made, &done));
+        LSP_TRY(lsp_csr_on_gpu.csr_transpose(ctx, name, A, &made, &done));
     }
     if (!done) {
-        LSP_TRY_DONE(file_columns(ctx, A, &made));
+        LSP_TRY(file_columns(ctx, A, &made));
     }
-done:
-    return lsp_csr_give(ctx, status, B, &made, B == A);
+    return lsp_csr_put(ctx, B, &made, B == A);
 }
 
 lsp_status lsp_csr_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {

@@ -28,16 +28,15 @@ lsp_status lsp_csr_check_planned(lsp_ctx *ctx, const char *name, const lsp_csr *
 }
 
 lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr *types, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0}, pattern = *S;
+    LSP_OWNED_CSR(ctx, made);
+    lsp_csr pattern = *S;
     pattern.val = NULL;
     pattern.val_type = LSP_NONE;
-    LSP_TRY_DONE(lsp_csr_copy(ctx, &pattern,
-                              &(lsp_csr_types){.rowptr_type = types->rowptr_type, .col_type = types->col_type}, &made));
-    LSP_TRY_DONE(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(types->val_type), &made.val));
+    LSP_TRY(lsp_csr_copy(ctx, &pattern,
+                         &(lsp_csr_types){.rowptr_type = types->rowptr_type, .col_type = types->col_type}, &made));
+    LSP_TRY(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(types->val_type), &made.val));
     made.val_type = types->val_type;
-done:
-    return lsp_csr_give(ctx, status, C, &made, false);
+    return lsp_csr_put(ctx, C, &made, false);
 }
 
 lsp_status lsp_csr_tell_plan(lsp_ctx *ctx, const lsp_csr *structure, int64_t places, bool wide, const char *reason,
@@ -81,27 +80,22 @@ static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) 
     return LSP_OK;
 }
 
+static void drop(lsp_csr_transpose_plan **plan) { lsp_csr_transpose_plan_destroy(*plan); }
+
 lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr_transpose_plan **plan) {
-    lsp_status status = LSP_OK;
-    lsp_csr_transpose_plan *made = NULL;
-    if (ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_ENTER(ctx);
+    lsp_csr_transpose_plan *made LSP_AT_END(drop) = NULL;
     lsp_csr numbered;
-    LSP_REQUIRE_DONE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY_DONE(LSP_PLAN_NEW(ctx, &made));
+    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->A = lsp_csr_outline(A);
     made->wide = wide || lsp_place_is_wide(A->nnz);
-    LSP_TRY_DONE(number(ctx, A, made->wide, &numbered));
-    LSP_TRY_DONE(lsp_csr_transpose_as(ctx, "A", &numbered, &made->B));
+    LSP_TRY(number(ctx, A, made->wide, &numbered));
+    LSP_TRY(lsp_csr_transpose_as(ctx, "A", &numbered, &made->B));
     *plan = made;
     made = NULL;
-done:
-    lsp_csr_transpose_plan_destroy(made);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_transpose_plan_create(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_transpose_plan **plan) {
@@ -167,19 +161,17 @@ static lsp_csr result(const lsp_csr_transpose_plan *plan) {
 }
 
 lsp_status lsp_csr_transpose_execute(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
     if (plan == NULL || plan->ctx == NULL) {
         return LSP_ERR_ARGUMENT;
     }
     lsp_ctx *ctx = plan->ctx;
+    LSP_OWNED_CSR(ctx, made);
     const lsp_csr types = result(plan);
-    LSP_TRY_DONE(lsp_csr_check_planned(ctx, "A", &plan->A, A));
-    LSP_REQUIRE_DONE(B != NULL, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
-    LSP_TRY_DONE(lsp_csr_copy_structure(ctx, &plan->B, &types, &made));
-    LSP_TRY_DONE(fill(plan, A, &made));
-done:
-    return lsp_csr_give(ctx, status, B, &made, B == A);
+    LSP_TRY(lsp_csr_check_planned(ctx, "A", &plan->A, A));
+    LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
+    LSP_TRY(lsp_csr_copy_structure(ctx, &plan->B, &types, &made));
+    LSP_TRY(fill(plan, A, &made));
+    return lsp_csr_put(ctx, B, &made, B == A);
 }
 
 lsp_status lsp_csr_transpose_refill(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {

@@ -143,18 +143,14 @@ static lsp_status check_range(lsp_ctx *ctx, const char *what, int64_t first, int
 
 lsp_status lsp_csr_block(lsp_ctx *ctx, const lsp_csr *A, int64_t first_row, int64_t rows, int64_t first_col,
                          int64_t cols, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = ctx ? lsp_scratch_mark(ctx) : 0;
-    lsp_csr S, made = {0};
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the block is NULL");
-    LSP_TRY_DONE(check_range(ctx, "rows", first_row, rows, A->rows));
-    LSP_TRY_DONE(check_range(ctx, "columns", first_col, cols, A->cols));
-    LSP_TRY_DONE(lsp_csr_view_rows(ctx, A, first_row, rows, &S));
-    LSP_TRY_DONE(cols == A->cols ? copy_rows(ctx, &S, &made) : lsp_csr_take_columns(ctx, &S, first_col, cols, &made));
-done:
-    if (ctx) {
-        lsp_scratch_release(ctx, mark);
-    }
-    return lsp_csr_give(ctx, status, B, &made, B == A);
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, made);
+    lsp_csr S;
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the block is NULL");
+    LSP_TRY(check_range(ctx, "rows", first_row, rows, A->rows));
+    LSP_TRY(check_range(ctx, "columns", first_col, cols, A->cols));
+    LSP_TRY(lsp_csr_view_rows(ctx, A, first_row, rows, &S));
+    LSP_TRY(cols == A->cols ? copy_rows(ctx, &S, &made) : lsp_csr_take_columns(ctx, &S, first_col, cols, &made));
+    return lsp_csr_put(ctx, B, &made, B == A);
 }

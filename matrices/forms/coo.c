@@ -38,23 +38,27 @@ static lsp_status fill_there(lsp_ctx *ctx, const triples *t) {
     return lsp_cuda_copy(ctx, t->val, LSP_CUDA, A->val, LSP_CUDA, A->nnz * (int64_t)lsp_type_bytes(A->val_type));
 }
 
-lsp_status lsp_csr_to_coo(lsp_ctx *ctx, const lsp_csr *A, lsp_coo *B) {
-    lsp_status status = LSP_OK;
-    triples t = {.A = A};
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the triples is NULL");
-    t.type = A->rows > (int64_t)INT32_MAX + 1 ? LSP_I64 : A->col_type; /* a row's number must fit too */
-    LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(t.type), &t.row));
-    LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(t.type), &t.col));
-    LSP_TRY_DONE(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(A->val_type), &t.val));
+static lsp_status make_triples(lsp_ctx *ctx, triples *t) {
+    const lsp_csr *A = t->A;
+    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(t->type), &t->row));
+    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(t->type), &t->col));
+    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(A->val_type), &t->val));
     if (A->where == LSP_CUDA) {
-        LSP_TRY_DONE(fill_there(ctx, &t));
-    } else {
-        lsp_csr_for_rows(ctx, A, fill_share, &t);
+        return fill_there(ctx, t);
     }
-    *B = (lsp_coo){A->rows, A->cols, A->nnz, t.row, t.col, t.val, t.type, A->val_type, A->where};
-done:
-    if (status != LSP_OK && ctx) {
+    lsp_csr_for_rows(ctx, A, fill_share, t);
+    return LSP_OK;
+}
+
+lsp_status lsp_csr_to_coo(lsp_ctx *ctx, const lsp_csr *A, lsp_coo *B) {
+    triples t = {.A = A};
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the triples is NULL");
+    t.type = A->rows > (int64_t)INT32_MAX + 1 ? LSP_I64 : A->col_type; /* a row's number must fit too */
+    const lsp_status status = make_triples(ctx, &t);
+    if (status == LSP_OK) {
+        *B = (lsp_coo){A->rows, A->cols, A->nnz, t.row, t.col, t.val, t.type, A->val_type, A->where};
+    } else {
         lsp_free(ctx, t.row), lsp_free(ctx, t.col), lsp_free(ctx, t.val);
     }
     return status;

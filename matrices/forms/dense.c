@@ -92,36 +92,30 @@ static void fill_here(const lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) 
 }
 
 lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
-    lsp_status status = LSP_OK;
-    lsp_csr summed = {0};
+    LSP_OWNED_CSR(ctx, summed);
     lsp_dense fit;
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY_DONE(lsp_dense_check(ctx, D, &fit));
-    LSP_REQUIRE_DONE(D->where == A->where, LSP_ERR_ARGUMENT, "D lies %s, but A does not",
-                     D->where == LSP_CUDA ? "on the GPU" : "on the host");
-    LSP_REQUIRE_DONE(D->rows == A->rows && D->cols == A->cols, LSP_ERR_ARGUMENT,
-                     "D is %lld x %lld, but A is %lld x %lld", (long long)D->rows, (long long)D->cols,
-                     (long long)A->rows, (long long)A->cols);
-    LSP_REQUIRE_DONE(A->val_type == LSP_NONE || A->val_type == D->val_type, LSP_ERR_ARGUMENT,
-                     "D has elements of type %s, but A has values of type %s", lsp_type_name(D->val_type),
-                     lsp_type_name(A->val_type));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_dense_check(ctx, D, &fit));
+    LSP_REQUIRE(D->where == A->where, LSP_ERR_ARGUMENT, "D lies %s, but A does not",
+                D->where == LSP_CUDA ? "on the GPU" : "on the host");
+    LSP_REQUIRE(D->rows == A->rows && D->cols == A->cols, LSP_ERR_ARGUMENT, "D is %lld x %lld, but A is %lld x %lld",
+                (long long)D->rows, (long long)D->cols, (long long)A->rows, (long long)A->cols);
+    LSP_REQUIRE(A->val_type == LSP_NONE || A->val_type == D->val_type, LSP_ERR_ARGUMENT,
+                "D has elements of type %s, but A has values of type %s", lsp_type_name(D->val_type),
+                lsp_type_name(A->val_type));
     if (D->rows > 0 && D->cols > 0) {
-        LSP_TRY_DONE(lsp_csr_check_apart(ctx, A, "elements of D", D->val,
-                                         D->by_columns ? (D->cols - 1) * fit.stride + D->rows
-                                                       : (D->rows - 1) * fit.stride + D->cols,
-                                         lsp_type_bytes(D->val_type)));
+        LSP_TRY(lsp_csr_check_apart(ctx, A, "elements of D", D->val,
+                                    D->by_columns ? (D->cols - 1) * fit.stride + D->rows
+                                                  : (D->rows - 1) * fit.stride + D->cols,
+                                    lsp_type_bytes(D->val_type)));
     }
     /* in a pattern entries count as ones, which must be values to be summed */
     const bool complex_ones = A->val_type == LSP_NONE && D->val_type == LSP_C64;
-    LSP_TRY_DONE(lsp_csr_order(ctx, &A, true, complex_ones ? LSP_F64 : D->val_type, &summed));
+    LSP_TRY(lsp_csr_order(ctx, &A, true, complex_ones ? LSP_F64 : D->val_type, &summed));
     if (A->where == LSP_CUDA) {
-        LSP_TRY_DONE(lsp_forms_on_gpu.dense_fill(ctx, A, &fit));
+        LSP_TRY(lsp_forms_on_gpu.dense_fill(ctx, A, &fit));
     } else {
         fill_here(ctx, A, &fit);
     }
-done:
-    if (ctx) {
-        lsp_csr_free(ctx, &summed);
-    }
-    return status;
+    return LSP_OK;
 }

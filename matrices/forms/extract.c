@@ -174,36 +174,32 @@ static const void *array_of(const lsp_index_list *list) { return list ? list->li
 
 lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *rows, const lsp_index_list *cols,
                            lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
+    LSP_OWNED_CSR(ctx, made);
     lsp_selection wanted = {0};
+    const lsp_csr_owner places LSP_AT_END(lsp_csr_leave) = {ctx, &wanted.P};
     unsigned found = LSP_LIST_TWICE;
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the rows and columns is NULL");
-    LSP_TRY_DONE(check_list(ctx, "rows", A->where, rows, A->rows));
-    LSP_TRY_DONE(check_list(ctx, "columns", A->where, cols, A->cols));
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the rows and columns is NULL");
+    LSP_TRY(check_list(ctx, "rows", A->where, rows, A->rows));
+    LSP_TRY(check_list(ctx, "columns", A->where, cols, A->cols));
     wanted.rows = array_of(rows);
     wanted.type = wanted.rows ? rows->type : LSP_I32;
     wanted.row_count = wanted.rows ? rows->count : A->rows;
     wanted.cols = array_of(cols);
     wanted.cols_type = wanted.cols ? cols->type : LSP_I32;
     wanted.col_count = wanted.cols ? cols->count : A->cols;
-    LSP_REQUIRE_DONE(!wanted.cols || A->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW,
-                     "%lld columns are too many to count by", (long long)A->cols);
+    LSP_REQUIRE(!wanted.cols || A->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by",
+                (long long)A->cols);
     if (wanted.cols && A->where == LSP_CUDA) {
-        LSP_TRY_DONE(lsp_forms_on_gpu.csr_extract_once(ctx, A, &wanted, &found, &made));
+        LSP_TRY(lsp_forms_on_gpu.csr_extract_once(ctx, A, &wanted, &found, &made));
     }
     if (found & LSP_LIST_TWICE) {
-        LSP_TRY_DONE(wanted.cols ? find_places(ctx, A->where, cols, A->cols, &wanted.P) : LSP_OK);
-        LSP_TRY_DONE(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
-                                          : extract_here(ctx, A, &wanted, &made));
+        LSP_TRY(wanted.cols ? find_places(ctx, A->where, cols, A->cols, &wanted.P) : LSP_OK);
+        LSP_TRY(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
+                                     : extract_here(ctx, A, &wanted, &made));
     }
     if (wanted.cols) {
-        LSP_TRY_DONE(found == LSP_LIST_FALLS ? lsp_csr_sort_rows(ctx, &made) : sort_rows(ctx, &made));
+        LSP_TRY(found == LSP_LIST_FALLS ? lsp_csr_sort_rows(ctx, &made) : sort_rows(ctx, &made));
     }
-done:
-    if (ctx) {
-        lsp_csr_free(ctx, &wanted.P);
-    }
-    return lsp_csr_give(ctx, status, B, &made, B == A);
+    return lsp_csr_put(ctx, B, &made, B == A);
 }

@@ -81,30 +81,23 @@ static lsp_status gather_here(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
 
 /* An array by columns is the transposed array by rows. */
 static lsp_status gather_columns(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr T = {0};
+    LSP_OWNED_CSR(ctx, T);
     lsp_dense by_rows = *D;
     by_rows.rows = D->cols, by_rows.cols = D->rows, by_rows.by_columns = false;
-    LSP_REQUIRE_DONE(D->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "D has %lld columns: more than can be addressed",
-                     (long long)D->cols);
-    LSP_TRY_DONE(D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &by_rows, &T)
-                                      : gather_here(ctx, &by_rows, &T));
-    LSP_TRY_DONE(lsp_csr_transpose(ctx, &T, B));
-    LSP_TRY_DONE(lsp_csr_retype(ctx, NULL, B));
-done:
-    lsp_csr_free(ctx, &T);
-    return status;
+    LSP_REQUIRE(D->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "D has %lld columns: more than can be addressed",
+                (long long)D->cols);
+    LSP_TRY(D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &by_rows, &T) : gather_here(ctx, &by_rows, &T));
+    LSP_TRY(lsp_csr_transpose(ctx, &T, B));
+    return lsp_csr_retype(ctx, NULL, B);
 }
 
 lsp_status lsp_dense_to_csr(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
+    LSP_OWNED_CSR(ctx, made);
     lsp_dense fit;
-    LSP_TRY_DONE(lsp_dense_check(ctx, D, &fit));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
-    LSP_TRY_DONE(D->by_columns          ? gather_columns(ctx, &fit, &made)
-                 : D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &fit, &made)
-                                        : gather_here(ctx, &fit, &made));
-done:
-    return lsp_csr_give(ctx, status, B, &made, false);
+    LSP_TRY(lsp_dense_check(ctx, D, &fit));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_TRY(D->by_columns          ? gather_columns(ctx, &fit, &made)
+            : D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &fit, &made)
+                                   : gather_here(ctx, &fit, &made));
+    return lsp_csr_put(ctx, B, &made, false);
 }

@@ -171,22 +171,16 @@ static bool holds(const grid *g, const lsp_csr *B) {
 
 lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,
                             const lsp_csr_types *types, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, made);
     grid g = {.blocks = blocks,
               .rows = block_rows,
               .cols = block_cols,
               .types = {.rowptr_type = types->rowptr_type, .col_type = types->col_type}};
-    if (!ctx) {
-        return LSP_ERR_ARGUMENT;
-    }
-    size_t mark = lsp_scratch_mark(ctx);
-    LSP_REQUIRE_DONE(blocks && B, LSP_ERR_ARGUMENT, "the blocks, or the place for the matrix, are NULL");
-    LSP_TRY_DONE(measure(ctx, &g));
-    LSP_TRY_DONE(g.any->where == LSP_CUDA ? stack_there(ctx, &g, &made) : stack_here(ctx, &g, &made));
-done:
-    lsp_scratch_release(ctx, mark);
-    return lsp_csr_give(ctx, status, B, &made, status == LSP_OK && holds(&g, B));
+    LSP_REQUIRE(blocks && B, LSP_ERR_ARGUMENT, "the blocks, or the place for the matrix, are NULL");
+    LSP_TRY(measure(ctx, &g));
+    LSP_TRY(g.any->where == LSP_CUDA ? stack_there(ctx, &g, &made) : stack_here(ctx, &g, &made));
+    return lsp_csr_put(ctx, B, &made, holds(&g, B));
 }
 
 lsp_status lsp_csr_stack(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,

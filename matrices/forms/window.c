@@ -64,18 +64,16 @@ lsp_status lsp_csr_window(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *wind
 }
 
 lsp_status lsp_csr_triangle(lsp_ctx *ctx, const lsp_csr *A, lsp_triangle triangle, int64_t diagonal, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE_DONE(B, LSP_ERR_ARGUMENT, "the place for the triangle is NULL");
-    LSP_REQUIRE_DONE(triangle == LSP_TRIANGLE_LOWER || triangle == LSP_TRIANGLE_UPPER, LSP_ERR_ARGUMENT,
-                     "%d is neither LSP_TRIANGLE_LOWER nor LSP_TRIANGLE_UPPER", (int)triangle);
-    LSP_TRY_DONE(lsp_csr_window(ctx, A,
-                                &(lsp_window){.low = triangle == LSP_TRIANGLE_LOWER ? INT64_MIN : diagonal,
-                                              .high = triangle == LSP_TRIANGLE_LOWER ? diagonal : INT64_MAX,
-                                              .cols = A->cols,
-                                              .diagonal = true},
-                                &made));
-done:
-    return lsp_csr_give(ctx, status, B, &made, B == A);
+    LSP_OWNED_CSR(ctx, made);
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the triangle is NULL");
+    LSP_REQUIRE(triangle == LSP_TRIANGLE_LOWER || triangle == LSP_TRIANGLE_UPPER, LSP_ERR_ARGUMENT,
+                "%d is neither LSP_TRIANGLE_LOWER nor LSP_TRIANGLE_UPPER", (int)triangle);
+    LSP_TRY(lsp_csr_window(ctx, A,
+                           &(lsp_window){.low = triangle == LSP_TRIANGLE_LOWER ? INT64_MIN : diagonal,
+                                         .high = triangle == LSP_TRIANGLE_LOWER ? diagonal : INT64_MAX,
+                                         .cols = A->cols,
+                                         .diagonal = true},
+                           &made));
+    return lsp_csr_put(ctx, B, &made, B == A);
 }

@@ -122,25 +122,14 @@ static lsp_status smooth(lsp_ctx *ctx, const hierarchy *h, const lsp_csr *A, lsp
 }
 
 lsp_status lsp_generate_amg(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *B) {
-    lsp_status status = LSP_OK;
     hierarchy h = hierarchies[p[0].grid];
-    lsp_csr A = {0}, P = {0};
+    LSP_OWNED_CSR(ctx, A);
+    LSP_OWNED_CSR(ctx, P);
     h.k = p[0].whole;
     if (p[1].letter == 'T') {
         return make_tentative(ctx, &h, B);
     }
-    LSP_TRY_DONE(lsp_generate_grid(ctx, p, seed, &A));
-    LSP_TRY_DONE(smooth(ctx, &h, &A, &P));
-    if (p[1].letter == 'R') {
-        LSP_TRY_DONE(lsp_csr_transpose(ctx, &P, B));
-        lsp_csr_free(ctx, &P);
-    } else {
-        *B = P;
-    }
-done:
-    lsp_csr_free(ctx, &A);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &P);
-    }
-    return status;
+    LSP_TRY(lsp_generate_grid(ctx, p, seed, &A));
+    LSP_TRY(smooth(ctx, &h, &A, &P));
+    return p[1].letter == 'R' ? lsp_csr_transpose(ctx, &P, B) : lsp_csr_put(ctx, B, &P, false);
 }

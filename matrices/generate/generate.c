@@ -116,14 +116,12 @@ static lsp_status generate(lsp_ctx *ctx, const char *spec, uint64_t seed, lsp_cs
 }
 
 lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
+    LSP_OWNED_CSR(ctx, made);
     lsp_csr_types fit;
-    LSP_REQUIRE_DONE(ctx && spec && A, LSP_ERR_ARGUMENT, "the name or the place for the matrix is NULL");
-    LSP_TRY_DONE(lsp_csr_resolve(ctx, 0, 0, LSP_F64, types, &fit)); /* refuse wrong types before the work */
-    LSP_REQUIRE_DONE(fit.val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "generated values are real; LSP_C64 was asked for");
-    LSP_TRY_DONE(generate(ctx, spec, seed, &made));
-    LSP_TRY_DONE(lsp_csr_retype(ctx, types, &made));
-done:
-    return lsp_csr_give(ctx, status, A, &made, false);
+    LSP_REQUIRE(ctx && spec && A, LSP_ERR_ARGUMENT, "the name or the place for the matrix is NULL");
+    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_F64, types, &fit)); /* refuse wrong types before the work */
+    LSP_REQUIRE(fit.val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "generated values are real; LSP_C64 was asked for");
+    LSP_TRY(generate(ctx, spec, seed, &made));
+    LSP_TRY(lsp_csr_retype(ctx, types, &made));
+    return lsp_csr_put(ctx, A, &made, false);
 }

@@ -132,18 +132,14 @@ static lsp_status sum_products(lsp_ctx *ctx, const lsp_nas_class *params, const 
 }
 
 lsp_status lsp_generate_nas(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    lsp_csr X = {0}, T = {0};
+    LSP_OWNED_CSR(ctx, X);
+    LSP_OWNED_CSR(ctx, T);
     lsp_nas_class params;
     (void)seed; /* the benchmark has its own */
-    LSP_TRY_DONE(lsp_nas_get_class(ctx, p[0].letter, &params));
+    LSP_TRY(lsp_nas_get_class(ctx, p[0].letter, &params));
     const int64_t longest = params.nonzer + 1;
-    LSP_TRY_DONE(lsp_generate_check_memory(ctx, params.n, params.n, params.n * longest * longest));
-    LSP_TRY_DONE(make_vectors(ctx, &params, &X));
-    LSP_TRY_DONE(lsp_csr_transpose(ctx, &X, &T));
-    LSP_TRY_DONE(sum_products(ctx, &params, &X, &T, A));
-done:
-    lsp_csr_free(ctx, &X);
-    lsp_csr_free(ctx, &T);
-    return status;
+    LSP_TRY(lsp_generate_check_memory(ctx, params.n, params.n, params.n * longest * longest));
+    LSP_TRY(make_vectors(ctx, &params, &X));
+    LSP_TRY(lsp_csr_transpose(ctx, &X, &T));
+    return sum_products(ctx, &params, &X, &T, A);
 }

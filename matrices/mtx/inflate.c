@@ -79,20 +79,20 @@ static lsp_status next_member(lsp_ctx *ctx, lsp_mtx_bytes *input, const lsp_mtx_
     return LSP_OK;
 }
 
+static void end_stream(z_stream *stream) { inflateEnd(stream); } /* of a stream that did not begin: nothing */
+
 lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
-    lsp_status status = LSP_OK;
-    z_stream stream = {.zalloc = take, .zfree = give_back, .opaque = ctx};
-    bool begun = false, again = true;
+    z_stream stream LSP_AT_END(end_stream) = {.zalloc = take, .zfree = give_back, .opaque = ctx};
+    bool again = true;
     char *piece = NULL;
     int64_t capacity = 0;
     int code = inflateInit2(&stream, 15 + 16);
-    begun = code == Z_OK;
-    LSP_TRY_DONE(lsp_go_on(ctx));
-    LSP_REQUIRE_DONE(begun, LSP_ERR_MEMORY, "%s: no memory to decompress it", source->name);
+    LSP_TRY(lsp_go_on(ctx));
+    LSP_REQUIRE(code == Z_OK, LSP_ERR_MEMORY, "%s: no memory to decompress it", source->name);
     while (again) {
         if (stream.avail_out == 0) {
             if (capacity == 0) {
-                LSP_TRY_DONE(lsp_mtx_add_piece(ctx, source, &piece, &capacity));
+                LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &capacity));
             }
             stream.next_out = (Bytef *)piece;
             stream.avail_out = (uInt)lsp_min(capacity, 1 << 30);
@@ -100,8 +100,8 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
             capacity -= stream.avail_out;
         }
         int64_t more = lsp_mtx_more(input);
-        LSP_TRY_DONE(lsp_go_on(ctx));
-        LSP_REQUIRE_DONE(more >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
+        LSP_TRY(lsp_go_on(ctx));
+        LSP_REQUIRE(more >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
         uInt given = (uInt)lsp_min(more, 1 << 30), free_before = stream.avail_out;
         stream.next_in = (z_const Bytef *)input->next;
         stream.avail_in = given;
@@ -110,24 +110,17 @@ lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *s
         input->left -= given - stream.avail_in;
         source->bytes += free_before - stream.avail_out;
         if (code == Z_MEM_ERROR) {
-            LSP_TRY_DONE(lsp_go_on(ctx));
-            status = lsp_fail(ctx, LSP_ERR_MEMORY, "%s: %s", source->name, lsp_last_error(ctx));
-            goto done;
+            LSP_TRY(lsp_go_on(ctx));
+            return lsp_fail(ctx, LSP_ERR_MEMORY, "%s: %s", source->name, lsp_last_error(ctx));
         }
         if (code == Z_STREAM_END) {
-            LSP_TRY_DONE(next_member(ctx, input, source, &again));
+            LSP_TRY(next_member(ctx, input, source, &again));
             code = inflateReset(&stream);
         } else if (more == 0 && free_before == stream.avail_out) {
-            status = broken(ctx, source, "the gzip data ends too early: the file is truncated");
-            goto done;
+            return broken(ctx, source, "the gzip data ends too early: the file is truncated");
         } else if (code != Z_OK && code != Z_BUF_ERROR) {
-            status = broken(ctx, source, "the gzip data is damaged");
-            goto done;
+            return broken(ctx, source, "the gzip data is damaged");
         }
     }
-done:
-    if (begun) {
-        inflateEnd(&stream);
-    }
-    return status;
+    return LSP_OK;
 }

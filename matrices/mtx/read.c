@@ -51,35 +51,28 @@ typedef struct input { /* a path, or a text in memory and its name in messages *
     size_t bytes;
 } input;
 
+static void close_source(lsp_mtx_reader *reader) { lsp_mtx_close(&reader->source); }
+
 static lsp_status read_from(lsp_ctx *ctx, const input *from, const lsp_mtx_read_options *options, lsp_csr *A,
                             lsp_mtx_info *info) {
-    lsp_status status = LSP_OK;
+    LSP_ENTER(ctx);
     const char *name = from->name;
-    if (!ctx) {
-        return LSP_ERR_ARGUMENT;
-    }
-    size_t mark = lsp_scratch_mark(ctx);
     lsp_mtx_read_options none = {.lenient = false};
-    lsp_mtx_reader reader = {.source.fd = -1, .options = options ? *options : none};
+    lsp_mtx_reader reader LSP_AT_END(close_source) = {.source.fd = -1, .options = options ? *options : none};
+    const lsp_csr_owner matrix LSP_AT_END(lsp_csr_leave) = {ctx, &reader.A};
     lsp_csr_types fit;
-    LSP_REQUIRE_DONE(name, LSP_ERR_ARGUMENT, "the path is NULL");
-    LSP_REQUIRE_DONE(A || reader.options.header_only, LSP_ERR_ARGUMENT, "%s: the place for the matrix is NULL", name);
-    LSP_REQUIRE_DONE(!from->memory || from->text || from->bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
-    LSP_REQUIRE_DONE(from->bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name,
-                     from->bytes);
-    LSP_TRY_DONE(lsp_check_reserved(ctx, "lsp_mtx_read_options", reader.options.reserved));
-    LSP_TRY_DONE(
-        lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* refuses types that do not exist */
+    LSP_REQUIRE(name, LSP_ERR_ARGUMENT, "the path is NULL");
+    LSP_REQUIRE(A || reader.options.header_only, LSP_ERR_ARGUMENT, "%s: the place for the matrix is NULL", name);
+    LSP_REQUIRE(!from->memory || from->text || from->bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
+    LSP_REQUIRE(from->bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name, from->bytes);
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_mtx_read_options", reader.options.reserved));
+    LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* refuses types that do not exist */
     reader.decode = LSP_ISA_PICK(ctx->isa, lsp_mtx_decode);
-    LSP_TRY_DONE(from->memory ? lsp_mtx_open_memory(ctx, from->text, from->bytes, name, &reader.source)
-                              : lsp_mtx_open(ctx, name, &reader.source));
-    LSP_TRY_DONE(read_source(ctx, &reader, A, info));
+    LSP_TRY(from->memory ? lsp_mtx_open_memory(ctx, from->text, from->bytes, name, &reader.source)
+                         : lsp_mtx_open(ctx, name, &reader.source));
+    LSP_TRY(read_source(ctx, &reader, A, info));
     lsp_progress(ctx, "read", 1);
-done:
-    lsp_mtx_close(&reader.source);
-    lsp_csr_free(ctx, &reader.A);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,

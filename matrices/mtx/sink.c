@@ -31,24 +31,19 @@ static lsp_status start_compression(lsp_mtx_sink *sink) {
 }
 
 lsp_status lsp_mtx_sink_open(lsp_ctx *ctx, const char *path, lsp_mtx_sink *sink) {
-    lsp_status status = LSP_OK;
     size_t length = strlen(path);
     *sink = (lsp_mtx_sink){.ctx = ctx, .name = path, .file.fd = -1};
     if (strcmp(path, "-") == 0) {
         sink->name = "standard output";
         sink->file.fd = STDOUT_FILENO;
         sink->standard = true;
-        goto done;
+        return LSP_OK;
     }
     if (length >= 3 && strcmp(path + length - 3, ".gz") == 0) {
-        LSP_TRY_DONE(start_compression(sink));
+        LSP_TRY(start_compression(sink));
     }
-    int error = lsp_outfile_open(path, &sink->file);
-    if (error) {
-        status = lsp_mtx_sink_fail(sink, error);
-    }
-done:
-    return status;
+    const int error = lsp_outfile_open(path, &sink->file);
+    return error ? lsp_mtx_sink_fail(sink, error) : LSP_OK;
 }
 
 static int put_raw(const lsp_mtx_sink *sink, const void *bytes, size_t count) {

@@ -109,15 +109,13 @@ static lsp_status open_file(lsp_ctx *ctx, int fd, lsp_mtx_source *source) {
 }
 
 lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source) {
-    lsp_status status = LSP_OK;
     bool standard = strcmp(path, "-") == 0;
     *source = (lsp_mtx_source){.name = standard ? "standard input" : path, .fd = -1};
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    LSP_REQUIRE_DONE(fd >= 0, LSP_ERR_IO, "%s: cannot be opened: %s", source->name, strerror(errno));
-    LSP_TRY_DONE(open_file(ctx, fd, source));
-    source->opened = source->fd >= 0 && !standard;
-done:
-    if (fd >= 0 && !standard && !source->opened) {
+    LSP_REQUIRE(fd >= 0, LSP_ERR_IO, "%s: cannot be opened: %s", source->name, strerror(errno));
+    const lsp_status status = open_file(ctx, fd, source);
+    source->opened = status == LSP_OK && source->fd >= 0 && !standard;
+    if (!standard && !source->opened) {
         close(fd);
     }
     return status;

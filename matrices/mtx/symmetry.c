@@ -32,26 +32,23 @@ static lsp_status compare_mirrors(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr 
 }
 
 lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, lsp_mtx_writing *work) {
-    lsp_status status = LSP_OK;
     const lsp_csr *A = work->A, *sorted = A;
-    lsp_csr S = {0}, T = {0};
-    LSP_REQUIRE_DONE(A->rows == A->cols, LSP_ERR_ARGUMENT, "a matrix of %lld rows and %lld columns is not symmetric",
-                     (long long)A->rows, (long long)A->cols);
-    LSP_REQUIRE_DONE(work->symmetry != LSP_SYMMETRY_SKEW || A->val_type != LSP_NONE, LSP_ERR_ARGUMENT,
-                     "a pattern cannot be skew-symmetric");
-    LSP_REQUIRE_DONE(work->symmetry != LSP_SYMMETRY_HERMITIAN || A->val_type == LSP_C64, LSP_ERR_ARGUMENT,
-                     "only a complex matrix can be written as hermitian");
-    LSP_TRY_DONE(lsp_csr_order(ctx, &sorted, false, A->val_type, &S));
-    LSP_TRY_DONE(lsp_csr_transpose(ctx, A, &T));
-    LSP_TRY_DONE(compare_mirrors(ctx, sorted, &T, work->symmetry));
+    LSP_OWNED_CSR(ctx, S);
+    LSP_OWNED_CSR(ctx, T);
+    LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "a matrix of %lld rows and %lld columns is not symmetric",
+                (long long)A->rows, (long long)A->cols);
+    LSP_REQUIRE(work->symmetry != LSP_SYMMETRY_SKEW || A->val_type != LSP_NONE, LSP_ERR_ARGUMENT,
+                "a pattern cannot be skew-symmetric");
+    LSP_REQUIRE(work->symmetry != LSP_SYMMETRY_HERMITIAN || A->val_type == LSP_C64, LSP_ERR_ARGUMENT,
+                "only a complex matrix can be written as hermitian");
+    LSP_TRY(lsp_csr_order(ctx, &sorted, false, A->val_type, &S));
+    LSP_TRY(lsp_csr_transpose(ctx, A, &T));
+    LSP_TRY(compare_mirrors(ctx, sorted, &T, work->symmetry));
     work->entries = 0;
     for (int64_t i = 0; i < A->rows; i++) {
         for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
             work->entries += lsp_csr_col(A, k) <= i;
         }
     }
-done:
-    lsp_csr_free(ctx, &S);
-    lsp_csr_free(ctx, &T);
-    return status;
+    return LSP_OK;
 }

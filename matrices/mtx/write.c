@@ -63,49 +63,40 @@ static lsp_status check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field fie
 }
 
 lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_mtx_write_options *options) {
-    lsp_status status = LSP_OK;
-    if (!ctx) {
-        return LSP_ERR_ARGUMENT;
-    }
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_mtx_sink sink = {.file.fd = -1};
-    lsp_csr here = {0}, copy = {0};
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, copy);
+    lsp_mtx_sink sink LSP_AT_END(lsp_mtx_sink_drop) = {.file.fd = -1};
     const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
     const lsp_symmetry symmetry = how.symmetry;
-    LSP_REQUIRE_DONE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_REQUIRE_DONE((int)symmetry >= LSP_SYMMETRY_GENERAL && (int)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT,
-                     "%d is no symmetry", (int)symmetry);
-    LSP_TRY_DONE(check_field(ctx, A->val_type, how.field));
-    LSP_TRY_DONE(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
+    LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_REQUIRE((int)symmetry >= LSP_SYMMETRY_GENERAL && (int)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT,
+                "%d is no symmetry", (int)symmetry);
+    LSP_TRY(check_field(ctx, A->val_type, how.field));
+    LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
     if (symmetry != LSP_SYMMETRY_GENERAL &&
         A->where == LSP_CUDA) { /* the comparison with the transpose works on the host */
-        LSP_TRY_DONE(
-            lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_PLACE_HOST}, &copy));
+        LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_PLACE_HOST}, &copy));
     }
-    here = copy.rowptr ? copy : *A;
-    LSP_TRY_DONE(bring_rows(ctx, &here));
+    lsp_csr here = copy.rowptr ? copy : *A;
+    LSP_TRY(bring_rows(ctx, &here));
     lsp_mtx_writing work = {.A = &here,
                             .symmetry = symmetry,
                             .entries = here.nnz,
                             .integers = how.field == LSP_MTX_INTEGER && !lsp_is_integer(A->val_type)};
     if (symmetry != LSP_SYMMETRY_GENERAL) {
-        LSP_TRY_DONE(lsp_mtx_check_symmetry(ctx, &work));
+        LSP_TRY(lsp_mtx_check_symmetry(ctx, &work));
     }
-    LSP_TRY_DONE(lsp_mtx_sink_open(ctx, path, &sink));
+    LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
     if (work.integers && here.where == LSP_HOST &&
         !sink.file.exists) { /* a text written in place cannot be taken back */
-        LSP_TRY_DONE(lsp_mtx_check_integers(ctx, &work, &(lsp_mtx_stretch){0, here.nnz, here.col, here.val}, 0));
+        LSP_TRY(lsp_mtx_check_integers(ctx, &work, &(lsp_mtx_stretch){0, here.nnz, here.col, here.val}, 0));
     }
-    LSP_TRY_DONE(write_header(&here, &how, work.entries, &sink));
-    LSP_TRY_DONE(lsp_mtx_write_entries(ctx, &work, &sink));
-    LSP_TRY_DONE(lsp_mtx_sink_finish(&sink));
+    LSP_TRY(write_header(&here, &how, work.entries, &sink));
+    LSP_TRY(lsp_mtx_write_entries(ctx, &work, &sink));
+    LSP_TRY(lsp_mtx_sink_finish(&sink));
     lsp_progress(ctx, "write", 1);
-done:
-    lsp_mtx_sink_drop(&sink);
-    lsp_csr_free(ctx, &copy);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 /* ---- a matrix that comes in blocks of rows ---- */

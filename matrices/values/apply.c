@@ -118,20 +118,14 @@ static lsp_status scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *
 }
 
 lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
-    lsp_status status = LSP_OK;
-    size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
-    LSP_TRY_DONE(check(ctx, A, "scaled"));
-    LSP_REQUIRE_DONE(lsp_aligned(rows, A->val_type) && lsp_aligned(cols, A->val_type), LSP_ERR_ARGUMENT,
-                     "the factors of the rows or of the columns are not aligned to their type, %s",
-                     lsp_type_name(A->val_type));
-    LSP_TRY_DONE(set_apart(ctx, A, A->rows, &rows));
-    LSP_TRY_DONE(set_apart(ctx, A, A->cols, &cols));
-    LSP_TRY_DONE(scale(ctx, A, rows, cols));
-done:
-    if (ctx != NULL) {
-        lsp_scratch_release(ctx, mark);
-    }
-    return status;
+    LSP_ENTER(ctx);
+    LSP_TRY(check(ctx, A, "scaled"));
+    LSP_REQUIRE(lsp_aligned(rows, A->val_type) && lsp_aligned(cols, A->val_type), LSP_ERR_ARGUMENT,
+                "the factors of the rows or of the columns are not aligned to their type, %s",
+                lsp_type_name(A->val_type));
+    LSP_TRY(set_apart(ctx, A, A->rows, &rows));
+    LSP_TRY(set_apart(ctx, A, A->cols, &cols));
+    return scale(ctx, A, rows, cols);
 }
 
 /* ---- functions ---- */

@@ -54,75 +54,61 @@ static lsp_status take_diagonal(lsp_ctx *ctx, const lsp_csr *A, const unsigned *
 
 /* Integers narrower than LSP_I64 are summed in that: a diagonal matrix tells which sum does not fit. */
 static lsp_status take_narrow(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t n = lsp_min(A->rows, A->cols);
-    lsp_csr wide, D = {0};
-    LSP_TRY_DONE(lsp_csr_widen(ctx, A, LSP_I64, &wide));
-    LSP_TRY_DONE(
-        lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = LSP_I64, .place = lsp_place_of(A->where)}, &D));
-    LSP_TRY_DONE(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_fill_diagonal(ctx, NULL, &D) : LSP_OK);
+    LSP_OWNED_CSR(ctx, D);
+    lsp_csr wide;
+    LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
+    LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = LSP_I64, .place = lsp_place_of(A->where)}, &D));
+    LSP_TRY(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_fill_diagonal(ctx, NULL, &D) : LSP_OK);
     if (A->where == LSP_HOST) {
         lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &D});
     }
-    LSP_TRY_DONE(take_diagonal(ctx, &wide, NULL, D.val));
-    LSP_TRY_DONE(lsp_csr_check_fits(ctx, "the diagonal", &D, A->val_type));
-    LSP_TRY_DONE(lsp_convert_values(ctx, A->where, A->val_type, diagonal, LSP_I64, D.val, n));
-done:
-    lsp_csr_free(ctx, &D);
-    lsp_scratch_release(ctx, mark);
-    return status;
+    LSP_TRY(take_diagonal(ctx, &wide, NULL, D.val));
+    LSP_TRY(lsp_csr_check_fits(ctx, "the diagonal", &D, A->val_type));
+    return lsp_convert_values(ctx, A->where, A->val_type, diagonal, LSP_I64, D.val, n);
 }
 
 lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
-    lsp_status status = LSP_OK;
-    const size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
+    LSP_ENTER(ctx);
     const unsigned *gate;
-    LSP_TRY_DONE(lsp_csr_check_header(ctx, "A", A));
-    LSP_REQUIRE_DONE(diagonal != NULL || A->rows == 0 || A->cols == 0, LSP_ERR_ARGUMENT,
-                     "the place for the diagonal is NULL");
-    LSP_REQUIRE_DONE(lsp_aligned(diagonal, A->val_type == LSP_NONE ? LSP_F64 : A->val_type), LSP_ERR_ARGUMENT,
-                     "the place for the diagonal is not aligned to its type");
-    LSP_TRY_DONE(lsp_csr_check_apart(ctx, A, "diagonal", diagonal, lsp_min(A->rows, A->cols),
-                                     lsp_type_bytes(A->val_type == LSP_NONE ? LSP_F64 : A->val_type)));
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_REQUIRE(diagonal != NULL || A->rows == 0 || A->cols == 0, LSP_ERR_ARGUMENT,
+                "the place for the diagonal is NULL");
+    LSP_REQUIRE(lsp_aligned(diagonal, A->val_type == LSP_NONE ? LSP_F64 : A->val_type), LSP_ERR_ARGUMENT,
+                "the place for the diagonal is not aligned to its type");
+    LSP_TRY(lsp_csr_check_apart(ctx, A, "diagonal", diagonal, lsp_min(A->rows, A->cols),
+                                lsp_type_bytes(A->val_type == LSP_NONE ? LSP_F64 : A->val_type)));
     if (lsp_wide_type(A->val_type) != A->val_type) {
-        LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-        LSP_TRY_DONE(take_narrow(ctx, A, diagonal));
+        LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+        LSP_TRY(take_narrow(ctx, A, diagonal));
     } else {
-        LSP_TRY_DONE(lsp_csr_check_begin(ctx, "A", A, &gate));
-        LSP_TRY_DONE(take_diagonal(ctx, A, gate, diagonal));
-        LSP_TRY_DONE(lsp_csr_check_end(ctx, "A", A));
+        LSP_TRY(lsp_csr_check_begin(ctx, "A", A, &gate));
+        LSP_TRY(take_diagonal(ctx, A, gate, diagonal));
+        LSP_TRY(lsp_csr_check_end(ctx, "A", A));
     }
-done:
-    if (ctx != NULL) {
-        lsp_scratch_release(ctx, mark);
-    }
-    return status;
+    return LSP_OK;
 }
 
 /* ---- to a matrix ---- */
 
 lsp_status lsp_csr_from_diagonal(lsp_ctx *ctx, int64_t n, const void *diagonal, lsp_type val_type, lsp_where where,
                                  lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {0};
-    LSP_REQUIRE_DONE(ctx != NULL && B != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
-    LSP_REQUIRE_DONE(where == LSP_HOST || where == LSP_CUDA, LSP_ERR_ARGUMENT, "there is no place %d for a matrix",
-                     (int)where);
-    LSP_REQUIRE_DONE(n >= 0, LSP_ERR_ARGUMENT, "a diagonal of %lld numbers", (long long)n);
-    LSP_REQUIRE_DONE(lsp_is_value(val_type), LSP_ERR_ARGUMENT,
-                     "a diagonal of type %s: one of " LSP_VALUE_TYPE_NAMES " is needed", lsp_type_name(val_type));
-    LSP_REQUIRE_DONE(diagonal == NULL || val_type != LSP_NONE, LSP_ERR_ARGUMENT,
-                     "a pattern takes no diagonal of values");
-    LSP_REQUIRE_DONE(lsp_aligned(diagonal, val_type), LSP_ERR_ARGUMENT, "the diagonal is not aligned to its type, %s",
-                     lsp_type_name(val_type));
-    LSP_TRY_DONE(
-        lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = val_type, .place = lsp_place_of(where)}, &made));
+    LSP_OWNED_CSR(ctx, made);
+    LSP_REQUIRE(ctx != NULL && B != NULL, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
+    LSP_REQUIRE(where == LSP_HOST || where == LSP_CUDA, LSP_ERR_ARGUMENT, "there is no place %d for a matrix",
+                (int)where);
+    LSP_REQUIRE(n >= 0, LSP_ERR_ARGUMENT, "a diagonal of %lld numbers", (long long)n);
+    LSP_REQUIRE(lsp_is_value(val_type), LSP_ERR_ARGUMENT,
+                "a diagonal of type %s: one of " LSP_VALUE_TYPE_NAMES " is needed", lsp_type_name(val_type));
+    LSP_REQUIRE(diagonal == NULL || val_type != LSP_NONE, LSP_ERR_ARGUMENT, "a pattern takes no diagonal of values");
+    LSP_REQUIRE(lsp_aligned(diagonal, val_type), LSP_ERR_ARGUMENT, "the diagonal is not aligned to its type, %s",
+                lsp_type_name(val_type));
+    LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = val_type, .place = lsp_place_of(where)}, &made));
     if (where == LSP_CUDA) {
-        LSP_TRY_DONE(lsp_values_on_gpu.csr_fill_diagonal(ctx, diagonal, &made));
+        LSP_TRY(lsp_values_on_gpu.csr_fill_diagonal(ctx, diagonal, &made));
     } else {
         lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &made, .diagonal = (void *)diagonal});
     }
-done:
-    return lsp_csr_give(ctx, status, B, &made, false);
+    return lsp_csr_put(ctx, B, &made, false);
 }

@@ -102,46 +102,37 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
 /* The same for rows in any order. The ones of a pattern are summed as values of the product's type; in the product of
  * two patterns several of them are one. */
 static lsp_status multiply_any(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    lsp_csr sorted_a = {0}, sorted_b = {0};
+    LSP_OWNED_CSR(ctx, sorted_a);
+    LSP_OWNED_CSR(ctx, sorted_b);
     bool done = false;
     if (A->where == LSP_CUDA) { /* finds out about the rows on its way */
-        LSP_TRY_DONE(multiply(ctx, A, B, C, &done));
+        LSP_TRY(multiply(ctx, A, B, C, &done));
     }
     if (!done) {
         const lsp_type type = lsp_common_type(A->val_type, B->val_type), ones = type == LSP_C64 ? LSP_F64 : type;
-        LSP_TRY_DONE(lsp_csr_order(ctx, &A, true, A->val_type == LSP_NONE ? ones : A->val_type, &sorted_a));
-        LSP_TRY_DONE(lsp_csr_order(ctx, &B, true, B->val_type == LSP_NONE ? ones : B->val_type, &sorted_b));
-        LSP_TRY_DONE(multiply(ctx, A, B, C, &done));
+        LSP_TRY(lsp_csr_order(ctx, &A, true, A->val_type == LSP_NONE ? ones : A->val_type, &sorted_a));
+        LSP_TRY(lsp_csr_order(ctx, &B, true, B->val_type == LSP_NONE ? ones : B->val_type, &sorted_b));
+        LSP_TRY(multiply(ctx, A, B, C, &done));
     }
-done:
-    lsp_csr_free(ctx, &sorted_a);
-    lsp_csr_free(ctx, &sorted_b);
-    return status;
+    return LSP_OK;
 }
 
 lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    const size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
-    lsp_csr made = {0}, a, b;
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY_DONE(lsp_csr_check_there(ctx, "B", B));
-    LSP_REQUIRE_DONE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
-    LSP_REQUIRE_DONE(A->where == B->where, LSP_ERR_ARGUMENT, "A and B lie in different places");
-    LSP_REQUIRE_DONE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
-                     "A is %lld x %lld and B %lld x %lld: entries are multiplied in matrices of one shape",
-                     (long long)A->rows, (long long)A->cols, (long long)B->rows, (long long)B->cols);
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, made);
+    lsp_csr a, b;
+    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_there(ctx, "B", B));
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT, "A and B lie in different places");
+    LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
+                "A is %lld x %lld and B %lld x %lld: entries are multiplied in matrices of one shape",
+                (long long)A->rows, (long long)A->cols, (long long)B->rows, (long long)B->cols);
     const lsp_type type = lsp_common_type(A->val_type, B->val_type);
     const lsp_type wide = type == LSP_C64 ? LSP_F64 : lsp_wide_type(type); /* the other may be complex */
-    LSP_TRY_DONE(lsp_csr_widen(ctx, A, lsp_is_integer(A->val_type) ? wide : A->val_type, &a));
-    LSP_TRY_DONE(lsp_csr_widen(ctx, B, lsp_is_integer(B->val_type) ? wide : B->val_type, &b));
-    LSP_TRY_DONE(multiply_any(ctx, &a, &b, &made));
-    LSP_TRY_DONE(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the product", type, &made) : LSP_OK);
-    lsp_csr_put(ctx, C, &made, C == A || C == B);
-done:
-    if (ctx != NULL) {
-        lsp_csr_free(ctx, status == LSP_OK ? NULL : &made);
-        lsp_scratch_release(ctx, mark);
-    }
-    return status;
+    LSP_TRY(lsp_csr_widen(ctx, A, lsp_is_integer(A->val_type) ? wide : A->val_type, &a));
+    LSP_TRY(lsp_csr_widen(ctx, B, lsp_is_integer(B->val_type) ? wide : B->val_type, &b));
+    LSP_TRY(multiply_any(ctx, &a, &b, &made));
+    LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the product", type, &made) : LSP_OK);
+    return lsp_csr_put(ctx, C, &made, C == A || C == B);
 }

@@ -279,38 +279,29 @@ static lsp_status reduce_lists_of(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction 
 /* A column's entries in the order of rows. A transpose checks A, and so does the GPU, where bins serve most matrices.
  */
 static lsp_status reduce_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, void *results) {
-    lsp_status status = LSP_OK;
-    lsp_csr columns = {0};
+    LSP_OWNED_CSR(ctx, columns);
     bool done = false;
     if (A->where == LSP_HOST || reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE) {
-        LSP_TRY_DONE(lsp_csr_transpose(ctx, A, &columns));
+        LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
     } else {
-        LSP_TRY_DONE(lsp_csr_check_device(ctx, "A"));
-        LSP_TRY_DONE(lsp_values_on_gpu.csr_reduce_columns(ctx, A, reduction, results, &done));
-        LSP_TRY_DONE(done ? LSP_OK : lsp_csr_file_transpose(ctx, A, &columns));
+        LSP_TRY(lsp_csr_check_device(ctx, "A"));
+        LSP_TRY(lsp_values_on_gpu.csr_reduce_columns(ctx, A, reduction, results, &done));
+        LSP_TRY(done ? LSP_OK : lsp_csr_file_transpose(ctx, A, &columns));
     }
-    LSP_TRY_DONE(done ? LSP_OK : reduce_lists_of(ctx, &columns, reduction, false, NULL, results));
-done:
-    lsp_csr_free(ctx, &columns);
-    return status;
+    return done ? LSP_OK : reduce_lists_of(ctx, &columns, reduction, false, NULL, results);
 }
 
 lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, lsp_axis axis, void *results) {
-    lsp_status status = LSP_OK;
-    size_t mark = ctx != NULL ? lsp_scratch_mark(ctx) : 0;
+    LSP_ENTER(ctx);
     const unsigned *gate;
-    LSP_TRY_DONE(lsp_csr_check_header(ctx, "A", A));
-    LSP_TRY_DONE(check_request(ctx, A, reduction, axis, results));
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(check_request(ctx, A, reduction, axis, results));
     if (axis == LSP_REDUCE_EACH_COL) {
-        LSP_TRY_DONE(reduce_columns(ctx, A, reduction, results));
+        LSP_TRY(reduce_columns(ctx, A, reduction, results));
     } else {
-        LSP_TRY_DONE(lsp_csr_check_begin(ctx, "A", A, &gate));
-        LSP_TRY_DONE(reduce_lists_of(ctx, A, reduction, axis == LSP_REDUCE_ALL, gate, results));
-        LSP_TRY_DONE(lsp_csr_check_end(ctx, "A", A));
+        LSP_TRY(lsp_csr_check_begin(ctx, "A", A, &gate));
+        LSP_TRY(reduce_lists_of(ctx, A, reduction, axis == LSP_REDUCE_ALL, gate, results));
+        LSP_TRY(lsp_csr_check_end(ctx, "A", A));
     }
-done:
-    if (ctx != NULL) {
-        lsp_scratch_release(ctx, mark);
-    }
-    return status;
+    return LSP_OK;
 }

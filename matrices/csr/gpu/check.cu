@@ -125,15 +125,12 @@ extern "C" lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t 
 
 /* The refusal of row pointers. */
 static lsp_status refuse_row(lsp_ctx *ctx, const char *name, const lsp_csr *A, int64_t row) {
-    lsp_status status = LSP_OK;
     const int64_t bytes = (int64_t)lsp_type_bytes(A->rowptr_type);
     int64_t words[2] = {};
-    LSP_TRY_DONE(lsp_cuda_read(ctx, words, (const char *)A->rowptr + row * bytes, 2 * bytes));
-    status =
-        lsp_fail(ctx, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name, (long long)row,
-                 (long long)lsp_index_at(words, A->rowptr_type, 1), (long long)lsp_index_at(words, A->rowptr_type, 0));
-done:
-    return status;
+    LSP_TRY(lsp_cuda_read(ctx, words, (const char *)A->rowptr + row * bytes, 2 * bytes));
+    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
+                    (long long)row, (long long)lsp_index_at(words, A->rowptr_type, 1),
+                    (long long)lsp_index_at(words, A->rowptr_type, 0));
 }
 
 /* Names the first fault. */

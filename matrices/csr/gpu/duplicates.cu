@@ -78,28 +78,20 @@ static __global__ void kernel_sum_runs(gpu_csr A, const int64_t *rowptr, void *c
 }
 
 extern "C" lsp_status lsp_csr_sum_cuda(lsp_ctx *ctx, lsp_csr *A) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
-    lsp_csr made = {};
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, made);
     int64_t *counts = NULL, nnz = 0;
     lsp_csr_types types = {};
     types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *counts, (void **)&counts));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts));
-    LSP_TRY_DONE(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *counts, (void **)&counts));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts));
+    LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
     if (nnz < A->nnz) {
-        LSP_TRY_DONE(make_rows(ctx, A->rows, A->cols, nnz, types, counts, &made));
-        LSP_TRY_DONE(
-            LSP_LAUNCH(ctx, kernel_sum_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts, made.col, made.val));
-        lsp_csr_free(ctx, A);
-        *A = made;
+        LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, types, counts, &made));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_sum_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts, made.col, made.val));
+        return lsp_csr_put(ctx, A, &made, true);
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-    }
-    return status;
+    return LSP_OK;
 }
 
 /* ---- triples ---- */

@@ -70,11 +70,10 @@ static __global__ void kernel_mirror(mirroring m, const int64_t *starts, void *c
 
 extern "C" lsp_status lsp_csr_mirror_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_symmetry symmetry,
                                           lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     mirroring m = {};
     int64_t *starts = NULL, nnz = 0;
-    lsp_csr made = {};
+    LSP_OWNED_CSR(ctx, made);
     lsp_csr_types types = {};
     m.A = view(A);
     m.symmetry = symmetry;
@@ -82,14 +81,12 @@ extern "C" lsp_status lsp_csr_mirror_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
     if (symmetry != LSP_SYMMETRY_GENERAL) {
         m.T = view(T);
     }
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *starts, (void **)&starts));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_count, blocks_for_rows(A->rows), NT, 0, m, starts));
-    LSP_TRY_DONE(lsp_cuda_scan(ctx, starts, A->rows + 1, &nnz));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *starts, (void **)&starts));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_count, blocks_for_rows(A->rows), NT, 0, m, starts));
+    LSP_TRY(lsp_cuda_scan(ctx, starts, A->rows + 1, &nnz));
     types.rowptr_type = nnz <= INT32_MAX ? A->rowptr_type : LSP_I64;
     types.col_type = A->col_type, types.val_type = A->val_type;
-    LSP_TRY_DONE(make_rows(ctx, A->rows, A->cols, nnz, types, starts, &made));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_mirror, blocks_for_rows(A->rows), NT, 0, m, starts, made.col, made.val));
-done:
-    lsp_scratch_release(ctx, mark);
-    return lsp_csr_give(ctx, status, B, &made, false);
+    LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, types, starts, &made));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mirror, blocks_for_rows(A->rows), NT, 0, m, starts, made.col, made.val));
+    return lsp_csr_put(ctx, B, &made, false);
 }

@@ -137,15 +137,13 @@ static lsp_status keep_largest(lsp_ctx *ctx, const gpu_csr *A, int64_t largest, 
 
 extern "C" lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
                                            const lsp_csr_types *types, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    lsp_csr made = {};
+    LSP_OWNED_CSR(ctx, made);
     int64_t nnz = 0;
-    LSP_TRY_DONE(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
-    LSP_TRY_DONE(make_rows(ctx, A->rows, A->cols, nnz, *types, counts, &made));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_take, blocks_for_rows(A->rows), NT, 0, view(A), stays, counts, made.col,
-                            made.col_type == LSP_I64, made.val, value_bytes(A)));
-done:
-    return lsp_csr_give(ctx, status, B, &made, false);
+    LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
+    LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, *types, counts, &made));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_rows(A->rows), NT, 0, view(A), stays, counts, made.col,
+                       made.col_type == LSP_I64, made.val, value_bytes(A)));
+    return lsp_csr_put(ctx, B, &made, false);
 }
 
 extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {

@@ -363,43 +363,39 @@ static lsp_status count_merged(lsp_ctx *ctx, const gpu_merge &m, int64_t tiles, 
 template <typename COL, typename VALUE>
 static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types *types, VALUE f, lsp_csr *C,
                            bool *done) {
-    lsp_status status = LSP_OK;
-    const size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t tiles = lsp_ceil_div(m.A.nnz + m.B.nnz, TILE);
     merge_place *cuts = NULL;
     int64_t *ends = NULL;
     merge_facts *there = NULL, facts = {};
     bool equal;
-    lsp_csr made = {};
-    LSP_TRY_DONE(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
+    LSP_OWNED_CSR(ctx, made);
+    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
     if (tiles > 0) {
-        LSP_TRY_DONE((compare_patterns<sizeof(COL) == 4>(ctx, m, there, &facts)));
+        LSP_TRY((compare_patterns<sizeof(COL) == 4>(ctx, m, there, &facts)));
     }
     equal = facts.different == 0;
     if (equal) {
         facts.nnz = m.A.nnz;
     } else {
-        LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, tiles + 1, sizeof *cuts, (void **)&cuts));
-        LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, tiles, sizeof *ends, (void **)&ends));
-        LSP_TRY_DONE(count_merged<COL>(ctx, m, tiles, cuts, ends, there, &facts));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles + 1, sizeof *cuts, (void **)&cuts));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles, sizeof *ends, (void **)&ends));
+        LSP_TRY(count_merged<COL>(ctx, m, tiles, cuts, ends, there, &facts));
     }
     *done = facts.falls == 0;
     if (*done) {
-        LSP_TRY_DONE(lsp_csr_create(ctx, m.A.rows, m.A.cols, facts.nnz, types, &made));
+        LSP_TRY(lsp_csr_create(ctx, m.A.rows, m.A.cols, facts.nnz, types, &made));
         const merge_result result = {made.rowptr, made.col, made.val, made.rowptr_type == LSP_I64,
                                      made.col_type == LSP_I64};
         if (equal) {
-            LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_merge_equal<VALUE>, blocks_for_items(lsp_max(m.A.nnz, m.A.rows)), NT, 0,
-                                    m, result, f));
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_equal<VALUE>, blocks_for_items(lsp_max(m.A.nnz, m.A.rows)), NT, 0, m,
+                               result, f));
         } else {
-            LSP_TRY_DONE(LSP_LAUNCH(ctx, (kernel_merge_fill<COL, VALUE>), tiles, NT, 0, m, cuts, ends, result, f));
-            LSP_TRY_DONE(
-                LSP_LAUNCH(ctx, kernel_merge_rowptr, blocks_for_items(m.A.rows + 1), NT, 0, m, result, facts.nnz));
+            LSP_TRY(LSP_LAUNCH(ctx, (kernel_merge_fill<COL, VALUE>), tiles, NT, 0, m, cuts, ends, result, f));
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_rowptr, blocks_for_items(m.A.rows + 1), NT, 0, m, result, facts.nnz));
         }
     }
-done:
-    lsp_scratch_release(ctx, mark);
-    return lsp_csr_give(ctx, status, C, &made, false);
+    return lsp_csr_put(ctx, C, &made, false);
 }
 
 /* Makes C of A and B, checked and of one shape, unless a row does not ascend strictly: then *done is false. Waits for

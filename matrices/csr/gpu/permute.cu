@@ -97,20 +97,16 @@ static __global__ void kernel_reorder(gpu_csr A, reordering r, const int64_t *st
 
 extern "C" lsp_status lsp_csr_reorder_cuda(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *new_col,
                                            lsp_type order_type, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const reordering r = {row_order, new_col, order_type == LSP_I64, value_bytes(A)};
     int64_t *starts = NULL;
-    lsp_csr made = {};
+    LSP_OWNED_CSR(ctx, made);
     lsp_csr_types types = {};
     types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *starts, (void **)&starts));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(A->rows + 1), NT, 0, view(A), r, starts));
-    LSP_TRY_DONE(lsp_cuda_scan(ctx, starts, A->rows + 1, NULL));
-    LSP_TRY_DONE(make_rows(ctx, A->rows, A->cols, A->nnz, types, starts, &made));
-    LSP_TRY_DONE(
-        LSP_LAUNCH(ctx, kernel_reorder, blocks_for_rows(A->rows), NT, 0, view(A), r, starts, made.col, made.val));
-done:
-    lsp_scratch_release(ctx, mark);
-    return lsp_csr_give(ctx, status, B, &made, false);
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *starts, (void **)&starts));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(A->rows + 1), NT, 0, view(A), r, starts));
+    LSP_TRY(lsp_cuda_scan(ctx, starts, A->rows + 1, NULL));
+    LSP_TRY(make_rows(ctx, A->rows, A->cols, A->nnz, types, starts, &made));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_reorder, blocks_for_rows(A->rows), NT, 0, view(A), r, starts, made.col, made.val));
+    return lsp_csr_put(ctx, B, &made, false);
 }

@@ -85,33 +85,19 @@ static __global__ void kernel_take_heads(gpu_csr P, const void *heads, const int
 
 extern "C" lsp_status lsp_csr_take_heads_cuda(lsp_ctx *ctx, const lsp_csr *P, const void *heads, const void *counts,
                                               bool wide, void **starts, lsp_csr *C) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, made);
     int64_t *rowptr = NULL, nnz = 0;
     lsp_csr_types types = {};
-    lsp_csr made = {};
-    void *begins = NULL;
-    LSP_TRY_DONE(lsp_scratch_at(ctx, LSP_CUDA, P->rows + 1, sizeof *rowptr, (void **)&rowptr));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_take_counts, blocks_for_items(P->rows + 1), NT, 0, counts,
-                            P->rowptr_type == LSP_I64, rowptr, P->rows));
-    LSP_TRY_DONE(lsp_cuda_scan(ctx, rowptr, P->rows + 1, &nnz));
-    LSP_TRY_DONE(make_rows(ctx, P->rows, P->cols, nnz, types, rowptr, &made));
-    if (starts) {
-        LSP_TRY_DONE(lsp_alloc(ctx, LSP_CUDA, nnz + 1, lsp_place_bytes(wide), &begins));
-    }
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_take_heads, blocks_for_rows(P->rows), NT, 0, view(P), heads, rowptr,
-                            view(&made), made.col, begins, wide));
-    if (starts) {
-        *starts = begins;
-    }
-    *C = made;
-done:
-    lsp_scratch_release(ctx, mark);
-    if (status != LSP_OK) {
-        lsp_csr_free(ctx, &made);
-        lsp_free(ctx, begins);
-    }
-    return status;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, P->rows + 1, sizeof *rowptr, (void **)&rowptr));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_counts, blocks_for_items(P->rows + 1), NT, 0, counts, P->rowptr_type == LSP_I64,
+                       rowptr, P->rows));
+    LSP_TRY(lsp_cuda_scan(ctx, rowptr, P->rows + 1, &nnz));
+    LSP_TRY(make_rows(ctx, P->rows, P->cols, nnz, types, rowptr, &made));
+    LSP_TRY(starts ? lsp_alloc(ctx, LSP_CUDA, nnz + 1, lsp_place_bytes(wide), starts) : LSP_OK);
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_heads, blocks_for_rows(P->rows), NT, 0, view(P), heads, rowptr, view(&made),
+                       made.col, starts ? *starts : NULL, wide));
+    return lsp_csr_put(ctx, C, &made, false);
 }
 
 /* ---- its values ---- */

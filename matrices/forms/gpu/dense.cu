@@ -97,22 +97,18 @@ static __global__ void kernel_take(lsp_dense D, gpu_marks m, gpu_csr B, int byte
 }
 
 extern "C" lsp_status lsp_dense_gather_cuda(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     gpu_marks m = {};
-    lsp_csr made = {};
+    LSP_OWNED_CSR(ctx, made);
     lsp_csr_types types = {};
     int64_t nnz = 0;
     types.val_type = D->val_type, types.place = LSP_PLACE_CUDA;
-    LSP_TRY_DONE(make_marks(ctx, D->rows * D->cols, &m));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(m.items), NT, 0, *D, m));
-    LSP_TRY_DONE(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
-    LSP_TRY_DONE(lsp_csr_create(ctx, D->rows, D->cols, nnz, &types, &made));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(D->rows + 1), NT, 0, *D, m, made.rowptr,
-                            made.rowptr_type == LSP_I64));
-    LSP_TRY_DONE(
-        LSP_LAUNCH(ctx, kernel_take, blocks_for_items(m.items), NT, 0, *D, m, view(&made), value_bytes(&made)));
-done:
-    lsp_scratch_release(ctx, mark);
-    return lsp_csr_give(ctx, status, B, &made, false);
+    LSP_TRY(make_marks(ctx, D->rows * D->cols, &m));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(m.items), NT, 0, *D, m));
+    LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
+    LSP_TRY(lsp_csr_create(ctx, D->rows, D->cols, nnz, &types, &made));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(D->rows + 1), NT, 0, *D, m, made.rowptr,
+                       made.rowptr_type == LSP_I64));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(m.items), NT, 0, *D, m, view(&made), value_bytes(&made)));
+    return lsp_csr_put(ctx, B, &made, false);
 }

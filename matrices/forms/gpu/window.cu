@@ -33,23 +33,20 @@ static __global__ void kernel_take(gpu_csr A, gpu_marks m, gpu_csr B, int64_t sh
 }
 
 extern "C" lsp_status lsp_csr_window_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx);
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr_types types = lsp_types_like(A, window->cols, A->nnz);
     gpu_marks m = {};
-    lsp_csr made = {};
+    LSP_OWNED_CSR(ctx, made);
     int64_t nnz = 0;
-    LSP_TRY_DONE(make_marks(ctx, A->nnz, &m));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(A->nnz), NT, 0, view(A), *window, m));
-    LSP_TRY_DONE(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
-    LSP_TRY_DONE(lsp_csr_create(ctx, A->rows, window->cols, nnz, &types, &made));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_marked_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), m, made.rowptr,
-                            made.rowptr_type == LSP_I64));
-    LSP_TRY_DONE(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(A->nnz), NT, 0, view(A), m, view(&made), window->shift,
-                            value_bytes(A)));
-done:
-    lsp_scratch_release(ctx, mark);
-    return lsp_csr_give(ctx, status, B, &made, false);
+    LSP_TRY(make_marks(ctx, A->nnz, &m));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(A->nnz), NT, 0, view(A), *window, m));
+    LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
+    LSP_TRY(lsp_csr_create(ctx, A->rows, window->cols, nnz, &types, &made));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_marked_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), m, made.rowptr,
+                       made.rowptr_type == LSP_I64));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(A->nnz), NT, 0, view(A), m, view(&made), window->shift,
+                       value_bytes(A)));
+    return lsp_csr_put(ctx, B, &made, false);
 }
 
 /* ---- columns counted ---- */

@@ -416,6 +416,7 @@ static lsp_status reduce_values(lsp_ctx *ctx, const gpu_reducing &r) {
 
 /* Where entries are mirrored: the rows of A with the values of its transpose. */
 static lsp_status reduce_mirrored(lsp_ctx *ctx, const lsp_csr *A, gpu_reducing r, bool *done) {
+    LSP_SCRATCH_SCOPE(ctx);
     gpu_csr B = {};
     void *val = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, (size_t)value_bytes(A), &val));
@@ -426,32 +427,29 @@ static lsp_status reduce_mirrored(lsp_ctx *ctx, const lsp_csr *A, gpu_reducing r
 
 extern "C" lsp_status lsp_csr_reduce_columns_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction,
                                                   void *results, bool *done) {
-    lsp_status status = LSP_OK;
-    size_t mark = lsp_scratch_mark(ctx), bytes = 0;
+    LSP_SCRATCH_SCOPE(ctx);
+    size_t bytes = 0;
     uint32_t capacity = 0;
     bin_job job;
     const gpu_reducing r = reducing_of(A, reduction, results);
     const bool whole = lsp_reduces_whole(A->val_type, reduction), narrow = value_bytes(A) == 4;
     *done = false;
-    LSP_TRY_DONE(A->rows == A->cols ? reduce_mirrored(ctx, A, r, done) : LSP_OK);
+    LSP_TRY(A->rows == A->cols ? reduce_mirrored(ctx, A, r, done) : LSP_OK);
     if (*done) {
-        goto done;
+        return LSP_OK;
     }
-    lsp_scratch_release(ctx, mark);
-    LSP_TRY_DONE(lsp_csr_into_bins(ctx, "A", A, &job, &capacity, &bytes, done));
+    LSP_TRY(lsp_csr_into_bins(ctx, "A", A, &job, &capacity, &bytes, done));
 #define START(J, VB) start_columns<J, VB>(ctx, &job, capacity, bytes, &r)
     if (*done) {
-        LSP_TRY_DONE(whole                          ? (narrow ? START(whole_numbers, 4) : START(whole_numbers, 8))
-                     : A->val_type != LSP_F64       ? (narrow                   ? START(any_numbers, 4)
-                                                       : A->val_type == LSP_C64 ? START(any_numbers, 16)
-                                                                                : START(any_numbers, 8))
-                     : lsp_takes_largest(reduction) ? START(doubles<true>, 8)
-                                                    : START(doubles<false>, 8));
+        LSP_TRY(whole                          ? (narrow ? START(whole_numbers, 4) : START(whole_numbers, 8))
+                : A->val_type != LSP_F64       ? (narrow                   ? START(any_numbers, 4)
+                                                  : A->val_type == LSP_C64 ? START(any_numbers, 16)
+                                                                           : START(any_numbers, 8))
+                : lsp_takes_largest(reduction) ? START(doubles<true>, 8)
+                                               : START(doubles<false>, 8));
     }
 #undef START
-done:
-    lsp_scratch_release(ctx, mark);
-    return status;
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all,
