@@ -55,7 +55,7 @@ typedef enum lsp_table {
     LSP_TABLES
 } lsp_table;
 
-enum { LSP_MOST_KEPT = 256 }; /* blocks: each new one is searched for among them */
+enum { LSP_MOST_KEPT = 256 }; /* blocks kept for reuse: an allocation looks at all of them */
 
 struct lsp_ctx {
     lsp_ctx_options options; /* threads resolved, allocator filled in */

@@ -44,7 +44,7 @@ static inline int lsp_sort_kind(const lsp_sort_args *args) {
 
 /* How LSP_SORT_SPLIT cuts n items: into `blocks` chunks for as many blocks. */
 typedef struct lsp_sort_cut {
-    int shape;           /* of the kernel, an index of the table's; below 0: no kernel takes so many items */
+    int shape;           /* of the kernel, an index of the table's; below 0: too many items for every kernel */
     int blocks, samples; /* powers of two; samples in all */
 } lsp_sort_cut;
 lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n);

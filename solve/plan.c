@@ -77,8 +77,8 @@ static lsp_status prepare_multigrid(lsp_solve_plan *plan, const lsp_csr *A, bool
     return LSP_OK;
 }
 
-/* Products with A: by a plan of their own, or inside the one kernel, if memory suffices for its copy of A; then the
- * plan only serves the last residual. */
+/* The one kernel multiplies by its own copy of A, if memory holds it. Then the plan of spmv only computes the last
+ * residual. */
 static lsp_status prepare_products(lsp_solve_plan *plan, const lsp_csr *A, int64_t calls) {
     const bool maybe = may_be_resident(plan, A, 0);
     LSP_TRY(plan_products(plan, A, maybe ? 1 : calls));

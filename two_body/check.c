@@ -156,7 +156,7 @@ lsp_points lsp_points_between(const lsp_points *p, int64_t first, int64_t end) {
     return part;
 }
 
-/* With `half` each row is tested with all columns and keeps those behind it: work is cut, a half of which is even. */
+/* With `half` each row is tested with all columns and keeps those behind it: the work is cut into even shares. */
 int64_t lsp_pair_share_row(const lsp_pair_job *job, int64_t part, bool half) {
     const int64_t n = job->sets[0].n;
     const double share = (double)part / (double)job->parts;

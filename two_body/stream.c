@@ -7,7 +7,7 @@ typedef struct streaming {
     const lsp_join_options *join;
     double radius;
     int64_t entry_bytes, block_bytes;
-    int64_t block_points; /* at most so many rows, or columns of a piece */
+    int64_t block_points; /* the most rows, or columns of a piece */
     lsp_pair_info info;   /* of all blocks */
 } streaming;
 

@@ -4,8 +4,8 @@
  * the counts before it. Sum: the counts of giants that several blocks share (two at most for a block) are summed over
  * the blocks. Move: blocks take tiles in order, so the places that they write at one time are near each other.
  *
- * Neighbouring short buckets share one entry. Leading bits in which no two keys of a giant differ are skipped. A giant
- * of long keys most of which are equal is split by that key, so that these are done. */
+ * Neighbouring short buckets share one entry. Leading bits in which no two keys of a giant differ are skipped. If most
+ * keys of a giant are long and equal, the giant is split by that key. Then its equal keys are in their places. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
 #define LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
 

@@ -140,7 +140,7 @@ typedef struct lsp_spgemm_run {
 } lsp_spgemm_run;
 /* Entries of C that a thread has memory for; columns of a window that stays in the nearest cache. */
 enum { LSP_RUN_ENTRIES = 1 << 15, LSP_RUN_NEAR = 64 * 64 };
-/* Lays out the memory of a run: a window of `cols` columns, and so many entries. Returns its size. */
+/* Lays out the memory of a run: a window of `cols` columns, and room for `entries` entries. Returns its size. */
 size_t lsp_spgemm_lay_out_run(lsp_type type, int64_t cols, int64_t entries, char *memory, lsp_spgemm_run *run);
 /* Makes rows until the next one may not fit. Returns the number of their entries. */
 int64_t lsp_spgemm_one_pass_rows_portable(lsp_spgemm_run *run);

@@ -1,6 +1,6 @@
-/* Finds the diagonals of slices by a merge: each row of a slice points at its next entry, the least column - row among
- * them becomes a diagonal, and the rows that have it go on to their next entry. Consecutive rows with the same
- * column - row everywhere go together: most rows of a grid. */
+/* Finds the diagonals of slices by a merge. Each row of a slice points at its next entry. The least column - row of
+ * these entries becomes a diagonal, and the rows that have it go on to their next entry. Consecutive rows whose entries
+ * all have the same column - row are merged as one row; in a grid most rows do. */
 #include "core/isa.h"
 #include "diagonals.h"
 

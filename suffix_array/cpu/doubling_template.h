@@ -14,7 +14,7 @@ typedef struct T(doubling) {
     T(groups) * groups;
     int64_t offset; /* symbols that are compared already: the next key begins behind them */
     lsp_key_sample *sample;
-    int64_t looked; /* the sample is of so many first suffixes */
+    int64_t looked; /* the number of first suffixes in the sample */
 } T(doubling);
 
 /* In a set of strings code 0 is free and stands behind the end. */

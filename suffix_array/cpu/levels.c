@@ -8,7 +8,7 @@ enum {
     LSP_BLOCK = 1 << 15,     /* entries of a thread in a block of induced sorting: what it keeps of them fits a cache */
     LSP_BLOCK_LEAST = 1 << 12, /* entries of a block that all threads share */
     LSP_FAR_ENTRIES = 64,      /* entries that a prefetch is ahead */
-    LSP_FEW = 8                /* symbols are compared instead of ranks if at most one suffix in so many is left */
+    LSP_FEW = 8                /* symbols are compared instead of ranks if at most one suffix in 8 is left */
 };
 
 /* The keys whose hash has `less` leading zeros. */

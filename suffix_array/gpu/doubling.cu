@@ -106,7 +106,7 @@ static lsp_status first_ranks(lsp_ctx *ctx, sorting *s) {
     return suffix_write_all_ranks(ctx, s, listed);
 }
 
-/* Ranks of new groups, and what a round of so many items has listed. */
+/* Ranks of new groups, and what a round of `items` items has listed. */
 static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int64_t items, char *scratch) {
     const int64_t listed = items - s->now.items;
     u64 changed = 0;

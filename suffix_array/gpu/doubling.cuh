@@ -43,7 +43,7 @@ int64_t suffix_sort_bytes(lsp_ctx *ctx, int64_t n, size_t key_bytes);
 lsp_status suffix_run_sort(lsp_ctx *ctx, const sorting *s, const lsp_segsort_args *sort, char *scratch);
 /* The symbols of a round's keys, whose zeros tell the end of a string of a set. Returns their number. */
 int suffix_text_keys(sorting *s);
-/* Sums the counts of so many items' warps, and waits for the sums. */
+/* Sums the counts of the warps of `items` items, and waits for the sums. */
 lsp_status suffix_sum_counts(lsp_ctx *ctx, sorting *s, int64_t items);
 /* Do the lists of `items` suffixes fit the memory, beside the keys and the scratch of a sort? */
 bool suffix_lists_fit(lsp_ctx *ctx, const sorting *s, int64_t items);

@@ -55,7 +55,7 @@ static lsp_status rank_places(lsp_ctx *ctx, sorting *s, const places *p) {
     return LSP_OK;
 }
 
-/* Sorts each group by its keys: so many groups at a time as there is room for their begins and ends. */
+/* Sorts each group by its keys. A step sorts as many groups as the lists of begins and ends hold. */
 static lsp_status sort_places(lsp_ctx *ctx, sorting *s, const places *p, size_t key_bytes, void *keys) {
     const int64_t n = s->text.n, most = some_most(&s->text);
     for (int64_t low = 0; low < s->count; low += most) {

@@ -159,7 +159,7 @@ static inline void check_sort(lsp_ctx *ctx, sort_case c) {
     free(keys), free(values), free(right), free(right_values), free(sorted), free(moved);
 }
 
-/* One of every so many cases is tried. */
+/* Every n-th case is tried; this is n. */
 static inline int sort_pace(const lsp_ctx *ctx) { return is_slow(ctx) ? 9 : getenv("LSP_TEST_REDUCED") ? 7 : 1; }
 
 #endif

@@ -72,7 +72,7 @@ TEST_ON_BOTH(slab_sort, every_input_is_sorted) {
     }
 }
 
-/* A scatter of so many keys alone writes whole cache lines; keys of uneven digits are split by a map. */
+/* A scatter of this many keys without values writes whole cache lines; keys of uneven digits are split by a map. */
 Test(slab_sort, long_keys_that_outgrow_the_caches_are_sorted) {
     for (int threads = 1; threads <= 2; threads++) {
         lsp_ctx *ctx = test_ctx(threads);

@@ -258,7 +258,7 @@ static lsp_status sort_within(const lsp_text *text, int64_t budget, int32_t *arr
     return status;
 }
 
-/* info tells the bytes; a budget of so many suffices; with one less short keys are taken, or it is refused. */
+/* info tells the bytes; a budget of these bytes suffices; with one less short keys are taken, or it is refused. */
 Test(suffix_array_calls, memory_on_the_gpu_is_what_info_tells_and_within_20_n) {
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
     const int kinds[] = {RANDOM_4, WORDS, PERIODIC, EQUAL, TWICE, NEARLY_PERIODIC};

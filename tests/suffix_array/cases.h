@@ -75,7 +75,7 @@ static inline int64_t symbol_of(int kind, int64_t i, uint64_t *state, const int6
     }
 }
 
-/* The k-th symbol of an alphabet of symbols of so many bytes; those of 4 bytes lie far apart. */
+/* The k-th symbol of an alphabet of symbols of `symbol_bytes` bytes; those of 4 bytes lie far apart. */
 static inline uint32_t spread(int64_t k, int symbol_bytes) {
     return symbol_bytes == 1 ? (uint32_t)k & 255 : symbol_bytes == 2 ? (uint32_t)(k * 211) & 65535 : (uint32_t)k * 9001;
 }
