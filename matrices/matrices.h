@@ -193,9 +193,10 @@ typedef struct lsp_csr_owner {
     lsp_csr *matrix;
 } lsp_csr_owner;
 static inline void lsp_csr_leave(const lsp_csr_owner *owner) { (void)lsp_csr_free(owner->ctx, owner->matrix); }
-/* Declares a matrix, empty, that is freed where the enclosing block ends, unless lsp_csr_put has given it away. */
+/* Declares a matrix, empty, that is freed where the enclosing block ends, unless lsp_csr_put has given it away. ({}: in
+ * C++, {0} is a warning.) */
 #define LSP_OWNED_CSR(ctx, name)                                                                                       \
-    lsp_csr name = {0};                                                                                                \
+    lsp_csr name = {};                                                                                                 \
     const lsp_csr_owner name##_owner LSP_AT_END(lsp_csr_leave) = {(ctx), &name}
 
 /* Gives `made` away: *C = *made, and *made is empty. If C is also an input, its arrays are freed first, as far as they
