@@ -23,7 +23,7 @@ while IFS=: read -r room below most; do
     fi
     # What a room weighs: its lines of C and CUDA; core's with those of include/.
     lines=$(find "$room" $([ "$room" != core ] || echo include) -regex '.*\.\(c\|h\|cu\|cuh\)' -print0 | xargs -0 cat | wc -l)
-    [ "$lines" -le "$most" ] || complain "$room has $lines lines, but rooms.txt grants $most: make room, or argue for more"
+    [ "$lines" -le "$most" ] || complain "$room has $lines lines, but rooms.txt grants$most: make room, or argue for more"
     # Only core has device code that is no GPU's side of something.
     while read -r file; do
         [ "$room" = core ] || complain "$file: device code belongs to gpu/"
