@@ -91,11 +91,11 @@ static lsp_status prepare_plan(lsp_segsort_plan *plan, const lsp_segsort_args *a
     return lsp_alloc(ctx, args->where, device->holds_scratch ? info->scratch_bytes : 0, 1, &plan->scratch);
 }
 
-static void drop_plan(lsp_segsort_plan **plan) { lsp_segsort_plan_destroy(*plan); }
+LSP_DROP(lsp_segsort_plan)
 
 lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_plan **plan) {
     LSP_ENTER(ctx);
-    lsp_segsort_plan *made LSP_AT_END(drop_plan) = NULL;
+    lsp_segsort_plan *made LSP_AT_END(lsp_segsort_plan_drop) = NULL;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_segsort_check(ctx, args));
     LSP_TRY(LSP_PLAN_NEW(ctx, &made));
@@ -103,8 +103,7 @@ lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, l
     LSP_TRY(prepare_plan(made, args));
     lsp_log(ctx, "segsort: %lld items in %lld segments, method %s: %s", (long long)args->n, (long long)args->segments,
             made->info.method, made->info.reason);
-    *plan = made;
-    made = NULL;
+    *plan = made, made = NULL;
     return LSP_OK;
 }
 

@@ -236,14 +236,14 @@ lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp
     return LSP_OK;
 }
 
-static void drop_plan(lsp_spgemm_batch_plan **plan) { lsp_spgemm_batch_plan_destroy(*plan); }
+LSP_DROP(lsp_spgemm_batch_plan)
 
 lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                                         const lsp_spgemm_options *options, lsp_spgemm_batch_plan **plan) {
     static const char *const names[] = {"the stack of all A", "the stack of all B"};
     LSP_ENTER(ctx);
     const lsp_spgemm_options defaults = {0};
-    lsp_spgemm_batch_plan *made LSP_AT_END(drop_plan) = NULL;
+    lsp_spgemm_batch_plan *made LSP_AT_END(lsp_spgemm_batch_plan_drop) = NULL;
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(check_batch(ctx, count, A, B, options));
@@ -253,8 +253,7 @@ lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_c
     LSP_TRY(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
                                            &made->product)
                       : LSP_OK);
-    *plan = made;
-    made = NULL;
+    *plan = made, made = NULL;
     return LSP_OK;
 }
 

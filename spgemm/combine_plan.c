@@ -55,13 +55,13 @@ static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, 
     return lsp_spgemm_plan_as(ctx, last, left ? &plan->inner : R, left ? P : &plan->inner, &order.outer, &plan->last);
 }
 
-static void drop_triple(lsp_spgemm_triple_plan **plan) { lsp_spgemm_triple_plan_destroy(*plan); }
+LSP_DROP(lsp_spgemm_triple_plan)
 
 lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                          const lsp_spgemm_options *options, lsp_spgemm_triple_plan **plan) {
     LSP_ENTER(ctx);
     const lsp_spgemm_options defaults = {0};
-    lsp_spgemm_triple_plan *made LSP_AT_END(drop_triple) = NULL;
+    lsp_spgemm_triple_plan *made LSP_AT_END(lsp_spgemm_triple_plan_drop) = NULL;
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
@@ -71,8 +71,7 @@ lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const l
         LSP_TRY(lsp_csr_transpose_execute(made->transpose, P, &made->restriction));
     }
     LSP_TRY(plan_products(made, R != NULL ? R : &made->restriction, A, P, options));
-    *plan = made;
-    made = NULL;
+    *plan = made, made = NULL;
     return LSP_OK;
 }
 
@@ -144,12 +143,12 @@ lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spg
     return LSP_OK;
 }
 
-static void drop_add(lsp_spgemm_add_plan **plan) { lsp_spgemm_add_plan_destroy(*plan); }
+LSP_DROP(lsp_spgemm_add_plan)
 
 lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,
                                       const lsp_spgemm_options *options, lsp_spgemm_add_plan **plan) {
     LSP_ENTER(ctx);
-    lsp_spgemm_add_plan *made LSP_AT_END(drop_add) = NULL;
+    lsp_spgemm_add_plan *made LSP_AT_END(lsp_spgemm_add_plan_drop) = NULL;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
     LSP_TRY(LSP_PLAN_NEW(ctx, &made));
@@ -159,8 +158,7 @@ lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_
     LSP_TRY(lsp_csr_add_plan_create(ctx, &made->inner, D, &made->sum));
     made->addend = (lsp_csr){.nnz = D->nnz, .val_type = D->val_type, .where = D->where};
     LSP_TRY(made->is_or ? lsp_alloc(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &made->addend.val) : LSP_OK);
-    *plan = made;
-    made = NULL;
+    *plan = made, made = NULL;
     return LSP_OK;
 }
 

@@ -77,13 +77,13 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     return LSP_OK;
 }
 
-static void drop_plan(lsp_spgemm_plan **plan) { lsp_spgemm_plan_destroy(*plan); }
+LSP_DROP(lsp_spgemm_plan)
 
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan) {
     LSP_ENTER(ctx);
     lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
-    lsp_spgemm_plan *made LSP_AT_END(drop_plan) = NULL;
+    lsp_spgemm_plan *made LSP_AT_END(lsp_spgemm_plan_drop) = NULL;
     const lsp_spgemm_options defaults = {0};
     uint64_t structure[2];
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
@@ -97,8 +97,7 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
     made->kept = true;
     made->A = lsp_spgemm_outline_of(A, structure[0]);
     made->B = lsp_spgemm_outline_of(B, structure[1]);
-    *plan = made;
-    made = NULL;
+    *plan = made, made = NULL;
     return LSP_OK;
 }
 
@@ -201,7 +200,10 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
     LSP_TRY(plan->device->take_operands(plan, A, B, &ops));
     LSP_TRY(multiply(plan, &ops, update, update ? C : &made));
-    return !update ? lsp_csr_put(ctx, C, &made, C == A || C == B) : blind ? check_structures(plan, A, B) : LSP_OK;
+    if (update) {
+        return blind ? check_structures(plan, A, B) : LSP_OK;
+    }
+    return lsp_csr_put(ctx, C, &made, C == A || C == B);
 }
 
 lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C) {
@@ -241,7 +243,7 @@ static void begin_reason(lsp_spgemm_info *info, const char *begin) {
 static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    lsp_csr *C, lsp_spgemm_info *info) {
     LSP_OWNED_CSR(ctx, made);
-    lsp_spgemm_plan *plan LSP_AT_END(drop_plan) = NULL;
+    lsp_spgemm_plan *plan LSP_AT_END(lsp_spgemm_plan_drop) = NULL;
     lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
     lsp_filter left = options->filter;
     lsp_spgemm_info once = {0};

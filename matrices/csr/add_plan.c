@@ -175,11 +175,11 @@ static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     return lsp_csr_check_there(ctx, "B", B);
 }
 
-static void drop(lsp_csr_add_plan **plan) { lsp_csr_add_plan_destroy(*plan); }
+LSP_DROP(lsp_csr_add_plan)
 
 lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr_add_plan **plan) {
     LSP_ENTER(ctx);
-    lsp_csr_add_plan *made LSP_AT_END(drop) = NULL;
+    lsp_csr_add_plan *made LSP_AT_END(lsp_csr_add_plan_drop) = NULL;
     lsp_csr_types fit;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(check_operands(ctx, A, B));
@@ -197,8 +197,7 @@ lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
         made->from.wide = wide || lsp_place_is_wide(A->nnz + B->nnz);
         LSP_TRY(merge(made, A, B));
     }
-    *plan = made;
-    made = NULL;
+    *plan = made, made = NULL;
     return LSP_OK;
 }
 

@@ -80,11 +80,11 @@ static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) 
     return LSP_OK;
 }
 
-static void drop(lsp_csr_transpose_plan **plan) { lsp_csr_transpose_plan_destroy(*plan); }
+LSP_DROP(lsp_csr_transpose_plan)
 
 lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr_transpose_plan **plan) {
     LSP_ENTER(ctx);
-    lsp_csr_transpose_plan *made LSP_AT_END(drop) = NULL;
+    lsp_csr_transpose_plan *made LSP_AT_END(lsp_csr_transpose_plan_drop) = NULL;
     lsp_csr numbered;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
@@ -93,8 +93,7 @@ lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, 
     made->wide = wide || lsp_place_is_wide(A->nnz);
     LSP_TRY(number(ctx, A, made->wide, &numbered));
     LSP_TRY(lsp_csr_transpose_as(ctx, "A", &numbered, &made->B));
-    *plan = made;
-    made = NULL;
+    *plan = made, made = NULL;
     return LSP_OK;
 }
 

@@ -225,7 +225,7 @@ static lsp_status end_last(lsp_multigrid *m) {
 }
 
 lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A) {
-    lsp_multigrid *scaled LSP_AT_END(forget_scale) = m;
+    lsp_multigrid *scaled LSP_AT_END(forget_scale) = m; /* the scale serves this call alone */
     double *near_null = NULL;
     LSP_FREES(m->ctx, near_null);
     bool last = false;
@@ -246,7 +246,7 @@ lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A) {
 lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A) {
     lsp_ctx *ctx = m->ctx;
     LSP_SCRATCH_SCOPE(ctx);
-    lsp_multigrid *scaled LSP_AT_END(forget_scale) = m;
+    lsp_multigrid *scaled LSP_AT_END(forget_scale) = m; /* the scale serves this call alone */
     const size_t bytes = (size_t)m->n * lsp_type_bytes(m->type);
     void *inverse;
     LSP_TRY(lsp_scratch_at(ctx, m->where, m->n, lsp_type_bytes(m->type), &inverse));
