@@ -182,6 +182,7 @@ typedef struct kept {
 } kept;
 
 static lsp_status begin(lsp_ctx *ctx, void **table) {
+    LSP_PLAN_HOLDS(ctx, NULL);
     lsp_cache_figures first;
     LSP_TRY(name_figures(ctx, &first));
     if (!lsp_cache_read_figures(ctx, lsp_cache_check_figures, &first)) {

@@ -27,8 +27,10 @@ typedef struct lsp_block { /* a piece of memory: in use, or kept for the next ca
     lsp_where where;
     void (*release)(void *user, void *memory); /* gives an adopted block back; NULL: the allocator's own block */
     void *release_user;
-    const void *group; /* NULL, or the memory is shared: the first array of its group */
-    int64_t sharers;   /* the number of structs whose arrays lie in the group */
+    const void *group;            /* NULL, or the memory is shared: the first array of its group */
+    int64_t sharers;              /* the number of structs whose arrays lie in the group */
+    struct lsp_plan_life *holder; /* the plan that the block belongs to, or NULL */
+    void *next, *before;          /* the neighbours in the holder's list of blocks */
 } lsp_block;
 
 typedef struct lsp_space { /* bytes of one kind of memory */
@@ -40,10 +42,18 @@ typedef struct lsp_space { /* bytes of one kind of memory */
  * order: a context that is destroyed first frees the plan's memory, but not its struct, and sets plan->ctx to NULL. */
 typedef struct lsp_plan_life {
     void *plan;
-    struct lsp_plan_life *next, **link; /* the context's list of plans; `link` is the pointer that points here */
+    struct lsp_plan_life *next, **link; /* the list that it is in: the context's plans, or the parts of another plan */
+    struct lsp_plan_life *parts;        /* plans that this one made for itself */
+    void *blocks;                       /* the first block of its memory */
+    void (*close)(void *plan);          /* gives back what is no memory; NULL: there is nothing */
     lsp_allocator allocator;            /* set when the context is destroyed: a copy of its allocator */
     size_t bytes;                       /* set together with `allocator`: the size of the plan's struct */
 } lsp_plan_life;
+
+typedef struct lsp_plan { /* how each of them begins */
+    lsp_ctx *ctx;
+    lsp_plan_life life;
+} lsp_plan;
 
 /* Rooms that keep a table of their own in the context. */
 typedef enum lsp_table {
@@ -72,7 +82,8 @@ struct lsp_ctx {
     void *tables[LSP_TABLES]; /* each is read and written by its room alone. Memory from lsp_alloc, or NULL */
     int cancelled;            /* lsp_ctx_cancel; atomic */
     const char *only_phase;   /* unless NULL, lsp_progress reports this phase alone */
-    lsp_plan_life *plans;     /* plans that are not destroyed yet */
+    lsp_plan_life *plans;     /* plans that are not destroyed yet, without the parts of plans */
+    lsp_plan_life *holder;    /* the plan to which new memory and new plans belong, or NULL; see LSP_PLAN_HOLDS */
     char error[1024];
 };
 
@@ -149,12 +160,43 @@ void lsp_free_joint(lsp_ctx *ctx, const void *group);
 
 /* ---- plans: see lsp_plan_life ---- */
 
-/* A cleared plan of `bytes` bytes in the context's list. LSP_PLAN_NEW(ctx, &plan) for a pointer of the plan's type. */
+/* Opens a public function that makes a plan, with `ctx` among its arguments: refuses a place that is NULL, and makes
+ * `type *made`, cleared. It is destroyed where the function ends, unless LSP_PLAN_GIVE gave it to the caller. */
+#define LSP_PLAN_MAKE(type, made, place)                                                                               \
+    type *made LSP_AT_END(lsp_plan_leave) = NULL;                                                                      \
+    LSP_ENTER(ctx);                                                                                                    \
+    LSP_REQUIRE((place) != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");                                  \
+    LSP_TRY(LSP_PLAN_NEW(ctx, &made));                                                                                 \
+    LSP_PLAN_HOLDS(ctx, made)
+#define LSP_PLAN_GIVE(made, place) (*(place) = (made), (made) = NULL, LSP_OK)
+/* Opens a public function that uses a plan, and defines `ctx`. */
+#define LSP_PLAN_USE(plan)                                                                                             \
+    if ((plan) == NULL || (plan)->ctx == NULL) {                                                                       \
+        return LSP_ERR_ARGUMENT;                                                                                       \
+    }                                                                                                                  \
+    lsp_ctx *const ctx __attribute__((unused)) = (plan)->ctx;                                                          \
+    LSP_SCRATCH_SCOPE(ctx)
+
+/* Until the enclosing block ends, what lsp_alloc gives and the plans that are made belong to this plan: they end with
+ * it, if not before. NULL: to nobody, as the context's own tables. */
+typedef struct lsp_plan_scope {
+    lsp_ctx *ctx;
+    lsp_plan_life *outer;
+} lsp_plan_scope;
+lsp_plan_scope lsp_plan_hold(lsp_ctx *ctx, void *plan);
+static inline void lsp_plan_scope_leave(const lsp_plan_scope *s) { s->ctx->holder = s->outer; }
+#define LSP_PLAN_HOLDS(ctx, plan)                                                                                      \
+    const lsp_plan_scope plan_scope LSP_AT_END(lsp_plan_scope_leave) = lsp_plan_hold(ctx, plan)
+
+/* A cleared plan of `bytes` bytes. LSP_PLAN_NEW(ctx, &plan) for a pointer of the plan's type. */
 lsp_status lsp_plan_new(lsp_ctx *ctx, size_t bytes, void **plan);
 #define LSP_PLAN_NEW(ctx, plan) lsp_plan_new((ctx), sizeof **(plan), (void **)(plan))
-/* Frees the plan's struct; NULL is ignored. Its memory is freed before: with a context of NULL, lsp_free does nothing.
- */
+lsp_status lsp_plan_part(void *outer, lsp_plan **part); /* a plan that only holds memory, as a part of another one */
+/* _destroy of every plan: closes it, ends its parts, and frees its memory. NULL is ignored. */
 void lsp_plan_end(void *plan);
+void lsp_plan_leave(const void *place);             /* ends the plan to which this pointer points */
+void lsp_plan_take(void *plan, const void *memory); /* makes memory of the context in use belong to the plan */
+int64_t lsp_plan_bytes(const void *plan);           /* that it and its parts hold now */
 /* get_info: copies the plan's member `info` to *to, or refuses if an argument is NULL or the context was destroyed. */
 lsp_status lsp_plan_tell(const void *plan, size_t offset, size_t bytes, void *to);
 #define LSP_PLAN_TELL(plan, to) lsp_plan_tell((plan), offsetof(__typeof__(*(plan)), info), sizeof *(to), (to))

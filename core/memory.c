@@ -140,15 +140,38 @@ bool lsp_block_room(lsp_ctx *ctx, size_t more) {
     return true;
 }
 
+static lsp_block *block_at(const lsp_ctx *ctx, const void *memory) { return &ctx->used[lsp_block_slot(ctx, memory)]; }
+
 void lsp_block_put(lsp_ctx *ctx, lsp_block block) {
-    ctx->used[lsp_block_slot(ctx, block.memory)] = block;
+    if (block.holder) {
+        block.next = block.holder->blocks;
+        block.before = NULL;
+        block.holder->blocks = block.memory;
+        if (block.next) {
+            block_at(ctx, block.next)->before = block.memory;
+        }
+    }
+    *block_at(ctx, block.memory) = block;
     ctx->used_count++;
+}
+
+/* Takes it out of its plan's list. */
+static void let_go(lsp_ctx *ctx, const lsp_block *block) {
+    if (block->next) {
+        block_at(ctx, block->next)->before = block->before;
+    }
+    if (block->before) {
+        block_at(ctx, block->before)->next = block->next;
+    } else if (block->holder) {
+        block->holder->blocks = block->next;
+    }
 }
 
 /* Blocks behind it move up if their search would end at its slot. */
 lsp_block lsp_block_take(lsp_ctx *ctx, const lsp_block *taken) {
     const lsp_block block = *taken;
     const size_t slot = (size_t)(taken - ctx->used), mask = ctx->used_slots - 1;
+    let_go(ctx, taken);
     ctx->used[slot] = (lsp_block){0};
     ctx->used_count--;
     for (size_t next = (slot + 1) & mask; ctx->used[next].memory; next = (next + 1) & mask) {
@@ -261,7 +284,7 @@ static lsp_status take_fresh(lsp_ctx *ctx, lsp_where where, size_t bytes, lsp_bl
     return LSP_OK;
 }
 
-static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void **memory) {
+static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, lsp_plan_life *holder, void **memory) {
     lsp_space *space = &ctx->space[where];
     lsp_block block;
     const int kept = find_kept(ctx, where, bytes);
@@ -272,6 +295,7 @@ static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void *
     } else {
         LSP_TRY(take_fresh(ctx, where, bytes, &block));
     }
+    block.holder = holder;
     lsp_block_put(ctx, block);
     space->used += (int64_t)block.bytes;
     space->peak = lsp_max(space->peak, space->used);
@@ -280,7 +304,8 @@ static lsp_status take_block(lsp_ctx *ctx, lsp_where where, size_t bytes, void *
     return LSP_OK;
 }
 
-lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory) {
+static lsp_status allocate(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, lsp_plan_life *holder,
+                           void **memory) {
     int64_t bytes;
     if (lsp_go_on(ctx) != LSP_OK) {
         return LSP_ERR_CANCELLED;
@@ -293,7 +318,11 @@ lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_b
         *memory = NULL;
         return LSP_OK;
     }
-    return take_block(ctx, where, (size_t)bytes / align * align, memory);
+    return take_block(ctx, where, (size_t)bytes / align * align, holder, memory);
+}
+
+lsp_status lsp_alloc(lsp_ctx *ctx, lsp_where where, int64_t count, size_t item_bytes, void **memory) {
+    return allocate(ctx, where, count, item_bytes, ctx->holder, memory);
 }
 
 lsp_block *lsp_block_find(const lsp_ctx *ctx, const void *memory) {
@@ -344,7 +373,7 @@ lsp_status lsp_scratch_at(lsp_ctx *ctx, lsp_where where, int64_t count, size_t i
         return lsp_fail(ctx, LSP_ERR_MEMORY, "out of host memory: no room for the list of %zu pieces of scratch",
                         ctx->scratch_count + 1);
     }
-    lsp_status status = lsp_alloc(ctx, where, count, item_bytes, memory);
+    lsp_status status = allocate(ctx, where, count, item_bytes, NULL, memory);
     if (status == LSP_OK && *memory) {
         ctx->scratch[ctx->scratch_count++] = *memory;
     }

@@ -34,17 +34,15 @@ struct lsp_gather_plan {
     void *parts;        /* what cpu/ or gpu/ prepared, on the host; its own struct */
     lsp_gather_info info;
 };
-LSP_DROP(lsp_gather_plan)
 
 /* What a device does. */
 typedef struct lsp_gather_device {
     lsp_status (*run)(lsp_ctx *ctx, const lsp_gather_job *job); /* a call of one index or more */
     /* *bad = the first position whose index is outside, or -1; *index = that. A GPU's waits. */
     lsp_status (*find_bad)(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index);
-    /* Sets plan->parts and adds to plan->info.plan_bytes; the indices are checked and the choice is made. */
+    /* Sets plan->parts; the indices are checked and the choice is made. */
     lsp_status (*make_plan)(lsp_gather_plan *plan);
     lsp_status (*run_plan)(lsp_gather_plan *plan, const lsp_column *columns, int64_t count);
-    void (*free_plan)(lsp_gather_plan *plan); /* frees plan->parts and all that it holds; parts NULL: nothing */
 } lsp_gather_device;
 
 extern const lsp_gather_device lsp_gather_cpu, lsp_gather_cuda;

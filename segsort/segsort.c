@@ -91,28 +91,17 @@ static lsp_status prepare_plan(lsp_segsort_plan *plan, const lsp_segsort_args *a
     return lsp_alloc(ctx, args->where, device->holds_scratch ? info->scratch_bytes : 0, 1, &plan->scratch);
 }
 
-LSP_DROP(lsp_segsort_plan)
-
 lsp_status lsp_segsort_plan_create(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_segsort_plan **plan) {
-    LSP_ENTER(ctx);
-    lsp_segsort_plan *made LSP_AT_END(lsp_segsort_plan_drop) = NULL;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_PLAN_MAKE(lsp_segsort_plan, made, plan);
     LSP_TRY(lsp_segsort_check(ctx, args));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->shape = *args;
     LSP_TRY(prepare_plan(made, args));
     lsp_log(ctx, "segsort: %lld items in %lld segments, method %s: %s", (long long)args->n, (long long)args->segments,
             made->info.method, made->info.reason);
-    *plan = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, plan);
 }
 
-void lsp_segsort_plan_destroy(lsp_segsort_plan *plan) {
-    if (plan != NULL) {
-        lsp_free(plan->ctx, plan->scratch);
-        lsp_plan_end(plan);
-    }
-}
+void lsp_segsort_plan_destroy(lsp_segsort_plan *plan) { lsp_plan_end(plan); }
 
 lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_segsort_info *info) {
     return LSP_PLAN_TELL(plan, info);
@@ -169,10 +158,7 @@ static lsp_status sort_by_plan(const lsp_segsort_plan *plan, lsp_segsort_args ar
 }
 
 lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_USE(plan);
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the segmented sort are NULL");
     lsp_segsort_args bounded = *args;
     bounded.max_length = plan->info.longest;

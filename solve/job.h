@@ -68,12 +68,11 @@ struct lsp_solve_plan {
     void *memory;             /* of all work vectors */
     lsp_solve_vectors vectors;
     void *parts;                   /* of cpu/ or gpu/: its own struct, on the host */
-    lsp_cuda_queue queue;          /* of gpu/: here, because it outlives the context */
+    lsp_cuda_queue queue;          /* of gpu/ */
     struct lsp_resident *resident; /* of gpu/; NULL: the solver is not one kernel */
     lsp_spmv_info spmv_info;
     double plan_seconds;
 };
-LSP_DROP(lsp_solve_plan)
 
 /* What is told of one solve, which has several rounds if the residual by recurrence leaves the true one. */
 typedef struct lsp_solve_outcome {
@@ -88,10 +87,8 @@ typedef struct lsp_solve_outcome {
 
 /* What a device does; the top of the room calls nothing else of cpu/ and gpu/. */
 typedef struct lsp_solve_backend {
-    const char *solver; /* its usual name for lsp_solve_info */
-    /* Sets plan->parts. Release frees it, also half made, and what `keep` made. */
-    lsp_status (*prepare)(lsp_solve_plan *plan);
-    void (*release)(lsp_solve_plan *plan);
+    const char *solver;                          /* its usual name for lsp_solve_info */
+    lsp_status (*prepare)(lsp_solve_plan *plan); /* sets plan->parts */
     /* One round: from the first residual to an end. May wait for the GPU. */
     lsp_status (*run)(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome);
     /* *rr = |b - A x|^2. Waits. */

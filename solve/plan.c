@@ -112,49 +112,27 @@ static lsp_status prepare(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
     return plan->backend->prepare(plan);
 }
 
+static void close_queue(void *plan) { lsp_cuda_queue_close(&((lsp_solve_plan *)plan)->queue); }
+
 lsp_status lsp_solve_plan_make(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab,
                                bool once, lsp_solve_plan **plan) {
-    lsp_solve_plan *made LSP_AT_END(lsp_solve_plan_drop) = NULL;
-    lsp_solve_plan checked = {.ctx = ctx, .bicgstab = bicgstab};
     const double start = lsp_now();
-    LSP_ENTER(ctx);
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_solve_check(ctx, A, options, &checked));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
-    checked.life = made->life;
-    *made = checked;
+    LSP_PLAN_MAKE(lsp_solve_plan, made, plan);
+    made->bicgstab = bicgstab;
+    made->life.close = close_queue;
+    LSP_TRY(lsp_solve_check(ctx, A, options, made));
     made->backend = made->where == LSP_CUDA ? &lsp_solve_cuda : &lsp_solve_cpu;
     LSP_TRY(prepare(made, A, once));
     made->plan_seconds = lsp_now() - start;
-    *plan = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, plan);
 }
 
-void lsp_solve_plan_destroy(lsp_solve_plan *plan) {
-    if (plan == NULL) {
-        return;
-    }
-    if (!plan->spmv_borrowed) {
-        lsp_spmv_plan_destroy(plan->spmv);
-    }
-    lsp_multigrid_destroy(plan->multigrid);
-    lsp_cuda_queue_close(&plan->queue);
-    if (plan->ctx != NULL) {
-        plan->backend->release(plan);
-        lsp_free(plan->ctx, plan->inverse);
-        lsp_free(plan->ctx, plan->memory);
-    }
-    lsp_plan_end(plan);
-}
+void lsp_solve_plan_destroy(lsp_solve_plan *plan) { lsp_plan_end(plan); }
 
 /* ---- new values ---- */
 
 lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_PLAN_USE(plan);
     LSP_TRY(lsp_solve_check_same(plan, A));
     if (plan->inverse != NULL) { /* first of all: a refused diagonal leaves the plan as it was */
         void *inverse;

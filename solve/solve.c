@@ -104,11 +104,9 @@ static lsp_status tell(const lsp_solve_plan *plan, const lsp_solve_outcome *outc
 }
 
 lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_info *info) {
+    LSP_PLAN_USE(plan);
     lsp_solve_info unread;
     lsp_solve_outcome outcome;
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
     LSP_TRY(lsp_solve_check_vectors(plan, b, x));
     const double start = lsp_now();
     LSP_TRY(lsp_solve_run(plan, b, x, &outcome));
@@ -116,12 +114,8 @@ lsp_status lsp_solve_execute(lsp_solve_plan *plan, const void *b, void *x, lsp_s
 }
 
 lsp_status lsp_solve_plan_get_info(const lsp_solve_plan *plan, lsp_solve_info *info) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    if (info == NULL) {
-        return lsp_fail(plan->ctx, LSP_ERR_ARGUMENT, "the place for the plan's information is NULL");
-    }
+    LSP_PLAN_USE(plan);
+    LSP_REQUIRE(info != NULL, LSP_ERR_ARGUMENT, "the place for the plan's information is NULL");
     *info = (lsp_solve_info){.solver = plan->resident != NULL ? "resident" : plan->backend->solver,
                              .spmv = plan->spmv_info,
                              .plan_seconds = plan->plan_seconds};
@@ -130,7 +124,7 @@ lsp_status lsp_solve_plan_get_info(const lsp_solve_plan *plan, lsp_solve_info *i
 
 static lsp_status solve(lsp_ctx *ctx, const lsp_csr *A, const void *b, const lsp_solve_options *options, void *x,
                         bool bicgstab, lsp_solve_info *info) {
-    lsp_solve_plan *plan LSP_AT_END(lsp_solve_plan_drop) = NULL;
+    lsp_solve_plan *plan LSP_AT_END(lsp_plan_leave) = NULL;
     LSP_TRY(lsp_solve_plan_make(ctx, A, options, bicgstab, true, &plan));
     LSP_TRY(lsp_solve_check_vectors(plan, b, x));
     if (A != NULL) {
@@ -160,12 +154,9 @@ lsp_status lsp_bicgstab_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_so
 
 lsp_status lsp_multigrid_solve(lsp_multigrid *m, const void *b, const lsp_solve_options *options, void *x,
                                lsp_solve_info *info) {
-    lsp_solve_plan *plan LSP_AT_END(lsp_solve_plan_drop) = NULL;
+    LSP_PLAN_USE(m);
+    lsp_solve_plan *plan LSP_AT_END(lsp_plan_leave) = NULL;
     lsp_solve_options o = options != NULL ? *options : (lsp_solve_options){0};
-    if (m == NULL || m->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = m->ctx;
     LSP_REQUIRE(o.precondition == LSP_PRECONDITION_NONE && o.precondition_apply == NULL && o.operator_apply == NULL &&
                     o.multigrid == NULL,
                 LSP_ERR_ARGUMENT, "multigrid by itself takes no preconditioner and no operator");

@@ -59,6 +59,7 @@ static lsp_status check_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, con
 static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const lsp_csr *B,
                              const lsp_spgemm_options *options, bool kept) {
     lsp_ctx *ctx = b->ctx;
+    LSP_PLAN_HOLDS(ctx, b);
     b->options = *options;
     b->options.transpose_b = false;          /* the stack B.T takes its place */
     b->options.types.rowptr_type = LSP_NONE; /* of the stack: it has more entries than any product */
@@ -80,16 +81,6 @@ static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const l
                                    .cols = options->transpose_b ? next->row_at - at->row_at : at->cols};
     }
     return LSP_OK;
-}
-
-static void close_batch(lsp_spgemm_batch_plan *b) {
-    lsp_spgemm_plan_destroy(b->product);
-    lsp_batch_close(b->ctx, &b->A);
-    lsp_batch_close(b->ctx, &b->B);
-    if (b->ctx != NULL) {
-        lsp_free(b->ctx, b->C);
-        lsp_free(b->ctx, b->W.rowptr);
-    }
 }
 
 /* ---- the products ---- */
@@ -152,6 +143,7 @@ static lsp_status hand_out(lsp_spgemm_batch_plan *b, lsp_csr *W, lsp_csr *C) {
     lsp_free(ctx, b->W.rowptr);
     b->W = *W;
     b->W.col = b->W.val = NULL;
+    lsp_plan_take(b, b->W.rowptr);
     *W = (lsp_csr){0};
     return LSP_OK;
 }
@@ -164,17 +156,19 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     bool done = false;
     lsp_spgemm_info here = {.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
     options = options != NULL ? options : &defaults;
-    lsp_spgemm_batch_plan batch LSP_AT_END(close_batch) = {.ctx = ctx, .count = count};
+    lsp_spgemm_batch_plan *batch LSP_AT_END(lsp_plan_leave) = NULL;
     LSP_TRY(check_batch(ctx, count, A, B, options));
     LSP_TRY(check_arrays(ctx, count, A, B, C));
     if (count > 0 && lsp_spgemm_device_at(A->where)->batch_at_once != NULL) {
         LSP_TRY(lsp_spgemm_device_at(A->where)->batch_at_once(ctx, count, A, B, options, lsp_spgemm_uncut, C, &here,
                                                               &done));
     }
-    LSP_TRY(!done ? open_batch(&batch, A, B, options, false) : LSP_OK);
     if (count > 0 && !done) {
-        LSP_TRY(lsp_spgemm(ctx, &batch.A.stack, lsp_batch_operand(&batch.B), &batch.options, &W, &here));
-        LSP_TRY(hand_out(&batch, &W, C));
+        LSP_TRY(LSP_PLAN_NEW(ctx, &batch));
+        batch->count = count;
+        LSP_TRY(open_batch(batch, A, B, options, false));
+        LSP_TRY(lsp_spgemm(ctx, &batch->A.stack, lsp_batch_operand(&batch->B), &batch->options, &W, &here));
+        LSP_TRY(hand_out(batch, &W, C));
     }
     if (info != NULL) {
         *info = here;
@@ -214,47 +208,32 @@ lsp_status lsp_spgemm_batch_free(lsp_ctx *ctx, int64_t count, lsp_csr *C) {
 
 /* ---- plans ---- */
 
-void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan) {
-    if (plan != NULL) {
-        close_batch(plan);
-        lsp_plan_end(plan);
-    }
-}
+void lsp_spgemm_batch_plan_destroy(lsp_spgemm_batch_plan *plan) { lsp_plan_end(plan); }
 
 lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp_spgemm_info *info) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    const lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_USE(plan);
     if (plan->count > 0 || info == NULL) {
         LSP_TRY(lsp_spgemm_plan_get_info(plan->product, info));
     } else {
         *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
     }
-    info->plan_bytes += lsp_bytes_at(ctx, plan) + lsp_batch_bytes(ctx, &plan->A) + lsp_batch_bytes(ctx, &plan->B) +
-                        lsp_bytes_at(ctx, plan->C) + lsp_bytes_at(ctx, plan->W.rowptr);
+    info->plan_bytes = lsp_plan_bytes(plan);
     return LSP_OK;
 }
-
-LSP_DROP(lsp_spgemm_batch_plan)
 
 lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                                         const lsp_spgemm_options *options, lsp_spgemm_batch_plan **plan) {
     static const char *const names[] = {"the stack of all A", "the stack of all B"};
-    LSP_ENTER(ctx);
+    LSP_PLAN_MAKE(lsp_spgemm_batch_plan, made, plan);
     const lsp_spgemm_options defaults = {0};
-    lsp_spgemm_batch_plan *made LSP_AT_END(lsp_spgemm_batch_plan_drop) = NULL;
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(check_batch(ctx, count, A, B, options));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->count = count;
     LSP_TRY(open_batch(made, A, B, options, true));
     LSP_TRY(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
                                            &made->product)
                       : LSP_OK);
-    *plan = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, plan);
 }
 
 /* *W = the stack whose slices are C[0], C[1], ... of this plan. */
@@ -283,11 +262,8 @@ static lsp_status find_stack(lsp_spgemm_batch_plan *plan, const lsp_csr *C, lsp_
 }
 
 static lsp_status run(lsp_spgemm_batch_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
+    LSP_PLAN_USE(plan);
     lsp_csr W = {0};
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
     LSP_TRY(check_arrays(ctx, plan->count, A, B, C));
     if (plan->count == 0) {
         return LSP_OK;

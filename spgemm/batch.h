@@ -53,12 +53,9 @@ typedef struct lsp_batch_factor {
 } lsp_batch_factor;
 
 /* _open: checks the matrices and puts them together. The caller has set name, diagonal, transposed and pattern. With
- * `kept`, values can be taken again. _take_values: takes the values of matrices of the same sizes and types. _close
- * frees what the others made; after a failure, too. Its ctx is NULL if the context was destroyed. */
+ * `kept`, values can be taken again. _take_values: takes the values of matrices of the same sizes and types. */
 lsp_status lsp_batch_open(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices, int64_t count, bool kept);
 lsp_status lsp_batch_take_values(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrices);
-void lsp_batch_close(lsp_ctx *ctx, lsp_batch_factor *f);
-int64_t lsp_batch_bytes(const lsp_ctx *ctx, const lsp_batch_factor *f); /* that it holds */
 
 /* What the product of all takes. */
 static inline const lsp_csr *lsp_batch_operand(const lsp_batch_factor *f) { return f->transposed ? &f->T : &f->stack; }

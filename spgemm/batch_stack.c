@@ -157,21 +157,3 @@ lsp_status lsp_batch_take_values(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_cs
     }
     return LSP_OK;
 }
-
-void lsp_batch_close(lsp_ctx *ctx, lsp_batch_factor *f) {
-    lsp_csr_transpose_plan_destroy(f->transpose);
-    if (ctx != NULL) {
-        lsp_csr_free(ctx, &f->stack);
-        lsp_csr_free(ctx, &f->T);
-        lsp_free(ctx, f->spans);
-    }
-}
-
-int64_t lsp_batch_bytes(const lsp_ctx *ctx, const lsp_batch_factor *f) {
-    lsp_csr_plan_info transpose = {0};
-    if (f->transpose != NULL) {
-        (void)lsp_csr_transpose_plan_get_info(f->transpose, &transpose);
-    }
-    return lsp_bytes_at(ctx, f->spans) + lsp_spgemm_bytes_of(ctx, &f->stack) + lsp_spgemm_bytes_of(ctx, &f->T) +
-           transpose.plan_bytes;
-}

@@ -111,8 +111,6 @@ typedef struct lsp_spgemm_receiver {
 struct lsp_batch_factor;
 struct lsp_batch_result;
 
-enum { LSP_SPGEMM_KEPT = 32 }; /* arrays, at most */
-
 /* Makes a product in one call. */
 typedef lsp_status (*lsp_spgemm_call)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                       const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info);
@@ -139,7 +137,6 @@ typedef struct lsp_spgemm_device {
     /* Makes C or, if `update`, only its values. */
     lsp_status (*multiply)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
     lsp_status (*multiply_masked)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C);
-    int (*kept)(const lsp_spgemm_plan *plan, void *arrays[LSP_SPGEMM_KEPT]); /* what the device keeps. Their number */
     /* to[i] = 1 if from[i] is not 0, else 0: n real values or integers of one type. */
     lsp_status (*truth)(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n);
     /* The multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. */

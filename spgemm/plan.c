@@ -9,16 +9,6 @@ static const char *method_name(lsp_spgemm_method method) {
 
 /* ---- the plan ---- */
 
-/* The bytes that the plan holds now. */
-static int64_t held_bytes(const lsp_spgemm_plan *plan) {
-    void *arrays[LSP_SPGEMM_KEPT];
-    int64_t bytes = lsp_bytes_at(plan->ctx, plan);
-    for (int k = plan->device->kept(plan, arrays) - 1; k >= 0; k--) {
-        bytes += lsp_bytes_at(plan->ctx, arrays[k]);
-    }
-    return bytes;
-}
-
 /* Fills the plan's info from its facts. */
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     const lsp_spgemm_facts *facts = &plan->facts;
@@ -59,6 +49,7 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan, lsp_spgemm_operands *ops) {
     const lsp_spgemm_device *device = lsp_spgemm_device_at(A->where);
     LSP_TRY(lsp_plan_new(ctx, device->plan_bytes, (void **)plan));
+    LSP_PLAN_HOLDS(ctx, *plan);
     lsp_spgemm_plan *made = *plan;
     made->device = device;
     made->names[0] = names[0];
@@ -77,13 +68,11 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     return LSP_OK;
 }
 
-LSP_DROP(lsp_spgemm_plan)
-
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan) {
     LSP_ENTER(ctx);
     lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
-    lsp_spgemm_plan *made LSP_AT_END(lsp_spgemm_plan_drop) = NULL;
+    lsp_spgemm_plan *made LSP_AT_END(lsp_plan_leave) = NULL;
     const lsp_spgemm_options defaults = {0};
     uint64_t structure[2];
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
@@ -97,8 +86,7 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
     made->kept = true;
     made->A = lsp_spgemm_outline_of(A, structure[0]);
     made->B = lsp_spgemm_outline_of(B, structure[1]);
-    *plan = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, plan);
 }
 
 lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
@@ -106,20 +94,12 @@ lsp_status lsp_spgemm_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
     return lsp_spgemm_plan_as(ctx, (const char *const[]){"A", "B"}, A, B, options, plan);
 }
 
-void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) {
-    void *arrays[LSP_SPGEMM_KEPT];
-    for (int k = plan != NULL && plan->ctx != NULL ? plan->device->kept(plan, arrays) - 1 : -1; k >= 0; k--) {
-        lsp_free(plan->ctx, arrays[k]);
-    }
-    lsp_plan_end(plan);
-}
+void lsp_spgemm_plan_destroy(lsp_spgemm_plan *plan) { lsp_plan_end(plan); }
 
 lsp_status lsp_spgemm_plan_get_info(const lsp_spgemm_plan *plan, lsp_spgemm_info *info) {
-    const lsp_status status = LSP_PLAN_TELL(plan, info);
-    if (status == LSP_OK) {
-        info->plan_bytes = held_bytes(plan);
-    }
-    return status;
+    LSP_TRY(LSP_PLAN_TELL(plan, info));
+    info->plan_bytes = lsp_plan_bytes(plan);
+    return LSP_OK;
 }
 
 /* ---- the product ---- */
@@ -183,11 +163,7 @@ static lsp_status check_structures(lsp_spgemm_plan *plan, const lsp_csr *A, cons
 }
 
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
-    LSP_SCRATCH_SCOPE(ctx);
+    LSP_PLAN_USE(plan);
     lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
     lsp_csr made = {0};
     LSP_REQUIRE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
@@ -243,7 +219,7 @@ static void begin_reason(lsp_spgemm_info *info, const char *begin) {
 static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    lsp_csr *C, lsp_spgemm_info *info) {
     LSP_OWNED_CSR(ctx, made);
-    lsp_spgemm_plan *plan LSP_AT_END(lsp_spgemm_plan_drop) = NULL;
+    lsp_spgemm_plan *plan LSP_AT_END(lsp_plan_leave) = NULL;
     lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
     lsp_filter left = options->filter;
     lsp_spgemm_info once = {0};
@@ -265,7 +241,7 @@ static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
         }
     }
     if (C == NULL) {
-        info->plan_bytes = held_bytes(plan);
+        info->plan_bytes = lsp_plan_bytes(plan);
         return LSP_OK;
     }
     LSP_TRY(filter(ctx, &left, &made, info));

@@ -40,7 +40,7 @@ static lsp_status allocate(lsp_spmv_plan *plan, lsp_diagonals *D) {
         LSP_TRY(lsp_spmv_hold(plan, stored, bytes, &D->values));
     }
     LSP_TRY(lsp_cache_figures_of(ctx, &figures));
-    D->streams = (double)plan->info.plan_bytes > 4 * figures->cache_bytes;
+    D->streams = (double)lsp_plan_bytes(plan) > 4 * figures->cache_bytes;
     plan->info.stored_entries = stored;
     return LSP_OK;
 }

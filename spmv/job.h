@@ -50,8 +50,6 @@ typedef struct lsp_spmv_sizes {
     int64_t popular;          /* of LSP_SPMV_LENGTHS: sectors of x in shared memory, whether they pay or not */
 } lsp_spmv_sizes;
 
-enum { LSP_SPMV_MOST_HELD = 12 };
-
 struct lsp_spmv_plan {
     lsp_ctx *ctx; /* NULL once the context is destroyed */
     lsp_plan_life life;
@@ -62,18 +60,18 @@ struct lsp_spmv_plan {
     struct lsp_spmv_plan *packed; /* of LSP_SPMV_PACKED: the plan of the rows that have entries */
     lsp_spmv_facts facts;
     lsp_spmv_sizes sizes;
-    void *parts;                    /* what the engine prepared: its own struct, on the host */
-    void *held[LSP_SPMV_MOST_HELD]; /* arrays of parts, freed with it */
-    int held_count;
+    lsp_plan *prepared; /* holds parts and all that the engine prepared */
+    void *parts;        /* the engine's own struct, on the host */
     lsp_spmv_info info;
 };
-LSP_DROP(lsp_spmv_plan)
 
-/* parts.c. _make_parts: sets plan->parts, `bytes` of zeros. _hold: memory where A lies, for a pointer in parts; adds to
- * plan->info.plan_bytes. _drop_parts frees all. */
+/* plan.c. _prepare calls plan->job.engine->prepare; what was prepared before goes. For that, _make_parts sets
+ * plan->parts, `bytes` of zeros, and _hold allocates where A lies, for a pointer in parts. */
+lsp_status lsp_spmv_prepare(lsp_spmv_plan *plan);
 lsp_status lsp_spmv_make_parts(lsp_spmv_plan *plan, size_t bytes);
-lsp_status lsp_spmv_hold(lsp_spmv_plan *plan, int64_t count, size_t bytes, void **memory);
-void lsp_spmv_drop_parts(lsp_spmv_plan *plan);
+static inline lsp_status lsp_spmv_hold(lsp_spmv_plan *plan, int64_t count, size_t bytes, void **memory) {
+    return lsp_alloc(plan->ctx, plan->job.A.where, count, bytes, memory);
+}
 
 /* Bytes of x that an entry reads together: those of all vectors if rows of X are contiguous; at most 4096, the largest
  * element of the cache model. */
@@ -98,15 +96,12 @@ typedef struct lsp_spmv_engine {
     lsp_spmv_limits limits;
     /* Can it run this job, which is within the limits and has no vectors? If not, it says why. NULL: yes. */
     bool (*fits)(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_why *why);
-    /* Makes plan->parts and what they hold, sets plan->info.stored_entries. NULL: nothing to prepare. On failure the
-     * caller releases. */
+    /* Makes plan->parts and what they point to, sets plan->info.stored_entries. NULL: nothing to prepare. */
     lsp_status (*prepare)(lsp_spmv_plan *plan);
     /* `parts`: of the plan, NULL without a plan. */
     lsp_status (*run)(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts);
     /* Takes the values of plan->job.A again. NULL: nothing to do. */
     lsp_status (*update)(lsp_spmv_plan *plan);
-    void (*release)(
-        lsp_spmv_plan *plan); /* frees what parts have beside what they hold, also half made. NULL: nothing */
 } lsp_spmv_engine;
 
 /* What a kind of device offers. */

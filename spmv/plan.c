@@ -5,6 +5,7 @@
 #include "packed.h"
 #include "spmv.h"
 #include <stdio.h>
+#include <string.h>
 
 /* ---- create ---- */
 
@@ -21,14 +22,6 @@ static lsp_status transpose(lsp_spmv_plan *plan) {
     return LSP_OK;
 }
 
-/* What the plan holds for that. */
-static int64_t transposed_bytes(const lsp_spmv_plan *plan) {
-    const lsp_csr *T = &plan->transposed;
-    const size_t entry = lsp_type_bytes(T->col_type) + lsp_type_bytes(T->val_type) +
-                         (T->val != NULL ? lsp_place_bytes(plan->turn->wide) : 0);
-    return plan->turn == NULL ? 0 : (T->rows + 1) * (int64_t)lsp_type_bytes(T->rowptr_type) + T->nnz * (int64_t)entry;
-}
-
 /* Reads A once. The slots of diagonals take longest: on a CPU only where they may decide. */
 static lsp_status inspect(lsp_spmv_plan *plan) {
     const lsp_spmv_job *job = &plan->job;
@@ -40,16 +33,10 @@ static lsp_status inspect(lsp_spmv_plan *plan) {
     return LSP_OK;
 }
 
-static void release(lsp_spmv_plan *plan) {
-    lsp_spmv_plan_destroy(plan->packed);
-    plan->packed = NULL;
-    if (plan->ctx == NULL) { /* the context is gone, and with it all that the plan held */
-        return;
-    }
-    if (plan->job.engine != NULL && plan->job.engine->release != NULL && plan->parts != NULL) {
-        plan->job.engine->release(plan);
-    }
-    lsp_spmv_drop_parts(plan);
+lsp_status lsp_spmv_make_parts(lsp_spmv_plan *plan, size_t bytes) {
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, 1, bytes, &plan->parts));
+    memset(plan->parts, 0, bytes);
+    return LSP_OK;
 }
 
 /* LSP_SPMV_PACKED: a plan of the rows that have entries makes their sums. */
@@ -58,7 +45,6 @@ static lsp_status prepare_packed(lsp_spmv_plan *plan) {
     lsp_spmv_options options = plan->job.options;
     options.method = LSP_SPMV_AUTO;
     LSP_TRY(lsp_spmv_plan_create(plan->ctx, &P, &options, &plan->packed));
-    plan->info.plan_bytes += plan->packed->info.plan_bytes;
     plan->info.stored_entries = plan->packed->info.stored_entries;
     return LSP_OK;
 }
@@ -74,18 +60,27 @@ static lsp_status update_packed(const lsp_spmv_plan *plan) {
     return lsp_spmv_update(plan->packed, &P);
 }
 
+static void release(lsp_spmv_plan *plan) {
+    lsp_plan_end(plan->prepared);
+    plan->prepared = NULL;
+    plan->packed = NULL;
+    plan->parts = NULL;
+}
+
+lsp_status lsp_spmv_prepare(lsp_spmv_plan *plan) {
+    lsp_ctx *ctx = plan->ctx;
+    release(plan);
+    LSP_TRY(lsp_plan_part(plan, &plan->prepared));
+    LSP_PLAN_HOLDS(ctx, plan->prepared);
+    LSP_TRY(plan->job.engine->prepare != NULL ? plan->job.engine->prepare(plan) : LSP_OK);
+    return plan->job.choice.method == LSP_SPMV_PACKED ? prepare_packed(plan) : LSP_OK;
+}
+
 /* Prepares the chosen method. Where the library chose, and memory does not suffice for it, CSR as it is serves. */
 static lsp_status prepare_method(lsp_spmv_plan *plan) {
-    lsp_status status = LSP_OK;
     lsp_spmv_choice *choice = &plan->job.choice;
     const lsp_spmv_method wanted = choice->method;
-    plan->info.plan_bytes = transposed_bytes(plan);
-    if (plan->job.engine->prepare != NULL) {
-        status = plan->job.engine->prepare(plan);
-    }
-    if (status == LSP_OK && wanted == LSP_SPMV_PACKED) {
-        status = prepare_packed(plan);
-    }
+    lsp_status status = lsp_spmv_prepare(plan);
     if (status == LSP_ERR_MEMORY && plan->job.options.method == LSP_SPMV_AUTO && wanted != LSP_SPMV_ROWS) {
         release(plan);
         (void)lsp_ctx_trim(plan->ctx); /* what was released is free for others */
@@ -117,61 +112,46 @@ static lsp_status prepare(lsp_spmv_plan *plan, bool transposes) {
 }
 
 lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_plan **plan) {
-    lsp_spmv_plan *made LSP_AT_END(lsp_spmv_plan_drop) = NULL;
-    lsp_spmv_job job;
     const double start = lsp_now();
-    LSP_ENTER(ctx);
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
+    LSP_PLAN_MAKE(lsp_spmv_plan, made, plan);
+    lsp_spmv_job job;
     LSP_TRY(lsp_spmv_check(ctx, A, options, &job));
     LSP_REQUIRE(A->where == LSP_HOST || !lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                 "work on the stream is being recorded into a graph: a plan cannot be made there, because that waits");
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->job = job;
     made->given = *A;
     LSP_TRY(prepare(made, options != NULL && options->transpose));
+    made->info.plan_bytes = lsp_plan_bytes(made);
     made->info.plan_seconds = lsp_now() - start;
     lsp_log(ctx, "spmv: a plan for %lld x %lld, %lld entries, method %s: %s", (long long)made->job.A.rows,
             (long long)made->job.A.cols, (long long)made->job.A.nnz, lsp_spmv_method_name(made->info.method),
             made->info.reason);
-    *plan = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, plan);
 }
 
-void lsp_spmv_plan_destroy(lsp_spmv_plan *plan) {
-    if (plan == NULL) {
-        return;
-    }
-    release(plan);
-    lsp_free(plan->ctx, plan->transposed.val);
-    lsp_csr_transpose_plan_destroy(plan->turn);
-    lsp_plan_end(plan);
-}
+void lsp_spmv_plan_destroy(lsp_spmv_plan *plan) { lsp_plan_end(plan); }
 
 /* ---- use ---- */
 
 lsp_status lsp_spmv_plan_get_info(const lsp_spmv_plan *plan, lsp_spmv_info *info) { return LSP_PLAN_TELL(plan, info); }
 
 lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_PLAN_USE(plan);
     lsp_spmv_job job = plan->job;
-    LSP_TRY(lsp_spmv_check_vectors(plan->ctx, vectors, &job));
+    LSP_TRY(lsp_spmv_check_vectors(ctx, vectors, &job));
     LSP_TRY(plan->packed != NULL ? execute_packed(plan, vectors) : LSP_OK);
     if (job.A.rows > 0) {
-        LSP_TRY(job.engine->run(plan->ctx, &job, plan->parts));
+        LSP_TRY(job.engine->run(ctx, &job, plan->parts));
     }
     return LSP_OK;
 }
 
 lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_PLAN_USE(plan);
     if (plan->turn != NULL) {
         LSP_TRY(lsp_csr_transpose_refill(plan->turn, A, &plan->transposed));
     } else {
-        LSP_TRY(lsp_csr_check_planned(plan->ctx, "A", &plan->given, A));
+        LSP_TRY(lsp_csr_check_planned(ctx, "A", &plan->given, A));
         plan->job.A = *A;
     }
     LSP_TRY(plan->packed != NULL ? update_packed(plan) : LSP_OK);

@@ -71,8 +71,6 @@ typedef struct lsp_pairs {
 } lsp_pairs;
 
 lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pairs *pairs);
-int64_t lsp_gather_pairs_bytes(const lsp_pairs *pairs);
-void lsp_gather_pairs_free(lsp_ctx *ctx, lsp_pairs *pairs);
 void lsp_gather_pairs_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_pairs *pairs);
 
 /* The two loops of a staged plan: tmp[k] = tile[from_place[k]] tile by tile, then bin[to_place[j]] op tmp[...] bin by
@@ -92,8 +90,6 @@ typedef struct lsp_stage {
 bool lsp_gather_stage_fits(const lsp_gather_job *job);
 /* stage->bin_items: items of a tile and of a bin, a power of two up to 65,536; 0: as a core's second cache suggests. */
 lsp_status lsp_gather_stage_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_stage *stage);
-int64_t lsp_gather_stage_bytes(const lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage);
-void lsp_gather_stage_free(lsp_ctx *ctx, lsp_stage *stage);
 void lsp_gather_stage_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage);
 /* Exported to spmv: the first loop for one column; then, from several threads, one bin at a time. Returns the bin's
  * elements in the order of its runs, in a buffer of the thread: element k belongs to position bin * bin_items + the

@@ -3,12 +3,6 @@
 #include "cpu.h"
 #include "segsort/segsort.h"
 
-void lsp_gather_pairs_free(lsp_ctx *ctx, lsp_pairs *pairs) {
-    lsp_free(ctx, pairs->dst);
-    lsp_free(ctx, pairs->src);
-    *pairs = (lsp_pairs){0};
-}
-
 /* The elements that an index can name: 32-bit ones name the first 2^31 at most. */
 static int64_t reach_of(const lsp_gather_args *args) {
     return args->index_type == LSP_I32 ? lsp_min(args->extent, (int64_t)1 << 31) : args->extent;
@@ -65,10 +59,6 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pa
         pairs->dst = NULL;
     }
     return LSP_OK;
-}
-
-int64_t lsp_gather_pairs_bytes(const lsp_pairs *pairs) {
-    return ((pairs->dst != NULL) + 1) * pairs->count * (pairs->place == LSP_PLACE_I32 ? 4 : 8);
 }
 
 typedef struct pairs_run {

@@ -41,7 +41,6 @@ static lsp_status keep_index(lsp_gather_plan *plan, const lsp_gather_args *args)
     made->index_type = args->index_type;
     LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, args->n, bytes, &made->index));
     memcpy(made->index, args->index, (size_t)args->n * bytes);
-    plan->info.plan_bytes += args->n * (int64_t)bytes;
     return LSP_OK;
 }
 
@@ -57,17 +56,12 @@ static lsp_status prepare(lsp_gather_plan *plan, const lsp_gather_job *job) {
     }
     switch (info->strategy) {
     case LSP_STRATEGY_STAGE:
-        LSP_TRY(lsp_gather_stage_make(ctx, job, &made->stage));
-        info->plan_bytes += lsp_gather_stage_bytes(ctx, job, &made->stage);
-        break;
+        return lsp_gather_stage_make(ctx, job, &made->stage);
     case LSP_STRATEGY_INVERT:
-        LSP_TRY(lsp_gather_pairs_make(ctx, job, &made->pairs));
-        info->plan_bytes += lsp_gather_pairs_bytes(&made->pairs);
-        break;
+        return lsp_gather_pairs_make(ctx, job, &made->pairs);
     default:
-        LSP_TRY(keep_index(plan, &job->args));
+        return keep_index(plan, &job->args);
     }
-    return LSP_OK;
 }
 
 static lsp_status make_plan(lsp_gather_plan *plan) {
@@ -78,7 +72,6 @@ static lsp_status make_plan(lsp_gather_plan *plan) {
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
     *made = (parts){0};
     plan->parts = made;
-    plan->info.plan_bytes += (int64_t)sizeof *made;
     if (job.args.n > 0) {
         LSP_TRY(narrow_index(ctx, &job.args));
         LSP_TRY(prepare(plan, &job));
@@ -107,19 +100,5 @@ static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int
     }
 }
 
-static void free_plan(lsp_gather_plan *plan) {
-    parts *made = plan->parts;
-    if (made) {
-        lsp_free(plan->ctx, made->index);
-        lsp_gather_pairs_free(plan->ctx, &made->pairs);
-        lsp_gather_stage_free(plan->ctx, &made->stage);
-        lsp_free(plan->ctx, made);
-    }
-    plan->parts = NULL;
-}
-
-const lsp_gather_device lsp_gather_cpu = {.run = lsp_gather_cpu_run,
-                                          .find_bad = lsp_gather_cpu_find_bad,
-                                          .make_plan = make_plan,
-                                          .run_plan = run_plan,
-                                          .free_plan = free_plan};
+const lsp_gather_device lsp_gather_cpu = {
+    .run = lsp_gather_cpu_run, .find_bad = lsp_gather_cpu_find_bad, .make_plan = make_plan, .run_plan = run_plan};

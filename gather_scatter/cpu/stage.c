@@ -144,12 +144,6 @@ static lsp_status allocate(lsp_ctx *ctx, making *m) {
     return lsp_alloc(ctx, LSP_HOST, threads * m->items, job->most_bytes, &stage->buffers);
 }
 
-int64_t lsp_gather_stage_bytes(const lsp_ctx *ctx, const lsp_gather_job *job, const lsp_stage *stage) {
-    const int64_t bytes = (int64_t)job->most_bytes, threads = lsp_gather_threads(ctx, job);
-    return job->args.n * (bytes + 4) + threads * stage->bin_items * bytes + stage->bins +
-           8 * (stage->tiles + stage->bins + 2 + (stage->bins + 1) * stage->tiles);
-}
-
 /* The indices are inside. */
 lsp_status lsp_gather_stage_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_stage *stage) {
     LSP_SCRATCH_SCOPE(ctx);
@@ -180,15 +174,6 @@ lsp_status lsp_gather_stage_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_st
         memset(stage->whole, !scatter, (size_t)stage->bins * sizeof *stage->whole);
     }
     return LSP_OK;
-}
-
-void lsp_gather_stage_free(lsp_ctx *ctx, lsp_stage *stage) {
-    void *all[] = {stage->from_place, stage->to_place, stage->tile_at, stage->bin_at,
-                   stage->runs,       stage->whole,    stage->tmp,     stage->buffers};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        lsp_free(ctx, all[i]);
-    }
-    *stage = (lsp_stage){0};
 }
 
 /* ---- running ---- */

@@ -142,9 +142,8 @@ typedef struct gather_stage {
 /* Can the map be prepared? Fills the counts and sizes. */
 bool lsp_gather_stage_fits(lsp_ctx *ctx, int64_t sources, int64_t dests, int64_t moved, size_t most_bytes,
                            gather_stage *stage);
-/* Allocates (lsp_alloc) and fills the arrays; adds their bytes to *bytes. */
-lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_bytes, gather_stage *stage, int64_t *bytes);
-void lsp_gather_stage_free(lsp_ctx *ctx, gather_stage *stage);
+/* Allocates (lsp_alloc) and fills the arrays. */
+lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_bytes, gather_stage *stage);
 lsp_status lsp_gather_stage_run(lsp_ctx *ctx, const gather_stage *stage, const lsp_column *column);
 /* The second phase alone for positions: each destination gets the highest of its own, or -1. */
 lsp_status lsp_gather_stage_own(lsp_ctx *ctx, const gather_stage *stage, int *owner);

@@ -21,11 +21,6 @@ typedef struct plan_parts {
 
 static plan_parts *parts_of(const lsp_gather_plan *plan) { return (plan_parts *)plan->parts; }
 
-static lsp_status allocate(lsp_gather_plan *plan, int64_t count, size_t item_bytes, void **memory) {
-    plan->info.plan_bytes += count * (int64_t)item_bytes;
-    return lsp_alloc(plan->ctx, LSP_CUDA, count, item_bytes, memory);
-}
-
 /* A strategy that cannot be kept gives way to direct. */
 static void fall_back(lsp_gather_plan *plan, const char *why) {
     plan->info.strategy = LSP_STRATEGY_DIRECT;
@@ -42,7 +37,7 @@ static lsp_status copy_indices(lsp_gather_plan *plan, const void *owner) {
     plan_parts *parts = parts_of(plan);
     const lsp_gather_job *job = &plan->job;
     const size_t bytes = lsp_type_bytes(job->args.index_type);
-    LSP_TRY(allocate(plan, job->args.n, bytes, &parts->list));
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, job->args.n, bytes, &parts->list));
     if (owner) {
         LSP_TRY(lsp_gather_winners(ctx, job, owner, parts->list));
     } else {
@@ -63,7 +58,7 @@ static lsp_status stage_map(lsp_gather_plan *plan, gather_list map, int64_t sour
     gather_stage *stage = &parts_of(plan)->stage;
     const size_t most = plan->job.most_bytes;
     *fits = lsp_gather_stage_fits(plan->ctx, sources, dests, moved, most, stage);
-    return *fits ? lsp_gather_stage_make(plan->ctx, map, most, stage, &plan->info.plan_bytes) : LSP_OK;
+    return *fits ? lsp_gather_stage_make(plan->ctx, map, most, stage) : LSP_OK;
 }
 
 static lsp_status prepare_gather(lsp_gather_plan *plan) {
@@ -106,7 +101,6 @@ static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *do
         parts->move.n = args->extent;
         parts->move.index = map;
         parts->move.high = parts->move.extent = args->n;
-        plan->info.plan_bytes += args->extent * (int64_t)lsp_type_bytes(map.type);
         parts->list = *owner;
         *owner = NULL;
         *done_so = true;
@@ -143,8 +137,8 @@ static lsp_status prepare_add(lsp_gather_plan *plan) {
     bool fits = false;
     *order = gather_order_for(&plan->job);
     parts->way = WAY_SUM;
-    LSP_TRY(allocate(plan, args->n, (size_t)order->key_bytes, &order->keys));
-    LSP_TRY(allocate(plan, args->n, (size_t)order->position_bytes, &order->position));
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, args->n, (size_t)order->key_bytes, &order->keys));
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, args->n, (size_t)order->position_bytes, &order->position));
     LSP_TRY(lsp_gather_sort(plan->ctx, &plan->job, gather_list{args->index, args->index_type}, NULL, order));
     if (plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
         LSP_TRY(
@@ -153,7 +147,7 @@ static lsp_status prepare_add(lsp_gather_plan *plan) {
             fall_back(plan, "there are too many elements, or too few for tiles and bins");
             return LSP_OK;
         }
-        LSP_TRY(allocate(plan, args->n, plan->job.most_bytes, &parts->moved));
+        LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, args->n, plan->job.most_bytes, &parts->moved));
         parts->way = WAY_STAGED_SUM;
     }
     return LSP_OK;
@@ -167,7 +161,6 @@ static lsp_status make_plan(lsp_gather_plan *plan) {
     LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, 1, sizeof(plan_parts), &plan->parts));
     *parts_of(plan) = plan_parts{};
     parts_of(plan)->passes = 1;
-    plan->info.plan_bytes += (int64_t)sizeof(plan_parts);
     return !plan->job.scatter              ? prepare_gather(plan)
            : args->rule == LSP_SCATTER_ADD ? prepare_add(plan)
                                            : prepare_scatter(plan);
@@ -203,17 +196,4 @@ static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int
     return LSP_OK;
 }
 
-static void free_plan(lsp_gather_plan *plan) {
-    plan_parts *parts = parts_of(plan);
-    if (parts) {
-        lsp_gather_stage_free(plan->ctx, &parts->stage);
-        lsp_free(plan->ctx, parts->order.keys);
-        lsp_free(plan->ctx, parts->order.position);
-        lsp_free(plan->ctx, parts->moved);
-        lsp_free(plan->ctx, parts->list);
-        lsp_free(plan->ctx, parts);
-        plan->parts = NULL;
-    }
-}
-
-const lsp_gather_device lsp_gather_cuda = {lsp_gather_run, lsp_gather_find_bad, make_plan, run_plan, free_plan};
+const lsp_gather_device lsp_gather_cuda = {lsp_gather_run, lsp_gather_find_bad, make_plan, run_plan};

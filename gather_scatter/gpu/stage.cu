@@ -96,24 +96,18 @@ static lsp_status make_runs(lsp_ctx *ctx, const gather_stage *stage, const void 
                       (const I *)map, lengths);
 }
 
-static lsp_status allocate(lsp_ctx *ctx, int64_t count, size_t item_bytes, void **memory, int64_t *bytes) {
-    *bytes += count * (int64_t)item_bytes;
-    return lsp_alloc(ctx, LSP_CUDA, count, item_bytes, memory);
-}
-
-lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_bytes, gather_stage *stage,
-                                 int64_t *bytes) {
+lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_bytes, gather_stage *stage) {
     LSP_SCRATCH_SCOPE(ctx);
     const int64_t count = stage->tiles * stage->bins, moved = stage->moved;
     cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
     int64_t *lengths = NULL;
-    LSP_TRY(allocate(ctx, stage->tiles + 1, sizeof *stage->tile_begin, (void **)&stage->tile_begin, bytes));
-    LSP_TRY(allocate(ctx, stage->bins + 1, sizeof *stage->bin_begin, (void **)&stage->bin_begin, bytes));
-    LSP_TRY(allocate(ctx, moved, sizeof *stage->place_in_tile, (void **)&stage->place_in_tile, bytes));
-    LSP_TRY(allocate(ctx, moved, sizeof *stage->place_in_bin, (void **)&stage->place_in_bin, bytes));
-    LSP_TRY(allocate(ctx, moved / 32 + stage->bins + 1, sizeof *stage->runs, (void **)&stage->runs, bytes));
-    LSP_TRY(allocate(ctx, count, sizeof *stage->shift, (void **)&stage->shift, bytes));
-    LSP_TRY(allocate(ctx, moved, most_bytes, &stage->staged, bytes));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, stage->tiles + 1, sizeof *stage->tile_begin, (void **)&stage->tile_begin));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, stage->bins + 1, sizeof *stage->bin_begin, (void **)&stage->bin_begin));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, moved, sizeof *stage->place_in_tile, (void **)&stage->place_in_tile));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, moved, sizeof *stage->place_in_bin, (void **)&stage->place_in_bin));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, moved / 32 + stage->bins + 1, sizeof *stage->runs, (void **)&stage->runs));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, count, sizeof *stage->shift, (void **)&stage->shift));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, moved, most_bytes, &stage->staged));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof *lengths, (void **)&lengths));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(lengths, 0, sizeof *lengths, stream)));
     LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(stage->bin_begin, 0, sizeof *stage->bin_begin, stream)));
@@ -121,16 +115,6 @@ lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_byte
     LSP_TRY(GATHER_BY_INDEX(map.type, MAKE));
 #undef MAKE
     return LSP_OK;
-}
-
-void lsp_gather_stage_free(lsp_ctx *ctx, gather_stage *stage) {
-    lsp_free(ctx, stage->tile_begin);
-    lsp_free(ctx, stage->bin_begin);
-    lsp_free(ctx, stage->place_in_tile);
-    lsp_free(ctx, stage->place_in_bin);
-    lsp_free(ctx, stage->runs);
-    lsp_free(ctx, stage->shift);
-    lsp_free(ctx, stage->staged);
 }
 
 /* ---- a call ---- */

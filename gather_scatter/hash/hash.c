@@ -107,26 +107,20 @@ static lsp_status build(lsp_hash *table, const lsp_hash_args *args) {
 
 static void note_facts(lsp_hash *table) {
     const lsp_hash_view *view = &table->view;
-    const int64_t key = view->wide_keys ? 8 : 4, keys = (table->heads ? view->distinct : view->n) * key;
-    const int64_t heads = table->heads ? (view->distinct + 1) * 8 : 0;
-    table->info =
-        (lsp_hash_info){.n = view->n,
-                        .distinct = view->distinct,
-                        .buckets = view->buckets,
-                        .slots = lsp_hash_slots(view->kind),
-                        .bytes = (int64_t)view->buckets * LSP_HASH_LINE + keys + heads + view->n * view->value_bytes,
-                        .value_bytes = (size_t)view->value_bytes,
-                        .contents = view->kind == LSP_HASH_RUNS ? "runs" : "values"};
+    table->info = (lsp_hash_info){.n = view->n,
+                                  .distinct = view->distinct,
+                                  .buckets = view->buckets,
+                                  .slots = lsp_hash_slots(view->kind),
+                                  .bytes = lsp_plan_bytes(table),
+                                  .value_bytes = (size_t)view->value_bytes,
+                                  .contents = view->kind == LSP_HASH_RUNS ? "runs" : "values"};
     lsp_log(table->ctx, "hash: %lld keys, %lld distinct, in %lld buckets of %d, which hold %s", (long long)view->n,
             (long long)view->distinct, (long long)view->buckets, table->info.slots, table->info.contents);
 }
 
 lsp_status lsp_hash_build(lsp_ctx *ctx, const lsp_hash_args *args, lsp_hash **table) {
-    lsp_hash *made LSP_AT_END(lsp_hash_drop) = NULL;
-    LSP_ENTER(ctx);
-    LSP_REQUIRE(table != NULL, LSP_ERR_ARGUMENT, "the place for the table is NULL");
+    LSP_PLAN_MAKE(lsp_hash, made, table);
     LSP_TRY(check_args(ctx, args));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->where = args->where;
     lsp_hash_view *view = &made->view;
     view->wide_keys = lsp_type_bytes(args->key_type) == 8;
@@ -136,18 +130,9 @@ lsp_status lsp_hash_build(lsp_ctx *ctx, const lsp_hash_args *args, lsp_hash **ta
     view->n = args->n;
     LSP_TRY(build(made, args));
     note_facts(made);
-    *table = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, table);
 }
 
-void lsp_hash_destroy(lsp_hash *table) {
-    if (table != NULL) {
-        lsp_free(table->ctx, table->lines);
-        lsp_free(table->ctx, table->heads);
-        lsp_free(table->ctx, table->values);
-        lsp_free(table->ctx, table->keys);
-    }
-    lsp_plan_end(table);
-}
+void lsp_hash_destroy(lsp_hash *table) { lsp_plan_end(table); }
 
 lsp_status lsp_hash_get_info(const lsp_hash *table, lsp_hash_info *info) { return LSP_PLAN_TELL(table, info); }

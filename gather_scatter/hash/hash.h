@@ -63,7 +63,6 @@ struct lsp_hash {
     void *lines, *keys, *values, *heads; /* what the view points to */
     lsp_hash_info info;
 };
-LSP_DROP(lsp_hash)
 
 /* ---- keys and buckets ---- */
 

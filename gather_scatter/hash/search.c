@@ -8,10 +8,7 @@
 typedef enum search_kind { FIND, COUNT, ALL, SOME } search_kind;
 
 static lsp_status check_probes(lsp_hash *table, const lsp_hash_probes *probes, search_kind kind, const int64_t *total) {
-    if (table == NULL || table->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = table->ctx;
+    LSP_PLAN_USE(table);
     const size_t value = table->info.value_bytes;
     LSP_REQUIRE(probes != NULL, LSP_ERR_ARGUMENT, "the probes are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_hash_probes", probes->reserved));

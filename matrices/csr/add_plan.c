@@ -175,16 +175,11 @@ static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     return lsp_csr_check_there(ctx, "B", B);
 }
 
-LSP_DROP(lsp_csr_add_plan)
-
 lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr_add_plan **plan) {
-    LSP_ENTER(ctx);
-    lsp_csr_add_plan *made LSP_AT_END(lsp_csr_add_plan_drop) = NULL;
+    LSP_PLAN_MAKE(lsp_csr_add_plan, made, plan);
     lsp_csr_types fit;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(check_operands(ctx, A, B));
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, NULL, &fit));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->A = lsp_csr_outline(A);
     made->B = lsp_csr_outline(B);
     made->C = lsp_csr_outline(A);
@@ -197,8 +192,7 @@ lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
         made->from.wide = wide || lsp_place_is_wide(A->nnz + B->nnz);
         LSP_TRY(merge(made, A, B));
     }
-    *plan = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, plan);
 }
 
 lsp_status lsp_csr_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_add_plan **plan) {
@@ -206,20 +200,12 @@ lsp_status lsp_csr_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
 }
 
 lsp_status lsp_csr_add_plan_get_info(const lsp_csr_add_plan *plan, lsp_csr_plan_info *info) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    const int64_t places = plan->from.sources ? plan->C.nnz + 1 + plan->A.nnz + plan->B.nnz : 0;
-    return lsp_csr_tell_plan(plan->ctx, &plan->C, places, plan->from.wide,
-                             plan->equal  ? "nothing: A and B have one pattern, whose rows ascend strictly"
-                             : places > 0 ? "the structure of C, and the entries that each value is the sum of"
-                                          : "the structure of C: patterns have no values to be added",
+    LSP_PLAN_USE(plan);
+    return lsp_csr_tell_plan(plan, plan->C.nnz,
+                             plan->equal          ? "nothing: A and B have one pattern, whose rows ascend strictly"
+                             : plan->from.sources ? "the structure of C, and the entries that each value is the sum of"
+                                                  : "the structure of C: patterns have no values to be added",
                              info);
 }
 
-void lsp_csr_add_plan_destroy(lsp_csr_add_plan *plan) {
-    if (plan != NULL) {
-        free_parts(plan);
-        lsp_plan_end(plan);
-    }
-}
+void lsp_csr_add_plan_destroy(lsp_csr_add_plan *plan) { lsp_plan_end(plan); }

@@ -134,10 +134,7 @@ static lsp_status check_operands(lsp_csr_add_plan *plan, const lsp_csr *A, const
 
 lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
                                lsp_csr *C) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_USE(plan);
     LSP_OWNED_CSR(ctx, made);
     LSP_TRY(check_operands(plan, A, B));
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
@@ -148,10 +145,7 @@ lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_c
 
 lsp_status lsp_csr_add_refill(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
                               lsp_csr *C) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_USE(plan);
     LSP_TRY(check_operands(plan, A, B));
     LSP_TRY(lsp_csr_check_planned(ctx, "C", &plan->C, C));
     LSP_REQUIRE(plan->equal || C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,

@@ -60,9 +60,8 @@ static inline lsp_csr lsp_csr_outline(const lsp_csr *A) {
     return outline;
 }
 
-/* The info of a plan that keeps this structure, and `places` numbers of entries. */
-lsp_status lsp_csr_tell_plan(lsp_ctx *ctx, const lsp_csr *structure, int64_t places, bool wide, const char *reason,
-                             lsp_csr_plan_info *info);
+/* The info of a plan whose results have nnz entries. */
+lsp_status lsp_csr_tell_plan(const void *plan, int64_t nnz, const char *reason, lsp_csr_plan_info *info);
 
 /* Checks the struct of A, and that it has the place, sizes and types of the matrix that the plan knows. */
 lsp_status lsp_csr_check_planned(lsp_ctx *ctx, const char *name, const lsp_csr *planned, const lsp_csr *A);

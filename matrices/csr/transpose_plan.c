@@ -39,14 +39,10 @@ lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr 
     return lsp_csr_put(ctx, C, &made, false);
 }
 
-lsp_status lsp_csr_tell_plan(lsp_ctx *ctx, const lsp_csr *structure, int64_t places, bool wide, const char *reason,
-                             lsp_csr_plan_info *info) {
+lsp_status lsp_csr_tell_plan(const void *plan, int64_t nnz, const char *reason, lsp_csr_plan_info *info) {
+    lsp_ctx *ctx = ((const lsp_plan *)plan)->ctx;
     LSP_REQUIRE(info != NULL, LSP_ERR_ARGUMENT, "the place for the plan's facts is NULL");
-    const int64_t rows = structure->rowptr ? structure->rows + 1 : 0, entries = structure->col ? structure->nnz : 0;
-    *info = (lsp_csr_plan_info){.nnz = structure->nnz,
-                                .plan_bytes = rows * (int64_t)lsp_type_bytes(structure->rowptr_type) +
-                                              entries * (int64_t)lsp_type_bytes(structure->col_type) +
-                                              places * (int64_t)lsp_place_bytes(wide)};
+    *info = (lsp_csr_plan_info){.nnz = nnz, .plan_bytes = lsp_plan_bytes(plan)};
     (void)snprintf(info->reason, sizeof info->reason, "%s", reason);
     return LSP_OK;
 }
@@ -80,42 +76,29 @@ static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) 
     return LSP_OK;
 }
 
-LSP_DROP(lsp_csr_transpose_plan)
-
 lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr_transpose_plan **plan) {
-    LSP_ENTER(ctx);
-    lsp_csr_transpose_plan *made LSP_AT_END(lsp_csr_transpose_plan_drop) = NULL;
+    LSP_PLAN_MAKE(lsp_csr_transpose_plan, made, plan);
     lsp_csr numbered;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->A = lsp_csr_outline(A);
     made->wide = wide || lsp_place_is_wide(A->nnz);
     LSP_TRY(number(ctx, A, made->wide, &numbered));
     LSP_TRY(lsp_csr_transpose_as(ctx, "A", &numbered, &made->B));
-    *plan = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, plan);
 }
 
 lsp_status lsp_csr_transpose_plan_create(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_transpose_plan **plan) {
     return lsp_csr_transpose_plan_as(ctx, A, false, plan);
 }
 
-void lsp_csr_transpose_plan_destroy(lsp_csr_transpose_plan *plan) {
-    if (plan != NULL) {
-        lsp_csr_free(plan->ctx, &plan->B);
-        lsp_plan_end(plan);
-    }
-}
+void lsp_csr_transpose_plan_destroy(lsp_csr_transpose_plan *plan) { lsp_plan_end(plan); }
 
 lsp_status lsp_csr_transpose_plan_get_info(const lsp_csr_transpose_plan *plan, lsp_csr_plan_info *info) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    const bool pattern = plan->A.val_type == LSP_NONE;
-    return lsp_csr_tell_plan(plan->ctx, &plan->B, pattern ? 0 : plan->B.nnz, plan->wide,
-                             pattern ? "the structure of A^T: a pattern has no values to be moved"
-                                     : "the structure of A^T, and the entry of A that each value comes from",
+    LSP_PLAN_USE(plan);
+    return lsp_csr_tell_plan(plan, plan->B.nnz,
+                             plan->A.val_type == LSP_NONE
+                                 ? "the structure of A^T: a pattern has no values to be moved"
+                                 : "the structure of A^T, and the entry of A that each value comes from",
                              info);
 }
 
@@ -160,10 +143,7 @@ static lsp_csr result(const lsp_csr_transpose_plan *plan) {
 }
 
 lsp_status lsp_csr_transpose_execute(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_USE(plan);
     LSP_OWNED_CSR(ctx, made);
     const lsp_csr types = result(plan);
     LSP_TRY(lsp_csr_check_planned(ctx, "A", &plan->A, A));
@@ -174,10 +154,7 @@ lsp_status lsp_csr_transpose_execute(lsp_csr_transpose_plan *plan, const lsp_csr
 }
 
 lsp_status lsp_csr_transpose_refill(lsp_csr_transpose_plan *plan, const lsp_csr *A, lsp_csr *B) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_USE(plan);
     const lsp_csr made = result(plan);
     LSP_TRY(lsp_csr_check_planned(ctx, "A", &plan->A, A));
     LSP_TRY(lsp_csr_check_planned(ctx, "B", &made, B));

@@ -167,8 +167,6 @@ static lsp_status prepare(lsp_solve_plan *plan) {
     return lsp_alloc(plan->ctx, LSP_HOST, lsp_solve_partials(plan->n), sizeof(double), &plan->parts);
 }
 
-static void release(lsp_solve_plan *plan) { lsp_free(plan->ctx, plan->parts); }
-
 /* ---- the diagonal ---- */
 
 typedef struct diagonal {
@@ -244,7 +242,6 @@ static lsp_status scale(lsp_ctx *ctx, int64_t n, double factor, const double *fr
 
 const lsp_solve_backend lsp_solve_cpu = {.solver = "threads",
                                          .prepare = prepare,
-                                         .release = release,
                                          .run = run_round,
                                          .residual = find_residual,
                                          .diagonal = invert_diagonal,

@@ -58,10 +58,12 @@ typedef struct resident_job {
 } resident_job;
 
 struct lsp_resident {
+    lsp_ctx *ctx;
+    lsp_plan_life life;
     lsp_resident_shape shape;
     resident_job job;
     size_t shared; /* dynamic, bytes */
-    int64_t steps, slices, rows, bytes;
+    int64_t steps, slices, rows;
     void *result; /* on the GPU */
 };
 

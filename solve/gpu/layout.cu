@@ -34,26 +34,11 @@ extern "C" bool lsp_resident_fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longes
 
 /* ---- memory ---- */
 
-static lsp_status take(lsp_ctx *ctx, lsp_resident *plan, int64_t count, size_t item_bytes, void **memory) {
-    plan->bytes += count * (int64_t)item_bytes;
-    return lsp_alloc(ctx, LSP_CUDA, count, item_bytes, memory);
-}
 static lsp_status scratch(lsp_ctx *ctx, int64_t count, size_t item_bytes, void **memory) {
     return lsp_scratch_at(ctx, LSP_CUDA, count, item_bytes, memory);
 }
 
-extern "C" void lsp_resident_free(lsp_ctx *ctx, lsp_resident *plan) {
-    if (plan) {
-        const resident_job *job = &plan->job;
-        void *const pieces[] = {job->A.slice_begin, job->A.row_begin, job->A.row,  job->A.step_begin, job->A.range,
-                                job->A.place,       job->A.val,       job->A.col,  job->partial,      job->news,
-                                job->own,           job->words,       plan->result};
-        for (void *piece : pieces) {
-            lsp_free(ctx, piece);
-        }
-        lsp_free(ctx, plan);
-    }
-}
+extern "C" void lsp_resident_free(lsp_resident *plan) { lsp_plan_end(plan); }
 
 /* ---- the layout ---- */
 
@@ -117,8 +102,8 @@ static lsp_status cut_rows(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, l
 static lsp_status fill(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, layout_work *work) {
     resident_matrix *const M = &plan->job.A;
     int64_t steps = 0;
-    LSP_TRY(take(ctx, plan, lsp_max(plan->rows, 1), sizeof(int), (void **)&M->row));
-    LSP_TRY(take(ctx, plan, plan->slices + 1, sizeof(unsigned), (void **)&M->step_begin));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, lsp_max(plan->rows, 1), sizeof(int), (void **)&M->row));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->slices + 1, sizeof(unsigned), (void **)&M->step_begin));
     LSP_TRY(scratch(ctx, plan->slices + 1, sizeof(long long), (void **)&work->steps));
     LSP_TRY(lsp_cuda_copy(ctx, M->row, LSP_CUDA, work->row, LSP_CUDA, plan->rows * (int64_t)sizeof(int)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place, M->columns * M->chunks, LAYOUT_NT, 0, *M, plan->shape.lanes, work->length,
@@ -131,8 +116,8 @@ static lsp_status fill(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, layou
     plan->steps = steps;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_begin_steps, lsp_blocks_for(ctx, plan->slices + 1, LAYOUT_NT, 8), LAYOUT_NT, 0, *M,
                        work->steps, (int)plan->slices));
-    LSP_TRY(take(ctx, plan, lsp_max(steps, 1), WARP * sizeof(double), (void **)&M->val));
-    LSP_TRY(take(ctx, plan, lsp_max(steps, 1), WARP * sizeof(uint16_t), (void **)&M->col));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, lsp_max(steps, 1), WARP * sizeof(double), (void **)&M->val));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, lsp_max(steps, 1), WARP * sizeof(uint16_t), (void **)&M->col));
     LSP_TRY(lsp_cuda_clear(ctx, M->val, steps * WARP * (int64_t)sizeof(double)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_pad, lsp_blocks_for(ctx, steps * WARP / 2, LAYOUT_NT, 8), LAYOUT_NT, 0, *M,
                        (long long)steps * WARP / 2));
@@ -169,12 +154,12 @@ static lsp_status take_vectors(lsp_ctx *ctx, lsp_resident *plan) {
     job->share = (int)lsp_ceil_div(n, blocks);
     job->ahead = plan->steps * STEP_BYTES < 4 * (int64_t)lsp_cuda_get_chip(ctx)->l2_bytes ? 4 : 2; /* best on an H200 */
     job->stream = plan->steps * STEP_BYTES > lsp_cuda_get_chip(ctx)->l2_bytes / 2;
-    LSP_TRY(take(ctx, plan, n * job->A.columns, sizeof(double), (void **)&job->partial));
-    LSP_TRY(take(ctx, plan, n + 2, sizeof(double), (void **)&job->news));
-    LSP_TRY(take(ctx, plan, 4 * blocks * blocks, sizeof(ulonglong2), (void **)&job->words));
-    LSP_TRY(take(ctx, plan, 1, sizeof(lsp_resident_result), &plan->result));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, n * job->A.columns, sizeof(double), (void **)&job->partial));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, n + 2, sizeof(double), (void **)&job->news));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 4 * blocks * blocks, sizeof(ulonglong2), (void **)&job->words));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(lsp_resident_result), &plan->result));
     if (job->share > plan->shape.threads) {
-        LSP_TRY(take(ctx, plan, 5 * n, sizeof(double), (void **)&job->own));
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 5 * n, sizeof(double), (void **)&job->own));
     }
     return LSP_OK;
 }
@@ -188,10 +173,10 @@ static lsp_status lay_out(lsp_ctx *ctx, const lsp_csr *A, lsp_resident *plan) {
     M->columns = s.columns;
     M->chunks = s.chunks;
     M->width = (int)s.slice;
-    LSP_TRY(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->slice_begin));
-    LSP_TRY(take(ctx, plan, s.columns * s.chunks + 1, sizeof(int), (void **)&M->row_begin));
-    LSP_TRY(take(ctx, plan, A->rows, sizeof(unsigned), (void **)&M->range));
-    LSP_TRY(take(ctx, plan, A->rows * s.columns, sizeof(unsigned), (void **)&M->place));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, s.columns * s.chunks + 1, sizeof(int), (void **)&M->slice_begin));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, s.columns * s.chunks + 1, sizeof(int), (void **)&M->row_begin));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, A->rows, sizeof(unsigned), (void **)&M->range));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, A->rows * s.columns, sizeof(unsigned), (void **)&M->place));
     LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.count));
     LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.row));
     LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(unsigned), (void **)&work.length));
@@ -207,23 +192,18 @@ static lsp_status lay_out(lsp_ctx *ctx, const lsp_csr *A, lsp_resident *plan) {
 extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape,
                                           lsp_resident **out, int64_t *bytes) {
     lsp_resident_shape s = shape ? *shape : lsp_resident_shape{};
-    lsp_resident *plan;
+    lsp_resident *plan LSP_AT_END(lsp_plan_leave) = NULL;
     LSP_REQUIRE(sizes_fit(ctx, A, &s), LSP_ERR_UNSUPPORTED,
                 "a matrix of %lld rows and %lld entries does not fit the kernel that keeps vectors in shared memory",
                 (long long)A->rows, (long long)A->nnz);
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *plan, (void **)&plan));
-    *plan = lsp_resident{};
+    LSP_TRY(LSP_PLAN_NEW(ctx, &plan));
+    LSP_PLAN_HOLDS(ctx, plan);
     plan->shape = s;
-    const lsp_status status = lay_out(ctx, A, plan);
-    if (status != LSP_OK) {
-        lsp_resident_free(ctx, plan);
-        return status;
-    }
-    *out = plan;
+    LSP_TRY(lay_out(ctx, A, plan));
     if (bytes) {
-        *bytes = plan->bytes;
+        *bytes = lsp_plan_bytes(plan);
     }
-    return LSP_OK;
+    return LSP_PLAN_GIVE(plan, out);
 }
 
 extern "C" lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A) {

@@ -38,7 +38,7 @@ lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_residen
                                int64_t *bytes);
 /* New values in the structure of create's A. Waits for nothing. */
 lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A);
-void lsp_resident_free(lsp_ctx *ctx, lsp_resident *plan);                         /* NULL does nothing */
+void lsp_resident_free(lsp_resident *plan);                         /* NULL does nothing */
 int64_t lsp_resident_entries(const lsp_resident *plan);                           /* stored, with padding */
 void lsp_resident_get_shape(const lsp_resident *plan, lsp_resident_shape *shape); /* as it was chosen */
 

@@ -36,14 +36,6 @@ static lsp_status prepare(lsp_solve_plan *plan) {
     return lsp_cuda_queue_open(ctx, &plan->queue, sizeof(lsp_solve_news));
 }
 
-static void release(lsp_solve_plan *plan) {
-    lsp_resident_free(plan->ctx, plan->resident);
-    if (plan->parts != NULL) {
-        lsp_free(plan->ctx, gpu_of(plan)->area);
-        lsp_free(plan->ctx, plan->parts);
-    }
-}
-
 /* ---- one iteration, enqueued ---- */
 
 /* z = M r and r*z by a preconditioner that is called. */
@@ -248,7 +240,6 @@ static lsp_status fill_ones(lsp_ctx *ctx, int64_t n, double *x) {
 
 const lsp_solve_backend lsp_solve_cuda = {.solver = "streamed",
                                           .prepare = prepare,
-                                          .release = release,
                                           .run = run_round,
                                           .residual = find_residual,
                                           .diagonal = lsp_solve_launch_diagonal,

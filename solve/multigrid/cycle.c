@@ -31,7 +31,6 @@ static lsp_status plan_product(lsp_multigrid *m, const lsp_csr *A, double calls,
     }
     LSP_TRY(lsp_spmv_plan_create(m->ctx, A, &wanted, plan));
     LSP_TRY(lsp_spmv_plan_get_info(*plan, &info));
-    m->cycle_bytes += info.plan_bytes;
     m->cycle_seconds += calls * (info.predicted_seconds + 2 * kernel_seconds);
     return LSP_OK;
 }
@@ -54,8 +53,6 @@ static lsp_status allocate_vectors(lsp_multigrid *m) {
         }
         LSP_TRY(pass == 0 ? lsp_alloc(m->ctx, m->where, at, 1, &m->memory) : LSP_OK);
     }
-    m->cycle_bytes += at;
-    m->info.bytes += m->cycle_bytes;
     return LSP_OK;
 }
 
@@ -74,19 +71,6 @@ lsp_status lsp_multigrid_prepare_cycle(lsp_multigrid *m) {
         visits *= m->options.cycle == LSP_CYCLE_W && k + 2 < m->levels ? 2 : 1;
     }
     return allocate_vectors(m);
-}
-
-void lsp_multigrid_release_cycle(lsp_multigrid *m) {
-    for (int k = 0; k < m->levels; k++) {
-        lsp_level *l = &m->level[k];
-        lsp_spmv_plan_destroy(l->a), lsp_spmv_plan_destroy(l->p), lsp_spmv_plan_destroy(l->r);
-        lsp_spmv_plan_destroy(l->direct);
-        l->a = l->p = l->r = l->direct = NULL;
-    }
-    if (m->ctx != NULL) {
-        lsp_free(m->ctx, m->memory);
-    }
-    m->memory = NULL;
 }
 
 lsp_status lsp_multigrid_update_cycle(lsp_multigrid *m) {
@@ -178,9 +162,7 @@ lsp_status lsp_multigrid_run_cycle(lsp_multigrid *m, const void *b, void *x) {
 }
 
 lsp_status lsp_multigrid_apply(lsp_multigrid *m, const void *b, void *x) {
-    if (m == NULL || m->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_PLAN_USE(m);
     LSP_TRY(lsp_solve_check_pair(m->ctx, m->n, m->type, b, x));
     return lsp_multigrid_run_cycle(m, b, x);
 }

@@ -49,19 +49,15 @@ struct lsp_multigrid {
     int levels;
     lsp_level level[LSP_MULTIGRID_LEVELS];
     void *memory;         /* of the levels' vectors */
-    int64_t cycle_bytes;  /* of the plans and vectors of the cycle */
     double cycle_seconds; /* of a cycle, as predicted */
     int64_t version;      /* counts updates: what was recorded before one is out of date */
     lsp_multigrid_info info;
 };
-LSP_DROP(lsp_multigrid)
 
 /* cycle.c. _prepare: plans and vectors of all levels, once the hierarchy stands. _update: new values in its matrices;
- * level[0].A is a view of other arrays. _release: frees them, also half made; after the end of the context (m->ctx is
- * NULL) it destroys plans only. */
+ * level[0].A is a view of other arrays. */
 lsp_status lsp_multigrid_prepare_cycle(lsp_multigrid *m);
 lsp_status lsp_multigrid_update_cycle(lsp_multigrid *m);
-void lsp_multigrid_release_cycle(lsp_multigrid *m);
 
 /* The internal part of lsp_multigrid_apply, for checked vectors. */
 lsp_status lsp_multigrid_run_cycle(lsp_multigrid *m, const void *b, void *x);

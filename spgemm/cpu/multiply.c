@@ -212,13 +212,6 @@ static lsp_status inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
     return status != LSP_OK ? status : lsp_spgemm_cpu_inspect(plan, &ops->A, &ops->B);
 }
 
-static int kept(const lsp_spgemm_plan *plan, void *arrays[LSP_SPGEMM_KEPT]) {
-    const lsp_spgemm_cpu *cpu = plan->cpu;
-    void *const all[] = {cpu->ranks, cpu->block_ranks, cpu->ways, cpu->repeats, cpu->rowptr, cpu->block_rows};
-    memcpy(arrays, all, sizeof all);
-    return sizeof all / sizeof *all;
-}
-
 const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_plan) + sizeof(lsp_spgemm_cpu),
                                              .at_once = at_once,
                                              .inspect = inspect,
@@ -227,7 +220,6 @@ const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_pla
                                              .read_structures = lsp_spgemm_cpu_structures,
                                              .multiply = multiply,
                                              .multiply_masked = multiply_masked,
-                                             .kept = kept,
                                              .truth = truth,
                                              .count_products = count_products,
                                              .batch_at_once = lsp_batch_at_once_cpu,

@@ -108,6 +108,7 @@ static lsp_status keep_ranks(passing *p, int threads, int64_t available) {
     enum { BYTE = 1 << 8, TWO_BYTES = 1 << 16 };
     lsp_spgemm_plan *plan = p->plan;
     lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_HOLDS(ctx, plan);
     int64_t bytes;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, plan->info.blocks + 1, sizeof *plan->cpu->block_ranks,
                       (void **)&plan->cpu->block_ranks));

@@ -108,6 +108,7 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
 /* Finds the rows of B and of C that repeat the row before: window kernels do their work once for all of them. */
 static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_HOLDS(ctx, plan);
     /* most rows of a group: few enough to give every warp work, and a multiple of 4, because 4 rows are made together
      */
     const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (chip_sms(ctx) * 128), 1) * 4, REPEAT_MOST);

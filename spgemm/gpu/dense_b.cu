@@ -13,6 +13,7 @@ static spg_dense_b dense_b_of(const lsp_spgemm_plan *plan) {
 static lsp_status take_tables(lsp_spgemm_plan *plan, const spg_job *job) {
     enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer, the call does not ask for the free memory, which is slow */
     lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_HOLDS(ctx, plan);
     lsp_spgemm_dense_b *kept = &plan->gpu->dense_b;
     const int64_t bytes = kept->bytes + plan->info.bound_bytes;
     if ((bytes >= ASKED_FROM || ctx->options.max_bytes > 0) && bytes > lsp_available_bytes(ctx, LSP_CUDA)) {

@@ -71,6 +71,7 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     const size_t shared = (size_t)lsp_ceil_div(columns, LONG_GROUP) * LONG_GROUP / 8;
     const int nt = long_threads(columns);
     const auto list_long = nt == LONG_NT ? kernel_long_list<LONG_NT> : kernel_long_list<LONG_MANY_NT>;
+    LSP_PLAN_HOLDS(ctx, plan);
     void *memory = plan->gpu->pieces;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->counts, (void **)&longs->counts));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->products, (void **)&longs->products));

@@ -13,6 +13,7 @@ extern "C" {
 /* What a replay needs to compute C's values again: C's structure, and what places each product. `col` is NULL where
  * there is no replay. */
 typedef struct lsp_spgemm_replay {
+    lsp_plan *holder; /* of its arrays */
     uint32_t *col;
     void *rowptr; /* of the type that C's row pointers have */
     /* either, for each product, its place in its row of C (kernel_ranks.cuh), */
@@ -95,7 +96,6 @@ lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_o
 lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C,
                                      bool structure);
 bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan);                       /* frees it; false: there is none */
-int lsp_spgemm_gpu_replay_kept(const lsp_spgemm_replay *kept, void **arrays); /* its arrays, and their number */
 
 #ifdef __cplusplus
 }

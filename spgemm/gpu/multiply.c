@@ -105,15 +105,6 @@ static bool is_blind(const lsp_spgemm_plan *plan) {
            plan->B.rowptr_type == LSP_I32 && plan->B.col_type == LSP_I32;
 }
 
-static int kept(const lsp_spgemm_plan *plan, void *arrays[LSP_SPGEMM_KEPT]) {
-    const lsp_spgemm_gpu *gpu = plan->gpu;
-    void *const all[] = {gpu->rowptr, gpu->products,  gpu->groups,    gpu->repeats, gpu->pieces,
-                         gpu->tiles,  gpu->dense_b.B, gpu->dense_b.C, gpu->report};
-    enum { OWN = sizeof all / sizeof *all };
-    memcpy(arrays, all, sizeof all);
-    return OWN + lsp_spgemm_gpu_replay_kept(&gpu->replay, arrays + OWN);
-}
-
 static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + sizeof(lsp_spgemm_gpu),
                                         .at_once = lsp_spgemm_gpu_one_pass,
                                         .inspect = lsp_spgemm_gpu_inspect,
@@ -125,7 +116,6 @@ static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + 
                                         .is_blind = is_blind,
                                         .multiply = multiply,
                                         .multiply_masked = lsp_spgemm_gpu_masked,
-                                        .kept = kept,
                                         .truth = lsp_spgemm_gpu_truth,
                                         .count_products = lsp_spgemm_gpu_count_products,
                                         .batch_gather = lsp_batch_gather_cuda,

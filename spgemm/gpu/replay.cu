@@ -71,20 +71,10 @@ static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, int64_t 
     return LSP_OK;
 }
 
-extern "C" int lsp_spgemm_gpu_replay_kept(const lsp_spgemm_replay *kept, void **arrays) {
-    void *const all[] = {kept->col,  kept->rowptr, kept->ranks,  kept->lengths, kept->begins,
-                         kept->rows, kept->pairs,  kept->counts, kept->ends};
-    memcpy(arrays, all, sizeof all);
-    return sizeof all / sizeof *all;
-}
-
 extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
     lsp_spgemm_replay *kept = &plan->gpu->replay;
-    void *all[LSP_SPGEMM_KEPT];
     const bool any = kept->col != NULL;
-    for (int k = lsp_spgemm_gpu_replay_kept(kept, all) - 1; k >= 0; k--) {
-        lsp_free(plan->ctx, all[k]);
-    }
+    lsp_plan_end(kept->holder);
     *kept = (lsp_spgemm_replay){};
     return any;
 }
@@ -114,6 +104,8 @@ static lsp_status build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operan
     const int64_t available = lsp_available_bytes(plan->ctx, LSP_CUDA) / 4, windows = windows_of(plan),
                   products = plan->facts.products;
     unsigned most = 0;
+    LSP_TRY(lsp_plan_part(plan, &plan->gpu->replay.holder));
+    LSP_PLAN_HOLDS(plan->ctx, plan->gpu->replay.holder);
     if (spg_ranks_fit(plan, job.A.nnz) && ranks_bytes(plan, job.A.nnz, C) <= available) {
         LSP_TRY(take_structure(plan, C));
         LSP_TRY(spg_ranks_build(plan, operands, C, windows, built));

@@ -105,7 +105,6 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     if (A->nnz > 0) {
         p->stage.bin_items = items;
         LSP_TRY(lsp_gather_stage_make(ctx, &p->gather, &p->stage));
-        plan->info.plan_bytes += lsp_gather_stage_bytes(ctx, &p->gather, &p->stage);
         p->bins = p->stage.bins;
     }
     LSP_TRY(lsp_spmv_hold(plan, p->bins + 1, sizeof *p->first_row, (void **)&p->first_row));
@@ -128,16 +127,10 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
         lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), invert_places, &w);
         lsp_free(ctx, p->stage.to_place); /* its inverse serves instead */
         p->stage.to_place = NULL;
-        plan->info.plan_bytes -= A->nnz * (int64_t)sizeof *p->place;
     }
     LSP_TRY(update(plan));
     plan->info.stored_entries = A->nnz;
     return LSP_OK;
-}
-
-static void release(lsp_spmv_plan *plan) {
-    propagation *p = plan->parts;
-    lsp_gather_stage_free(plan->ctx, &p->stage);
 }
 
 /* ---- a product ---- */
@@ -230,5 +223,4 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     return LSP_OK;
 }
 
-const lsp_spmv_engine lsp_spmv_propagate_cpu = {
-    {.plus_times = true, .vectors = 1}, fits, prepare, run, update, release};
+const lsp_spmv_engine lsp_spmv_propagate_cpu = {{.plus_times = true, .vectors = 1}, fits, prepare, run, update};

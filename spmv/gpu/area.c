@@ -68,6 +68,7 @@ typedef struct kept {
 } kept;
 
 static lsp_status kept_of(lsp_ctx *ctx, kept **k) {
+    LSP_PLAN_HOLDS(ctx, NULL);
     *k = ctx->tables[LSP_TABLE_SPMV];
     if (*k == NULL) {
         LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof **k, (void **)k));
@@ -78,6 +79,7 @@ static lsp_status kept_of(lsp_ctx *ctx, kept **k) {
 }
 
 lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_area *area) {
+    LSP_PLAN_HOLDS(ctx, NULL);
     kept *k;
     void *memory = NULL;
     if (parts != NULL) {

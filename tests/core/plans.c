@@ -39,6 +39,56 @@ Test(plans, tell_their_facts_and_end_before_or_after_their_context) {
     }
 }
 
+static lsp_status make_thing(lsp_ctx *ctx, int parts, thing **place) {
+    LSP_PLAN_MAKE(thing, made, place);
+    void *memory, *scratch;
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 16, 8, &memory));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 16, 8, &made->memory));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_HOST, 16, 8, &scratch));
+    lsp_free(ctx, memory);
+    for (int i = 0; i < parts; i++) {
+        thing *part;
+        LSP_TRY(make_thing(ctx, i, &part));
+    }
+    LSP_REQUIRE(parts < 4, LSP_ERR_ARGUMENT, "a thing of %d parts", parts);
+    return LSP_PLAN_GIVE(made, place);
+}
+
+static int closed;
+static void count_closed(void *plan) { closed += ((const thing *)plan)->ctx != NULL; }
+
+Test(plans, hold_what_is_allocated_and_made_while_they_are_made) {
+    const int64_t bytes = 128 + (int64_t)(sizeof(thing) + 63) / 64 * 64; /* of a thing without parts; 8 have 3 parts */
+    for (int late = 0; late <= 1; late++) {
+        lsp_ctx *ctx = test_ctx(1);
+        thing *plan = NULL;
+        void *memory;
+        const int64_t before = ctx->space[LSP_HOST].used;
+        must_fail(ctx, LSP_ERR_ARGUMENT, "the place for the plan is NULL", make_thing(ctx, 0, NULL));
+        must_fail(ctx, LSP_ERR_ARGUMENT, "a thing of 4 parts", make_thing(ctx, 4, &plan));
+        cr_assert_eq(ctx->space[LSP_HOST].used, before);
+        must(ctx, make_thing(ctx, 3, &plan));
+        cr_assert(ctx->space[LSP_HOST].used == before + 8 * bytes && lsp_plan_bytes(plan) == 8 * bytes);
+        must(ctx, lsp_alloc(ctx, LSP_HOST, 8, 8, &memory));
+        cr_assert_eq(lsp_plan_bytes(plan), 8 * bytes);
+        lsp_plan_take(plan, memory);
+        cr_assert_eq(lsp_plan_bytes(plan), 8 * bytes + 64);
+        lsp_plan_end(plan->life.parts->plan);
+        cr_assert_eq(lsp_plan_bytes(plan), 4 * bytes + 64);
+        plan->life.close = plan->life.parts->close = count_closed;
+        closed = 0;
+        if (late) {
+            lsp_ctx_destroy(ctx);
+            lsp_plan_end(plan);
+        } else {
+            lsp_plan_end(plan);
+            cr_assert_eq(ctx->space[LSP_HOST].used, before);
+            lsp_ctx_destroy(ctx);
+        }
+        cr_assert_eq(closed, 2);
+    }
+}
+
 Test(plans, refuse_what_differs_from_what_they_were_made_for) {
     lsp_ctx *ctx = test_ctx(1);
     must(ctx, lsp_plan_check(ctx, (lsp_plan_fact[]){{"number of rows", 3, 3}, {0}}));

@@ -112,7 +112,7 @@ static void begin(solve *s, lsp_csr A) {
 
 static void plan(solve *s, lsp_resident_shape shape) {
     int64_t bytes = 0;
-    lsp_resident_free(s->gpu, s->plan);
+    lsp_resident_free(s->plan);
     s->plan = NULL;
     must(s->gpu, lsp_resident_create(s->gpu, &s->there, &shape, &s->plan, &bytes));
     cr_assert(bytes > 0 && lsp_resident_entries(s->plan) >= s->A.nnz);
@@ -133,7 +133,7 @@ static void run(solve *s) {
 }
 
 static void end(solve *s) {
-    lsp_resident_free(s->gpu, s->plan);
+    lsp_resident_free(s->plan);
     must(s->gpu, lsp_csr_free(s->gpu, &s->there));
     must(s->host, lsp_csr_free(s->host, &s->A));
     free(s->b), free(s->x), free(s->history), free(s->inverse);

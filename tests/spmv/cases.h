@@ -337,13 +337,8 @@ static inline const lsp_spmv_engine *engine_here(lsp_ctx *ctx, int method) {
 
 /* Prepares a plan again, with other sizes. */
 static inline lsp_status resize(lsp_spmv_plan *plan, const lsp_spmv_sizes *sizes) {
-    if (plan->job.engine->release != NULL) {
-        plan->job.engine->release(plan);
-    }
-    lsp_spmv_drop_parts(plan);
-    plan->info.plan_bytes = 0;
     plan->sizes = *sizes;
-    return plan->job.engine->prepare(plan);
+    return lsp_spmv_prepare(plan);
 }
 
 /* ---- the same test on both devices ---- */
