@@ -1,5 +1,5 @@
-/* Sums, maxima and prefix sums over the threads of a warp or of a block. All threads of the warp, or of the block, must
- * call together. */
+/* For kernels of every room: items of a grid-stride loop, indices of either width, and sums, maxima and prefix sums
+ * over the threads of a warp or of a block, which all its threads must call together. */
 #ifndef LSP_CORE_BLOCK_CUH
 #define LSP_CORE_BLOCK_CUH
 
@@ -7,6 +7,22 @@
 #include "device.cuh"
 
 enum { WARP = 32 }; /* threads */
+
+/* The thread, of a block of nt, takes every item of 0 .. n-1 whose number is its own modulo the threads of the grid. */
+#define EACH_ITEM(i, n, nt)                                                                                            \
+    for (int64_t i = (int64_t)blockIdx.x * (nt) + threadIdx.x; i < (n); i += (int64_t)gridDim.x * (nt))
+
+/* array[i] of 8 bytes an index if `wide`, else 4. */
+__device__ inline int64_t index_at(const void *array, bool wide, int64_t i) {
+    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+__device__ inline void index_set(void *array, bool wide, int64_t i, int64_t value) {
+    if (wide) {
+        ((int64_t *)array)[i] = value;
+    } else {
+        ((int32_t *)array)[i] = (int32_t)value;
+    }
+}
 
 /* ---- a warp: by shuffles, without shared memory ---- */
 
@@ -50,6 +66,30 @@ template <typename F> __device__ inline int64_t warp_first(int64_t low, int64_t 
 /* The length of the prefix of 0 .. n-1 for which `holds` is true, likewise. */
 template <typename F> __device__ inline int64_t warp_prefix(int64_t n, F holds) {
     return warp_first(0, n, [&](int64_t i) { return !holds(i); });
+}
+
+/* ---- blocks one after another (decoupled look-back, Merrill and Garland) ---- */
+
+enum { LOOK_COUNTED = 1, LOOK_SUMMED = 2 }; /* the lower bits of a published word: a count, or the sum up to here */
+
+/* The numbers that parts 0 .. k-1 published, added up. Part k has published its own `count`, shifted by 2, with
+ * LOOK_COUNTED; or k is 0. Publishes the sum up to part k. For a whole warp; parts are taken in order. */
+__device__ inline ull look_back(ull *published, int64_t k, ull count) {
+    const int lane = (int)(threadIdx.x % WARP);
+    bool summed = k == 0;
+    ull before = 0;
+    for (int64_t at = k - 1 - lane; !summed; at -= WARP) {
+        ull word = LOOK_SUMMED; /* lanes before the first part: nothing */
+        while (at >= 0 && (word = *(volatile ull *)(published + at)) == 0) {
+        }
+        const unsigned sums = __ballot_sync(~0u, (word & LOOK_SUMMED) != 0);
+        before += warp_sum(lane < __ffs((int)sums) || sums == 0 ? word >> 2 : 0);
+        summed = sums != 0;
+    }
+    if (lane == 0) {
+        __stcg(published + k, (before + count) << 2 | LOOK_SUMMED);
+    }
+    return before;
 }
 
 /* ---- a block of WARPS whole warps, through one number per warp in shared memory; two barriers ---- */

@@ -7,7 +7,7 @@
 
 /* The barrier: 8 bytes of shared memory. Its phases are numbered 0, 1, 2, ...; a phase ends when the bytes that were
  * announced for it have arrived. */
-typedef unsigned long long lsp_arrivals;
+typedef ull lsp_arrivals;
 
 #ifdef __CUDACC__
 
@@ -33,7 +33,7 @@ __device__ inline void lsp_bulk_expect(lsp_arrivals *arrivals, unsigned bytes) {
 /* One thread: starts a copy. Addresses and bytes are multiples of 16. The data is a stream: L2 evicts it first. */
 __device__ inline void lsp_bulk_load(void *shared, const void *from, unsigned bytes, lsp_arrivals *arrivals) {
 #if __CUDA_ARCH__ >= 900
-    unsigned long long policy;
+    ull policy;
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
                  "[%3], %4;" ::"r"(lsp_shared_address(shared)),

@@ -246,6 +246,9 @@ lsp_status lsp_scratch_bytes(lsp_ctx *ctx, int64_t count, size_t item_bytes, boo
     lsp_scratch_bytes((ctx), (count), sizeof **(pointer), false, (void **)(pointer))
 #define LSP_SCRATCH_ZERO(ctx, count, pointer)                                                                          \
     lsp_scratch_bytes((ctx), (count), sizeof **(pointer), true, (void **)(pointer))
+/* The same on the GPU; LSP_SCRATCH_FILLED of cuda.h sets its bytes. */
+#define LSP_SCRATCH_CUDA(ctx, count, pointer)                                                                          \
+    lsp_scratch_at((ctx), LSP_CUDA, (count), sizeof **(pointer), (void **)(pointer))
 
 /* Bytes that can still be taken: from the budget if the context has one, else from the memory of the machine or GPU. */
 int64_t lsp_available_bytes(lsp_ctx *ctx, lsp_where where);
@@ -295,10 +298,10 @@ lsp_size_text lsp_size(int64_t bytes);
 
 /* ---- indices of either width ---- */
 
-static inline int64_t lsp_index_at(const void *array, lsp_type type, int64_t i) {
+LSP_BOTH_SIDES static inline int64_t lsp_index_at(const void *array, lsp_type type, int64_t i) {
     return type == LSP_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
 }
-static inline void lsp_index_set(void *array, lsp_type type, int64_t i, int64_t value) {
+LSP_BOTH_SIDES static inline void lsp_index_set(void *array, lsp_type type, int64_t i, int64_t value) {
     if (type == LSP_I32) {
         ((int32_t *)array)[i] = (int32_t)value;
     } else {

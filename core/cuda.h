@@ -42,10 +42,13 @@ typedef struct lsp_cuda_chip {
     int memory_khz, memory_bus_bits; /* two transfers a clock; 0 where the driver does not tell */
 } lsp_cuda_chip;
 const lsp_cuda_chip *lsp_cuda_get_chip(lsp_ctx *ctx);
-/* Blocks of a kernel with a grid-stride loop over `items`: one per `block_items` items, at least 1, and at most
- * `sm_blocks` per multiprocessor of the context's GPU. */
+/* Blocks of a kernel with a grid-stride loop over `items`: one per `block_items` items, at least 1, and at most `most`.
+ * lsp_blocks_for: at most `sm_blocks` per multiprocessor of the context's GPU. */
+static inline int64_t lsp_blocks_upto(int64_t items, int64_t block_items, int64_t most) {
+    return lsp_max(lsp_min(lsp_ceil_div(items, block_items), most), 1);
+}
 static inline int64_t lsp_blocks_for(lsp_ctx *ctx, int64_t items, int64_t block_items, int64_t sm_blocks) {
-    return lsp_max(lsp_min(lsp_ceil_div(items, block_items), sm_blocks * lsp_cuda_get_chip(ctx)->sms), 1);
+    return lsp_blocks_upto(items, block_items, sm_blocks * lsp_cuda_get_chip(ctx)->sms);
 }
 /* Is the stream being captured into a CUDA graph? Then the call may neither allocate nor wait. */
 bool lsp_cuda_recording(lsp_ctx *ctx);
@@ -60,8 +63,18 @@ void lsp_cuda_free_detached(int ordinal, void *memory);
  * host the call waits: the host memory may be used when it returns. */
 lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                          int64_t bytes);
-/* Sets memory of the GPU to 0, without waiting. */
-lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes);
+/* Sets each byte of memory of the GPU, without waiting. */
+lsp_status lsp_cuda_fill(lsp_ctx *ctx, void *memory, int byte, int64_t bytes);
+static inline lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
+    return lsp_cuda_fill(ctx, memory, 0, bytes);
+}
+/* Scratch on the GPU, each byte of which is `byte`. LSP_SCRATCH_FILLED: for `count` items of the pointer's type. */
+static inline lsp_status lsp_scratch_filled(lsp_ctx *ctx, int byte, int64_t count, size_t item_bytes, void **memory) {
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count, item_bytes, memory));
+    return count > 0 ? lsp_cuda_fill(ctx, *memory, byte, count * (int64_t)item_bytes) : LSP_OK;
+}
+#define LSP_SCRATCH_FILLED(ctx, byte, count, pointer)                                                                  \
+    lsp_scratch_filled((ctx), (byte), (count), sizeof **(pointer), (void **)(pointer))
 /* Double buffering of data from the GPU: the host reads one stage (pinned memory) while the next one is filled. _fetch
  * starts a copy to byte `at` of a stage; _fetched waits for all copies to the stage and returns its address. */
 enum { LSP_CUDA_STAGES = 2, LSP_CUDA_STAGE_BYTES = 8 << 20 };
@@ -69,6 +82,15 @@ lsp_status lsp_cuda_fetch(lsp_ctx *ctx, int stage, int64_t at, const void *from,
 lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory);
 /* Copies a few bytes from the GPU to the host and waits for them. */
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes);
+/* *index = array[i], likewise. */
+static inline lsp_status lsp_cuda_read_index(lsp_ctx *ctx, const void *array, lsp_type type, int64_t i,
+                                             int64_t *index) {
+    const int64_t bytes = (int64_t)lsp_type_bytes(type);
+    int64_t word = 0;
+    LSP_TRY(lsp_cuda_read(ctx, &word, (const char *)array + i * bytes, bytes));
+    *index = lsp_index_at(&word, type, 0);
+    return LSP_OK;
+}
 /* The note: host memory that kernels write directly, so that the host reads it without a copy. lsp_cuda_note returns
  * the GPU's address of it. lsp_cuda_read overwrites it. */
 enum { LSP_CUDA_NOTE_BYTES = 4096 };

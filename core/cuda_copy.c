@@ -107,9 +107,9 @@ static lsp_status copy_down(lsp_ctx *ctx, char *to, const char *from, size_t byt
     return LSP_OK;
 }
 
-lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
-    return CALL_THERE(cudaMemsetAsync(memory, 0, (size_t)bytes, state_of(ctx)->stream),
-                      "clearing memory of the GPU failed");
+lsp_status lsp_cuda_fill(lsp_ctx *ctx, void *memory, int byte, int64_t bytes) {
+    return CALL_THERE(cudaMemsetAsync(memory, byte, (size_t)bytes, state_of(ctx)->stream),
+                      "setting memory of the GPU failed");
 }
 
 lsp_status lsp_cuda_read(lsp_ctx *ctx, void *to, const void *from, int64_t bytes) {

@@ -18,7 +18,7 @@ LSP_NO_CUDA(lsp_cuda_copy,
 LSP_NO_CUDA(lsp_cuda_copy_beside, (lsp_ctx *ctx, void *to, const void *from, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_fetch, (lsp_ctx *ctx, int stage, int64_t at, const void *from, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_fetched, (lsp_ctx *ctx, int stage, const void **memory), ctx)
-LSP_NO_CUDA(lsp_cuda_clear, (lsp_ctx *ctx, void *memory, int64_t bytes), ctx)
+LSP_NO_CUDA(lsp_cuda_fill, (lsp_ctx *ctx, void *memory, int byte, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_read, (lsp_ctx *ctx, void *to, const void *from, int64_t bytes), ctx)
 LSP_NO_CUDA(lsp_cuda_end_note, (lsp_ctx *ctx), ctx)
 LSP_NO_CUDA(lsp_cuda_read_note, (lsp_ctx *ctx, void *to, int64_t bytes), ctx)

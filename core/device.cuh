@@ -3,6 +3,8 @@
 #ifndef LSP_CORE_DEVICE_CUH
 #define LSP_CORE_DEVICE_CUH
 
+typedef unsigned long long ull; /* what atomic functions take */
+
 #ifdef __CUDACC__
 
 /* Declares `char name[]`, the block's dynamic shared memory, aligned to 16 bytes. */
@@ -71,7 +73,7 @@ template <typename T> __device__ inline void lsp_read_if(bool wanted, const T *f
  * operands of a long sum in registers to add them in another order, or keep a value that it could compute again. */
 __device__ inline void lsp_settle(int &x) { asm volatile("" : "+r"(x)); }
 __device__ inline void lsp_settle(unsigned &x) { asm volatile("" : "+r"(x)); }
-__device__ inline void lsp_settle(unsigned long long &x) { asm volatile("" : "+l"(x)); }
+__device__ inline void lsp_settle(ull &x) { asm volatile("" : "+l"(x)); }
 
 /* mine = min(mine, other), or max if `upper`. one: 1, but the compiler must not know that. This takes one comparison
  * that includes `upper`, and a move by the multiply-add unit, which is idle in a sort; a choice between min and max

@@ -2,97 +2,99 @@
 #include "items.h"
 #include "launch.cuh"
 
-enum { NT = 256, VT = 4, SM_BLOCKS = 16 }; /* VT: items per thread until the grid reaches SM_BLOCKS per SM */
+enum { NT = 256 };
 
-static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, NT * VT, SM_BLOCKS); }
+struct truth { /* an LSP_BOOL */
+    uint8_t byte;
+};
+struct one {}; /* an entry of a pattern */
+struct pair {  /* an LSP_C64, aligned to 8 bytes */
+    double re, im;
+};
 
-/* from NULL: writes ones. *overflow becomes 1 if an item does not fit; NULL: no check. */
-template <typename To, typename From>
-__global__ void kernel_convert(To *to, const From *from, int64_t n, int *overflow) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        const From value = from ? from[i] : (From)1;
-        to[i] = (To)value;
-        if (overflow && (From)(To)value != value) {
+template <typename From> static __device__ From number_of(const From *from, int64_t i) { return from[i]; }
+static __device__ int32_t number_of(const truth *from, int64_t i) { return from[i].byte != 0; }
+static __device__ int32_t number_of(const one *, int64_t) { return 1; }
+
+template <typename To, typename X> static __device__ void put(To *to, int64_t i, X x) { to[i] = (To)x; }
+template <typename X> static __device__ void put(truth *to, int64_t i, X x) { to[i].byte = x != 0; }
+template <typename X> static __device__ void put(pair *to, int64_t i, X x) { to[i].re = (double)x, to[i].im = 0; }
+static __device__ void put(float *to, int64_t i, int64_t x) { to[i] = (float)(double)x; } /* as the host rounds */
+
+template <typename To, typename From> static __global__ void kernel_convert(To *to, const From *from, int64_t n) {
+    EACH_ITEM(i, n, NT) { put(to, i, number_of(from, i)); }
+}
+
+/* *overflow becomes 1 if an index does not fit. */
+static __global__ void kernel_narrow(int32_t *to, const int64_t *from, int64_t n, int *overflow) {
+    EACH_ITEM(i, n, NT) {
+        const int64_t index = from[i];
+        to[i] = (int32_t)index;
+        if ((int32_t)index != index) {
             *overflow = 1;
         }
     }
 }
 
-/* Complex values are pairs of doubles. from NULL: writes ones. */
-template <typename From> __global__ void kernel_complex(double *to, const From *from, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        to[2 * i] = from ? (double)from[i] : 1.0;
-        to[2 * i + 1] = 0;
-    }
-}
-
 static __global__ void kernel_gather_pairs(double *to, const double *from, const uint32_t *places, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < 2 * n; i += (int64_t)gridDim.x * NT) {
-        to[i] = from[2 * (int64_t)places[i / 2] + i % 2];
-    }
+    EACH_ITEM(i, 2 * n, NT) { to[i] = from[2 * (int64_t)places[i / 2] + i % 2]; }
 }
 
 template <typename T> __global__ void kernel_gather(T *to, const T *from, const uint32_t *places, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        to[i] = from[places[i]];
+    EACH_ITEM(i, n, NT) { to[i] = from[places[i]]; }
+}
+
+template <typename To, typename From> static lsp_status convert(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
+    return LSP_LAUNCH_EACH(ctx, (kernel_convert<To, From>), n, NT, (To *)to, (const From *)from, n);
+}
+
+static lsp_status refuse(lsp_ctx *ctx, lsp_type from, lsp_type to) {
+    return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "values of type %s cannot become %s", lsp_type_name(from),
+                    lsp_type_name(to));
+}
+
+/* REALS: values of real types become these, too. */
+template <typename To, bool REALS>
+static lsp_status convert_to(lsp_ctx *ctx, lsp_type to_type, void *to, const void *from, lsp_type from_type,
+                             int64_t n) {
+    if constexpr (REALS) {
+        if (from_type == LSP_F32 || from_type == LSP_F64) {
+            return from_type == LSP_F32 ? convert<To, float>(ctx, to, from, n) : convert<To, double>(ctx, to, from, n);
+        }
     }
+    return from_type == LSP_I32    ? convert<To, int32_t>(ctx, to, from, n)
+           : from_type == LSP_I64  ? convert<To, int64_t>(ctx, to, from, n)
+           : from_type == LSP_BOOL ? convert<To, truth>(ctx, to, from, n)
+           : from_type == LSP_NONE ? convert<To, one>(ctx, to, from, n)
+                                   : refuse(ctx, from_type, to_type);
 }
 
-template <typename To, typename From>
-static lsp_status convert(lsp_ctx *ctx, void *to, const void *from, int64_t n, int *overflow) {
-    return n > 0 ? LSP_LAUNCH(ctx, (kernel_convert<To, From>), blocks_for(ctx, n), NT, 0, (To *)to, (const From *)from,
-                              n, overflow)
-                 : LSP_OK;
-}
-
-static lsp_status to_complex(lsp_ctx *ctx, double *to, const void *from, lsp_type from_type, int64_t n) {
-    const int64_t blocks = blocks_for(ctx, n);
-    return from_type == LSP_F32 ? LSP_LAUNCH(ctx, kernel_complex<float>, blocks, NT, 0, to, (const float *)from, n)
-                                : LSP_LAUNCH(ctx, kernel_complex<double>, blocks, NT, 0, to,
-                                             from_type == LSP_NONE ? NULL : (const double *)from, n);
-}
-
-static lsp_status narrow_checked(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
-    LSP_SCRATCH_SCOPE(ctx);
-    void *flag = NULL;
-    int overflow = 0;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof overflow, &flag));
-    LSP_TRY(lsp_cuda_copy(ctx, flag, LSP_CUDA, &overflow, LSP_HOST, sizeof overflow));
-    LSP_TRY((convert<int32_t, int64_t>(ctx, to, from, n, (int *)flag)));
-    LSP_TRY(lsp_cuda_copy(ctx, &overflow, LSP_HOST, flag, LSP_CUDA, sizeof overflow));
-    LSP_REQUIRE(!overflow, LSP_ERR_OVERFLOW, "an index of the matrix does not fit 32 bits");
-    return LSP_OK;
+extern "C" lsp_status lsp_cuda_convert_values(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from,
+                                              lsp_type from_type, int64_t n) {
+    if (n == 0 || to_type == from_type) {
+        return n == 0 ? LSP_OK : lsp_cuda_copy(ctx, to, LSP_CUDA, from, LSP_CUDA, n * (int64_t)lsp_type_bytes(to_type));
+    }
+    return to_type == LSP_I32    ? convert_to<int32_t, false>(ctx, to_type, to, from, from_type, n)
+           : to_type == LSP_I64  ? convert_to<int64_t, false>(ctx, to_type, to, from, from_type, n)
+           : to_type == LSP_BOOL ? convert_to<truth, false>(ctx, to_type, to, from, from_type, n)
+           : to_type == LSP_F32  ? convert_to<float, true>(ctx, to_type, to, from, from_type, n)
+           : to_type == LSP_F64  ? convert_to<double, true>(ctx, to_type, to, from, from_type, n)
+           : to_type == LSP_C64  ? convert_to<pair, true>(ctx, to_type, to, from, from_type, n)
+                                 : refuse(ctx, from_type, to_type);
 }
 
 extern "C" lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type,
                                        int64_t n) {
-    if (n == 0) {
-        return LSP_OK;
+    LSP_SCRATCH_SCOPE(ctx);
+    int *flag = NULL, overflow = 0;
+    if (n == 0 || to_type != LSP_I32 || from_type != LSP_I64) {
+        return lsp_cuda_convert_values(ctx, to, to_type, from, from_type, n);
     }
-    if (to_type == from_type) {
-        return lsp_cuda_copy(ctx, to, LSP_CUDA, from, LSP_CUDA, n * (int64_t)lsp_type_bytes(to_type));
-    }
-    switch (to_type) {
-    case LSP_I32:
-        return narrow_checked(ctx, to, from, n);
-    case LSP_I64:
-        return convert<int64_t, int32_t>(ctx, to, from, n, NULL);
-    case LSP_F32:
-        return from_type == LSP_NONE ? convert<float, float>(ctx, to, NULL, n, NULL)
-                                     : convert<float, double>(ctx, to, from, n, NULL);
-    case LSP_F64:
-        return from_type == LSP_NONE ? convert<double, double>(ctx, to, NULL, n, NULL)
-                                     : convert<double, float>(ctx, to, from, n, NULL);
-    case LSP_C64:
-        return to_complex(ctx, (double *)to, from, from_type, n);
-    default:
-        return lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "values of type %s cannot become %s", lsp_type_name(from_type),
-                        lsp_type_name(to_type));
-    }
-}
-
-extern "C" lsp_status lsp_cuda_narrow(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
-    return convert<int32_t, int64_t>(ctx, to, from, n, NULL);
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &flag));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_narrow, n, NT, (int32_t *)to, (const int64_t *)from, n, flag));
+    LSP_TRY(lsp_cuda_copy(ctx, &overflow, LSP_HOST, flag, LSP_CUDA, sizeof overflow));
+    LSP_REQUIRE(!overflow, LSP_ERR_OVERFLOW, "an index of the matrix does not fit 32 bits");
+    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_cuda_gather(lsp_ctx *ctx, void *to, const void *from, size_t item_bytes,
@@ -100,12 +102,10 @@ extern "C" lsp_status lsp_cuda_gather(lsp_ctx *ctx, void *to, const void *from, 
     if (n == 0) {
         return LSP_OK;
     }
-    if (item_bytes == 16) {
-        return LSP_LAUNCH(ctx, kernel_gather_pairs, blocks_for(ctx, 2 * n), NT, 0, (double *)to, (const double *)from,
-                          places, n);
-    }
-    return item_bytes == 4 ? LSP_LAUNCH(ctx, kernel_gather<uint32_t>, blocks_for(ctx, n), NT, 0, (uint32_t *)to,
-                                        (const uint32_t *)from, places, n)
-                           : LSP_LAUNCH(ctx, kernel_gather<uint64_t>, blocks_for(ctx, n), NT, 0, (uint64_t *)to,
-                                        (const uint64_t *)from, places, n);
+#define GATHER(T) LSP_LAUNCH_EACH(ctx, kernel_gather<T>, n, NT, (T *)to, (const T *)from, places, n)
+    return item_bytes == 16
+               ? LSP_LAUNCH_EACH(ctx, kernel_gather_pairs, 2 * n, NT, (double *)to, (const double *)from, places, n)
+           : item_bytes == 4 ? GATHER(uint32_t)
+                             : GATHER(uint64_t);
+#undef GATHER
 }

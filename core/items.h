@@ -8,18 +8,14 @@
 extern "C" {
 #endif
 
-/* to[i] = from[i] in another type: between I32 and I64, between F32 and F64, from LSP_NONE to ones of F32 or F64
- * (`from` is not read), or from any of these three to C64, whose arrays are aligned to 8 bytes. From I64 to I32 the
- * call waits for the GPU: LSP_ERR_OVERFLOW if an index does not fit. */
-lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t n);
-
-/* to[i] = from[i], values of a matrix: the same between reals; from I32, I64, BOOL or LSP_NONE to every other type.
- * An integer that does not fit keeps its low bits. Never waits. */
+/* to[i] = from[i] in another type: from I32, I64, BOOL or LSP_NONE (ones; `from` is not read) to every other type, from
+ * F32 or F64 to F32, F64 or C64, whose arrays are aligned to 8 bytes. An integer that does not fit keeps its low bits.
+ * Never waits. */
 lsp_status lsp_cuda_convert_values(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type,
                                    int64_t n);
 
-/* From I64 to I32 without a check and without waiting, for indices that are known to fit. */
-lsp_status lsp_cuda_narrow(lsp_ctx *ctx, void *to, const void *from, int64_t n);
+/* The same, but from I64 to I32 it waits for the GPU: LSP_ERR_OVERFLOW if an index does not fit. */
+lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t n);
 
 /* to[i] = from[places[i]], for items of 4, 8 or 16 bytes. Those of 16 are two doubles: both arrays are aligned to 8
  * bytes. */

@@ -2,8 +2,8 @@
 #ifndef LSP_CORE_LAUNCH_CUH
 #define LSP_CORE_LAUNCH_CUH
 
+#include "block.cuh"
 #include "cuda.h"
-#include "device.cuh"
 
 /* An expression of type lsp_status. `shared` is the dynamic shared memory in bytes. */
 #ifdef __CUDACC__
@@ -17,6 +17,10 @@
      lsp_cuda_leave((ctx), emu_start(kernel, (unsigned)(blocks), (unsigned)(threads), (shared), false, __VA_ARGS__),   \
                     #kernel " could not be started"))
 #endif
+
+/* For a kernel with a loop over EACH_ITEM of n: four items a thread, until a multiprocessor has 16 blocks. */
+#define LSP_LAUNCH_EACH(ctx, kernel, n, threads, ...)                                                                  \
+    LSP_LAUNCH(ctx, kernel, lsp_blocks_for((ctx), (n), 4 * (threads), 16), threads, 0, __VA_ARGS__)
 
 /* The size of a launch; shared: dynamic shared memory in bytes. */
 typedef struct lsp_grid {

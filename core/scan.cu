@@ -1,5 +1,4 @@
 /* Prefix sums of an array of any length by three kernels: sum each tile, scan the sums of the tiles, scan each tile. */
-#include "block.cuh"
 #include "launch.cuh"
 #include "scan.h"
 
@@ -67,7 +66,7 @@ extern "C" lsp_status lsp_cuda_scan_in(lsp_ctx *ctx, int64_t *counts, int64_t n,
 extern "C" lsp_status lsp_cuda_scan_there(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *last) {
     LSP_SCRATCH_SCOPE(ctx);
     int64_t *sums = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_cuda_scan_sums(n), sizeof *sums, (void **)&sums));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_cuda_scan_sums(n), &sums));
     return lsp_cuda_scan_in(ctx, counts, n, sums, last);
 }
 

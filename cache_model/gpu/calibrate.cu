@@ -43,9 +43,7 @@ __global__ static void __launch_bounds__(NT) accesses_kernel(uint64_t *array, in
 }
 
 __global__ static void __launch_bounds__(NT) fill_kernel(uint64_t *array, int64_t count) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < count; i += (int64_t)gridDim.x * NT) {
-        array[i] = 1;
-    }
+    EACH_ITEM(i, count, NT) { array[i] = 1; }
 }
 
 __global__ static void nothing_kernel(int unused) { (void)unused; }

@@ -58,21 +58,17 @@ bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_bins *bins) {
     return cut_bins(ctx, bins, &p);
 }
 
-static lsp_status scratch(lsp_ctx *ctx, int64_t count, size_t item_bytes, void **memory) {
-    return lsp_scratch_at(ctx, LSP_CUDA, count, item_bytes, memory);
-}
-
 /* Scratch for all columns. elements: [1] holds what the last level writes, [0] what the first of two does. */
 static lsp_status take(lsp_ctx *ctx, const gather_bins *bins, part_job *p, void *elements[2]) {
-    LSP_TRY(scratch(ctx, (int64_t)p->bins + 1, sizeof *p->begin, (void **)&p->begin));
-    LSP_TRY(scratch(ctx, p->bins, sizeof *p->bin_next, (void **)&p->bin_next));
-    LSP_TRY(scratch(ctx, p->n, sizeof *p->place_in_bin, (void **)&p->place_in_bin));
-    LSP_TRY(scratch(ctx, p->n, bins->most_bytes, &elements[1]));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, (int64_t)p->bins + 1, &p->begin));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->bins, &p->bin_next));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &p->place_in_bin));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, bins->most_bytes, &elements[1]));
     if (p->groups > 0) {
-        LSP_TRY(scratch(ctx, p->groups, sizeof *p->group_next, (void **)&p->group_next));
-        LSP_TRY(scratch(ctx, (int64_t)p->groups + 1, sizeof *p->chunk_begin, (void **)&p->chunk_begin));
-        LSP_TRY(scratch(ctx, p->n, sizeof *p->location, (void **)&p->location));
-        LSP_TRY(scratch(ctx, p->n, bins->most_bytes, &elements[0]));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->groups, &p->group_next));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, (int64_t)p->groups + 1, &p->chunk_begin));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &p->location));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, bins->most_bytes, &elements[0]));
     }
     return LSP_OK;
 }
@@ -80,8 +76,7 @@ static lsp_status take(lsp_ctx *ctx, const gather_bins *bins, part_job *p, void 
 template <typename I> static lsp_status count_bins(lsp_ctx *ctx, const part_job *p) {
     const size_t shared = (size_t)p->bins * 4;
     void (*kernel)(part_job) = kernel_part_count<I>;
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(p->begin, 0, ((size_t)p->bins + 1) * sizeof *p->begin,
-                                               (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(lsp_cuda_clear(ctx, p->begin, ((int64_t)p->bins + 1) * (int64_t)sizeof *p->begin));
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
     LSP_TRY(
         LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->n, PART_CHUNK, shared > 96 << 10 ? 1 : 2), PART_NT, shared, *p));

@@ -39,9 +39,8 @@ static __global__ void __launch_bounds__(ORDER_NT)
 }
 
 template <typename O>
-static __global__ void __launch_bounds__(ORDER_NT)
-    kernel_count_owned(const O *owner, int64_t n, unsigned long long *owned) {
-    unsigned long long count = 0;
+static __global__ void __launch_bounds__(ORDER_NT) kernel_count_owned(const O *owner, int64_t n, ull *owned) {
+    ull count = 0;
     for (int64_t k = order_first(); k < n; k += order_stride()) {
         count += owner[k] >= 0;
     }
@@ -68,11 +67,11 @@ static __global__ void __launch_bounds__(ORDER_NT)
 /* *first = min(*first, the first position whose index is outside). */
 template <typename I>
 static __global__ void __launch_bounds__(ORDER_NT)
-    kernel_first_bad(const I *index, int64_t n, int64_t extent, unsigned long long *first) {
+    kernel_first_bad(const I *index, int64_t n, int64_t extent, ull *first) {
     for (int64_t k = order_first(); k < n; k += order_stride()) {
         const int64_t i = __ldcs(index + k);
         if ((uint64_t)i >= (uint64_t)extent) {
-            atomicMin(first, (unsigned long long)k);
+            atomicMin(first, (ull)k);
             return; /* later ones of this thread have higher positions */
         }
     }

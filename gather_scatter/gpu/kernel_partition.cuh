@@ -82,7 +82,7 @@ template <typename I> static __global__ void __launch_bounds__(PART_NT) kernel_p
     __syncthreads();
     for (unsigned b = threadIdx.x; b < p.bins; b += PART_NT) {
         if (counts[b] > 0) {
-            atomicAdd((unsigned long long *)p.begin + 1 + b, (unsigned long long)counts[b]);
+            atomicAdd((ull *)p.begin + 1 + b, (ull)counts[b]);
         }
     }
 }

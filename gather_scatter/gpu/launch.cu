@@ -31,8 +31,7 @@ static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list in
     unsigned *count = NULL;
     const double accesses = (double)(SAMPLE_WINDOWS * lsp_min(job->args.n, SAMPLE_WINDOW));
     const unsigned bytes = (unsigned)job->most_bytes;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *count, (void **)&count));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(count, 0, sizeof *count, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &count));
     LSP_TRY(index.type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_sample<int32_t>, SAMPLE_WINDOWS, SAMPLE_NT, 0,
                                                (const int32_t *)index.at, job->args.n, bytes, count)
                                   : LSP_LAUNCH(ctx, kernel_sample<long long>, SAMPLE_WINDOWS, SAMPLE_NT, 0,

@@ -48,7 +48,7 @@ static lsp_status start_for(lsp_ctx *ctx, const gather_move *move, const lsp_col
 template <typename I> static lsp_status start_index(lsp_ctx *ctx, const gather_move *move, const lsp_column *column) {
     if (move->add != LSP_NONE) {
         return column->bytes == 4 ? start<unsigned, true, I, true, true>(ctx, move, column, 1)
-                                  : start<unsigned long long, true, I, true, true>(ctx, move, column, 1);
+                                  : start<ull, true, I, true, true>(ctx, move, column, 1);
     }
 #define START(U) start_for<U, I>(ctx, move, column)
     GATHER_BY_UNIT(gather_unit(column), START)

@@ -3,12 +3,8 @@
 #include "core/cuda.h"
 #include "kernel_order.cuh"
 
-static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, ORDER_NT * ORDER_VT, 32); }
-
-static lsp_status fill(lsp_ctx *ctx, void *memory, int byte, int64_t count, size_t item_bytes) {
-    return LSP_CUDA_CALL(ctx,
-                         cudaMemsetAsync(memory, byte, (size_t)count * item_bytes, (cudaStream_t)lsp_cuda_stream(ctx)));
-}
+#define LAUNCH_ORDER(ctx, kernel, n, ...)                                                                              \
+    LSP_LAUNCH(ctx, kernel, lsp_blocks_for((ctx), (n), ORDER_NT *ORDER_VT, 32), ORDER_NT, 0, __VA_ARGS__)
 
 /* ---- owners ---- */
 
@@ -16,14 +12,15 @@ template <typename I, typename O>
 static lsp_status start_owner(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, gather_gate gate,
                               void *owner) {
     const lsp_gather_args *args = &job->args;
-    return LSP_LAUNCH(ctx, (kernel_owner<I, O>), blocks_for(ctx, args->n), ORDER_NT, 0, (const I *)args->index, args->n,
-                      args->extent, (O *)owner, fault, gate);
+    return LAUNCH_ORDER(ctx, (kernel_owner<I, O>), args->n, (const I *)args->index, args->n, args->extent, (O *)owner,
+                        fault, gate);
 }
 
 lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, gather_gate gate, void *owner) {
     const bool narrow = job->args.index_type == LSP_I32, few = gather_list_type(job->args.n) == LSP_I32;
     if (job->args.extent > 0) {
-        LSP_TRY(fill(ctx, owner, 0xFF, job->args.extent, lsp_type_bytes(gather_list_type(job->args.n))));
+        LSP_TRY(
+            lsp_cuda_fill(ctx, owner, 0xFF, job->args.extent * (int64_t)lsp_type_bytes(gather_list_type(job->args.n))));
     }
     if (job->args.n > 0) {
         LSP_TRY((few      ? narrow ? start_owner<int32_t, int>(ctx, job, fault, gate, owner)
@@ -37,8 +34,8 @@ lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long 
 template <typename I, typename O>
 static lsp_status start_winners(lsp_ctx *ctx, const lsp_gather_job *job, const void *owner, void *winners) {
     const lsp_gather_args *args = &job->args;
-    return LSP_LAUNCH(ctx, (kernel_winners<I, O>), blocks_for(ctx, args->n), ORDER_NT, 0, (const I *)args->index,
-                      args->n, args->extent, (const O *)owner, (I *)winners);
+    return LAUNCH_ORDER(ctx, (kernel_winners<I, O>), args->n, (const I *)args->index, args->n, args->extent,
+                        (const O *)owner, (I *)winners);
 }
 
 lsp_status lsp_gather_winners(lsp_ctx *ctx, const lsp_gather_job *job, const void *owner, void *winners) {
@@ -54,17 +51,15 @@ lsp_status lsp_gather_winners(lsp_ctx *ctx, const lsp_gather_job *job, const voi
 
 lsp_status lsp_gather_count_owned(lsp_ctx *ctx, gather_list owner, int64_t n, int64_t *owned) {
     LSP_SCRATCH_SCOPE(ctx);
-    unsigned long long *count = NULL;
+    ull *count = NULL;
     *owned = 0;
     if (n == 0) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *count, (void **)&count));
-    LSP_TRY(fill(ctx, count, 0, 1, sizeof *count));
-    LSP_TRY(owner.type == LSP_I32 ? LSP_LAUNCH(ctx, kernel_count_owned<int32_t>, blocks_for(ctx, n), ORDER_NT, 0,
-                                               (const int32_t *)owner.at, n, count)
-                                  : LSP_LAUNCH(ctx, kernel_count_owned<long long>, blocks_for(ctx, n), ORDER_NT, 0,
-                                               (const long long *)owner.at, n, count));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &count));
+    LSP_TRY(owner.type == LSP_I32
+                ? LAUNCH_ORDER(ctx, kernel_count_owned<int32_t>, n, (const int32_t *)owner.at, n, count)
+                : LAUNCH_ORDER(ctx, kernel_count_owned<long long>, n, (const long long *)owner.at, n, count));
     return lsp_cuda_read(ctx, owned, count, sizeof *owned);
 }
 
@@ -81,8 +76,8 @@ gather_order gather_order_for(const lsp_gather_job *job) {
 template <typename I, typename K>
 static lsp_status start_keys(lsp_ctx *ctx, const lsp_gather_job *job, const void *index, long long *fault,
                              const gather_order *order) {
-    return LSP_LAUNCH(ctx, (kernel_keys<I, K>), blocks_for(ctx, job->args.n), ORDER_NT, 0, (const I *)index,
-                      job->args.n, job->args.extent, (K *)order->keys, fault);
+    return LAUNCH_ORDER(ctx, (kernel_keys<I, K>), job->args.n, (const I *)index, job->args.n, job->args.extent,
+                        (K *)order->keys, fault);
 }
 
 lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault,
@@ -94,8 +89,8 @@ lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list 
     }
     LSP_TRY((few      ? narrow ? start_keys<int32_t, unsigned>(ctx, job, index.at, fault, order)
                                : start_keys<long long, unsigned>(ctx, job, index.at, fault, order)
-                  : narrow ? start_keys<int32_t, unsigned long long>(ctx, job, index.at, fault, order)
-                      : start_keys<long long, unsigned long long>(ctx, job, index.at, fault, order)));
+                  : narrow ? start_keys<int32_t, ull>(ctx, job, index.at, fault, order)
+                      : start_keys<long long, ull>(ctx, job, index.at, fault, order)));
     sort.n = sort.length = job->args.n;
     sort.segments = 1;
     sort.key_type = few ? LSP_U32 : LSP_U64;
@@ -113,25 +108,16 @@ lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list 
 lsp_status lsp_gather_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
     LSP_SCRATCH_SCOPE(ctx);
     const lsp_gather_args *args = &job->args;
-    unsigned long long *first = NULL;
-    int32_t narrow = 0;
+    ull *first = NULL;
     *bad = -1;
     if (args->n == 0) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *first, (void **)&first));
-    LSP_TRY(fill(ctx, first, 0xFF, 1, sizeof *first)); /* -1, and as an unsigned number the largest */
-    LSP_TRY(args->index_type == LSP_I32
-                ? LSP_LAUNCH(ctx, kernel_first_bad<int32_t>, blocks_for(ctx, args->n), ORDER_NT, 0,
-                             (const int32_t *)args->index, args->n, args->extent, first)
-                : LSP_LAUNCH(ctx, kernel_first_bad<long long>, blocks_for(ctx, args->n), ORDER_NT, 0,
-                             (const long long *)args->index, args->n, args->extent, first));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, 1, &first)); /* -1, and as an unsigned number the largest */
+    LSP_TRY(args->index_type == LSP_I32 ? LAUNCH_ORDER(ctx, kernel_first_bad<int32_t>, args->n,
+                                                       (const int32_t *)args->index, args->n, args->extent, first)
+                                        : LAUNCH_ORDER(ctx, kernel_first_bad<long long>, args->n,
+                                                       (const long long *)args->index, args->n, args->extent, first));
     LSP_TRY(lsp_cuda_read(ctx, bad, first, sizeof *bad));
-    if (*bad >= 0 && args->index_type == LSP_I32) {
-        LSP_TRY(lsp_cuda_read(ctx, &narrow, (const int32_t *)args->index + *bad, sizeof narrow));
-        *index = narrow;
-    } else if (*bad >= 0) {
-        LSP_TRY(lsp_cuda_read(ctx, index, (const int64_t *)args->index + *bad, sizeof *index));
-    }
-    return LSP_OK;
+    return *bad >= 0 ? lsp_cuda_read_index(ctx, args->index, args->index_type, *bad, index) : LSP_OK;
 }

@@ -99,7 +99,6 @@ static lsp_status make_runs(lsp_ctx *ctx, const gather_stage *stage, const void 
 lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_bytes, gather_stage *stage) {
     LSP_SCRATCH_SCOPE(ctx);
     const int64_t count = stage->tiles * stage->bins, moved = stage->moved;
-    cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
     int64_t *lengths = NULL;
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, stage->tiles + 1, sizeof *stage->tile_begin, (void **)&stage->tile_begin));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, stage->bins + 1, sizeof *stage->bin_begin, (void **)&stage->bin_begin));
@@ -108,9 +107,9 @@ lsp_status lsp_gather_stage_make(lsp_ctx *ctx, gather_list map, size_t most_byte
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, moved / 32 + stage->bins + 1, sizeof *stage->runs, (void **)&stage->runs));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, count, sizeof *stage->shift, (void **)&stage->shift));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, moved, most_bytes, &stage->staged));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof *lengths, (void **)&lengths));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(lengths, 0, sizeof *lengths, stream)));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(stage->bin_begin, 0, sizeof *stage->bin_begin, stream)));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, count + 1, &lengths));
+    LSP_TRY(lsp_cuda_clear(ctx, lengths, sizeof *lengths));
+    LSP_TRY(lsp_cuda_clear(ctx, stage->bin_begin, sizeof *stage->bin_begin));
 #define MAKE(I) make_runs<I>(ctx, stage, map.at, lengths)
     LSP_TRY(GATHER_BY_INDEX(map.type, MAKE));
 #undef MAKE

@@ -26,6 +26,6 @@ lsp_status lsp_gather_sum(lsp_ctx *ctx, const gather_order *order, int64_t n, in
     case LSP_I32:
         return start<unsigned>(ctx, &job, column);
     default:
-        return start<unsigned long long>(ctx, &job, column);
+        return start<ull>(ctx, &job, column);
     }
 }

@@ -143,8 +143,7 @@ static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
 static lsp_status stack_there(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     const int64_t rows = g->row_at[g->rows];
     int64_t *next;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows + 1, sizeof *next, (void **)&next));
-    LSP_TRY(lsp_cuda_clear(ctx, next, (rows + 1) * (int64_t)sizeof *next));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, rows + 1, &next));
     for (int64_t b = 0; b < g->rows * g->cols; b++) {
         if (g->blocks[b]) {
             LSP_TRY(lsp_forms_on_gpu.stack_count(ctx, g->blocks[b], next + g->row_at[b / g->cols]));

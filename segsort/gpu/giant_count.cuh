@@ -118,10 +118,10 @@ __device__ inline void count_tiles(const seg_job &job, giants_shared &sh, seg_gi
             describe_tile(job, g, place, which, part, giants + which, tile);
         }
     }
-    const unsigned upper = __reduce_or_sync(~0u, (unsigned)((unsigned long long)diff >> 32));
+    const unsigned upper = __reduce_or_sync(~0u, (unsigned)((ull)diff >> 32));
     const unsigned lower = __reduce_or_sync(~0u, (unsigned)diff);
     if (d % WARP == 0 && (upper | lower) != 0) {
-        atomicOr(&sh.split.diff, (unsigned long long)upper << 32 | lower);
+        atomicOr(&sh.split.diff, (ull)upper << 32 | lower);
     }
     if (d <= at_digit.mask) {
         __stcg((place.whole ? totals_of(job, which, place.end) : counts_of(job, part)) + d, (int64_t)sum);

@@ -8,7 +8,7 @@
 /* ---- from counts to buckets ---- */
 
 /* Should the giant be counted again, by a digit that begins at the highest bit in which numbers differ? */
-__device__ inline bool lower_high(seg_split *g, unsigned long long diff) {
+__device__ inline bool lower_high(seg_split *g, ull diff) {
     const int high = 64 - __clzll((long long)diff);
     const bool again = !g->by_pivot && diff != 0 && g->shift > g->low && g->high - high >= GIANT_RECOUNT;
     g->high = again ? high : g->high;
@@ -16,7 +16,7 @@ __device__ inline bool lower_high(seg_split *g, unsigned long long diff) {
 }
 
 /* Chooses the arrays that items move to: the output if all are equal or if it is free, else the temporary ones. */
-__device__ inline int choose_target(const seg_job &job, const seg_split &g, unsigned long long diff) {
+__device__ inline int choose_target(const seg_job &job, const seg_split &g, ull diff) {
     const seg_arrays *in = &job.arrays[FROM_INPUT], *out = &job.arrays[FROM_OUTPUT];
     const bool in_place = in->keys == out->keys || (!job.positions && in->values && in->values == out->values);
     const bool away = g.from == FROM_OUTPUT || (g.from == FROM_INPUT && in_place);
@@ -79,8 +79,7 @@ __device__ inline void list_buckets(const seg_job &job, split_shared &sh, const 
 /* ---- moving ---- */
 
 /* Decides what happens to a tile; the same for all tiles of a giant. By one thread. */
-__device__ inline void decide(const seg_job &job, split_shared &sh, split_tile *tile, unsigned long long diff,
-                              int round) {
+__device__ inline void decide(const seg_job &job, split_shared &sh, split_tile *tile, ull diff, int round) {
     seg_split g = tile->split;
     tile->again = lower_high(&g, diff);
     tile->split.to = choose_target(job, g, diff);
@@ -128,7 +127,7 @@ __device__ inline void move_tiles(const seg_job &job, split_shared &sh, int64_t 
     get_keys(job, sh.tile[0], key);
     for (int at = 0; sh.tile[at].count > 0; at ^= 1) {
         split_tile &tile = sh.tile[at], &next = sh.tile[at ^ 1];
-        unsigned long long diff = 0;
+        ull diff = 0;
         read();
         take();
         if (finder && lane == 0) {

@@ -23,8 +23,8 @@ __host__ __device__ inline int64_t giant_tiles(int64_t length, int tile) { retur
 /* Lists a giant for a round. Its items from `wanted` on need no order. Its numbers are equal from bit `high` on. */
 __device__ inline void giant_list(const seg_job &job, int round, int64_t begin, int64_t end, int64_t wanted, int high,
                                   int from, bool pivoted) {
-    const unsigned long long tiles = (unsigned long long)giant_tiles(end - begin, job.giant_tile);
-    const unsigned long long before = atomicAdd(&job.counters->giants[round & 1], tiles << GIANT_COUNT_BITS | 1);
+    const ull tiles = (ull)giant_tiles(end - begin, job.giant_tile);
+    const ull before = atomicAdd(&job.counters->giants[round & 1], tiles << GIANT_COUNT_BITS | 1);
     seg_giant giant = {begin, end,  wanted, (int64_t)(before >> GIANT_COUNT_BITS), (int64_t)tiles, 0,
                        high,  from, pivoted};
     job.giants[round & 1][before & ((1ull << GIANT_COUNT_BITS) - 1)] = giant;
@@ -58,7 +58,7 @@ template <typename KK> __device__ inline void choose_pivot(const seg_job &job, s
         return;
     }
     const int64_t lane = threadIdx.x % WARP, place = g->begin + (g->end - g->begin) / WARP * lane + lane;
-    const unsigned long long number = KK::number(((const K *)job.arrays[g->from].keys)[place], job.order);
+    const ull number = KK::number(((const K *)job.arrays[g->from].keys)[place], job.order);
     const unsigned same = __match_any_sync(~0u, (unsigned)number) & __match_any_sync(~0u, (unsigned)(number >> 32));
     const unsigned most = __reduce_max_sync(~0u, (unsigned)__popc(same));
     const int first = __ffs((int)__ballot_sync(~0u, (unsigned)__popc(same) == most)) - 1;
@@ -107,7 +107,7 @@ __device__ inline int64_t share_of(int64_t units, int64_t unit, int64_t blocks) 
     return unit < more * (each + 1) ? unit / (each + 1) : more + (unit - more * (each + 1)) / each;
 }
 
-__device__ inline giant_share share_out(const seg_giant *giants, unsigned long long listed) {
+__device__ inline giant_share share_out(const seg_giant *giants, ull listed) {
     const int64_t count = (int64_t)(listed & ((1ull << GIANT_COUNT_BITS) - 1));
     giant_share s = {(int64_t)(listed >> GIANT_COUNT_BITS), 0, 0, 0, -1};
     s.begin = share_begin(s.tiles, blockIdx.x, gridDim.x);

@@ -9,8 +9,8 @@
 /* The segment that a group sorts. It is in shared memory, because registers are needed for the words: members in
  * registers would be spilled to local memory. */
 struct group_segment {
-    int64_t begin, at;       /* at: its place in the list */
-    unsigned long long next; /* the entry that the group takes next, copied here asynchronously */
+    int64_t begin, at; /* at: its place in the list */
+    ull next;          /* the entry that the group takes next, copied here asynchronously */
     int n, from;
     int low, high; /* its keys differ in bits low .. high-1 only */
 };
@@ -57,7 +57,7 @@ template <int VT, int WIDE> struct segment_group {
     volatile group_segment *segment;
     char *items;      /* shared memory: keys, later values; while wide groups sort, words */
     uint16_t *places; /* positions in sorted order */
-    unsigned long long *warp_or;
+    ull *warp_or;
 
     __device__ int id() const { return (int)threadIdx.x / G + 1; } /* of the group's barrier */
     static constexpr bool many = group_fewest(VT, WIDE) > WARP;    /* several warps in every class */
@@ -69,10 +69,9 @@ template <int VT, int WIDE> struct segment_group {
     /* The OR of x over the group or, if not of_segment, over all groups that work in step. */
     template <typename T> __device__ T all_or(T x, bool of_segment) const {
         if (WIDE || !of_segment) {
-            x = sizeof(T) > 4
-                    ? (T)__reduce_or_sync(~0u, (uint32_t)((unsigned long long)x >> 32)) << (sizeof(T) * 8 - 32) |
-                          __reduce_or_sync(~0u, (uint32_t)x)
-                    : (T)__reduce_or_sync(~0u, (uint32_t)x);
+            x = sizeof(T) > 4 ? (T)__reduce_or_sync(~0u, (uint32_t)((ull)x >> 32)) << (sizeof(T) * 8 - 32) |
+                                    __reduce_or_sync(~0u, (uint32_t)x)
+                              : (T)__reduce_or_sync(~0u, (uint32_t)x);
         } else {
             for (int mask = 1; mask < G; mask *= 2) {
                 x |= __shfl_xor_sync(~0u, x, mask);
@@ -213,9 +212,7 @@ __device__ inline void bring_borders(const seg_job &job, const segment_group<VT,
 __device__ inline void store_16(uint32_t *to, const uint32_t (&x)[4]) {
     __stcs((uint4 *)to, make_uint4(x[0], x[1], x[2], x[3]));
 }
-__device__ inline void store_16(unsigned long long *to, const unsigned long long (&x)[2]) {
-    __stcs((ulonglong2 *)to, make_ulonglong2(x[0], x[1]));
-}
+__device__ inline void store_16(ull *to, const ull (&x)[2]) { __stcs((ulonglong2 *)to, make_ulonglong2(x[0], x[1])); }
 /* to[i] = items[places[i]] for a narrow group; each lane writes 16 aligned bytes at a time. */
 template <typename T>
 __device__ inline void write_out(T *to, const T *items, const uint16_t *places, int n, int t, int G) {
@@ -286,7 +283,7 @@ __device__ inline void write_staged(const segment_group<VT, WIDE> &g, T *to, con
 /* Writes one half, 8 bytes, of the 16-byte values. */
 template <int VT, int WIDE>
 __device__ inline void write_halves(const seg_job &job, const segment_group<VT, WIDE> &g, int part) {
-    typedef unsigned long long T;
+    typedef ull T;
     const int64_t begin = g.segment->begin;
     const T *from = (const T *)job.arrays[g.segment->from].values + begin * 2 + part;
     T *to = (T *)job.arrays[FROM_OUTPUT].values + begin * 2 + part, *items = (T *)g.items;
@@ -324,7 +321,7 @@ __device__ inline void write_values(const seg_job &job, const segment_group<VT, 
     if (job.value_bytes == 4) {
         write_whole<VT, WIDE, uint32_t>(job, g, place);
     } else if (job.value_bytes == 8) {
-        write_whole<VT, WIDE, unsigned long long>(job, g, place);
+        write_whole<VT, WIDE, ull>(job, g, place);
     } else {
         write_halves(job, g, 0);
         g.sync();

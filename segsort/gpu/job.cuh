@@ -28,22 +28,22 @@ typedef struct seg_arrays {
 
 typedef struct seg_giant {
     int64_t begin, end;
-    int64_t wanted;          /* items from here on may stay in any order once they are in the output */
-    int64_t unit, tiles;     /* tiles of earlier giants of its round; its own tiles */
-    unsigned long long diff; /* the bits in which its numbers differ, found in the round */
-    int high, from;          /* bits `high` and above are equal in all its numbers; FROM_* */
-    bool pivoted;            /* it comes from a split by a pivot: the next one is by a digit */
+    int64_t wanted;      /* items from here on may stay in any order once they are in the output */
+    int64_t unit, tiles; /* tiles of earlier giants of its round; its own tiles */
+    ull diff;            /* the bits in which its numbers differ, found in the round */
+    int high, from;      /* bits `high` and above are equal in all its numbers; FROM_* */
+    bool pivoted;        /* it comes from a split by a pivot: the next one is by a digit */
 } seg_giant;
 
 /* Counters in device memory, all zero when a sort starts. [2]: one for even rounds of the giants, one for odd ones. */
 typedef struct seg_counters {
-    unsigned long long listed[LIST_CLASSES]; /* entries in the list of each class */
-    unsigned long long giants[2];            /* giants of the round (lower 28 bits), and their tiles (above) */
-    unsigned long long moved[2];             /* tiles that blocks have taken to move in the round */
-    unsigned long long long_items;           /* items of all listed segments and giants of the input */
-    unsigned long long barrier;              /* arrivals at the grid barrier of the giants' kernel */
-    unsigned long long long_segments;        /* kernel_changes: long segments (lower 32 bits), their chunks (above) */
-    unsigned long long chunk;                /* kernel_changes: the next chunk to take */
+    ull listed[LIST_CLASSES]; /* entries in the list of each class */
+    ull giants[2];            /* giants of the round (lower 28 bits), and their tiles (above) */
+    ull moved[2];             /* tiles that blocks have taken to move in the round */
+    ull long_items;           /* items of all listed segments and giants of the input */
+    ull barrier;              /* arrivals at the grid barrier of the giants' kernel */
+    ull long_segments;        /* kernel_changes: long segments (lower 32 bits), their chunks (above) */
+    ull chunk;                /* kernel_changes: the next chunk to take */
 } seg_counters;
 
 /* A sort as the kernels see it, passed by value. */
@@ -65,30 +65,30 @@ typedef struct seg_job {
     network_ones ones;
     seg_arrays arrays[3];
     seg_counters *counters;
-    unsigned long long *list[LIST_CLASSES]; /* the entries of each class */
-    seg_giant *giants[2];                   /* of even and of odd rounds */
-    int giant_tile;                         /* items of a giant's tile */
-    int split_bits;                         /* most bits of a giant's digit */
-    struct split_tile *tiles;               /* the tiles of the round */
-    int64_t *counts;                        /* digit counts of each part of a giant that several blocks count */
-    uint32_t *rows;                         /* digit counts before each tile, and totals of each giant */
-    unsigned char *change;                  /* outputs of kernel_changes, or NULL */
+    ull *list[LIST_CLASSES];  /* the entries of each class */
+    seg_giant *giants[2];     /* of even and of odd rounds */
+    int giant_tile;           /* items of a giant's tile */
+    int split_bits;           /* most bits of a giant's digit */
+    struct split_tile *tiles; /* the tiles of the round */
+    int64_t *counts;          /* digit counts of each part of a giant that several blocks count */
+    uint32_t *rows;           /* digit counts before each tile, and totals of each giant */
+    unsigned char *change;    /* outputs of kernel_changes, or NULL */
     void *change_at, *change_count;
-    unsigned long long *changes; /* scratch of kernel_changes */
-    long long *fault;            /* host memory: number + 1 of a malformed segment */
-    void *group_at;              /* outputs of kernel_groups, or NULL */
+    ull *changes;     /* scratch of kernel_changes */
+    long long *fault; /* host memory: number + 1 of a malformed segment */
+    void *group_at;   /* outputs of kernel_groups, or NULL */
     int64_t *group_count;
-    unsigned long long *groups; /* scratch of kernel_groups */
+    ull *groups; /* scratch of kernel_groups */
 } seg_job;
 
 /* ---- entries: begin (46 bits), from (2), length - 1 (16) ---- */
 
-__device__ inline unsigned long long entry_make(int64_t begin, int from, int64_t length) {
-    return (unsigned long long)begin << 18 | (unsigned long long)from << 16 | (unsigned long long)(length - 1);
+__device__ inline ull entry_make(int64_t begin, int from, int64_t length) {
+    return (ull)begin << 18 | (ull)from << 16 | (ull)(length - 1);
 }
-__device__ inline int64_t entry_begin(unsigned long long entry) { return (int64_t)(entry >> 18); }
-__device__ inline int entry_from(unsigned long long entry) { return (int)(entry >> 16) & 3; }
-__device__ inline int entry_length(unsigned long long entry) { return (int)(entry & 0xFFFF) + 1; }
+__device__ inline int64_t entry_begin(ull entry) { return (int64_t)(entry >> 18); }
+__device__ inline int entry_from(ull entry) { return (int)(entry >> 16) & 3; }
+__device__ inline int entry_length(ull entry) { return (int)(entry & 0xFFFF) + 1; }
 
 /* A class sorts a segment with class_lanes lanes of class_words words each. Short segments get few words per lane: that
  * leaves registers for more resident warps, which hide the latency that dominates there. Classes 19 and 23 get few
@@ -128,9 +128,9 @@ __device__ inline void list_together(const seg_job &job, int64_t begin, int from
     const unsigned lane = threadIdx.x % WARP;
     const int c = length > 0 ? class_of(job, length) : (int)LIST_CLASSES;
     const unsigned same = __match_any_sync(~0u, (unsigned)c), before = same & ((1u << lane) - 1);
-    unsigned long long at = 0;
+    ull at = 0;
     if (before == 0 && c < LIST_CLASSES) {
-        at = atomicAdd(&job.counters->listed[c], (unsigned long long)__popc(same));
+        at = atomicAdd(&job.counters->listed[c], (ull)__popc(same));
     }
     at = __shfl_sync(~0u, at, __ffs((int)same) - 1) + (unsigned)__popc(before);
     if (c < LIST_CLASSES) {
@@ -142,7 +142,7 @@ __device__ inline void list_together(const seg_job &job, int64_t begin, int from
 
 /* Element i of the offsets or ends. */
 __device__ inline int64_t bound_at(const seg_job &job, const void *bounds, int64_t i) {
-    return job.wide_offsets ? ((const int64_t *)bounds)[i] : ((const int32_t *)bounds)[i];
+    return index_at(bounds, job.wide_offsets, i);
 }
 
 /* The bounds of segment s. A malformed one is reported in *fault and treated as empty. */

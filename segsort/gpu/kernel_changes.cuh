@@ -1,7 +1,6 @@
 /* Finds where sorted keys change, for each segment: flags, places and their number. Keys are read once. A block takes a
  * row of segments and goes through their items as one sequence. Longer segments are cut into chunks; the changes before
- * a chunk come by decoupled look-back (Merrill and Garland): each chunk first publishes its own count, later the sum up
- * to its end, and reads what the chunks before it have published. */
+ * a chunk come by look_back: each chunk first publishes its own count, later the sum up to its end. */
 #ifndef LSP_SEGSORT_GPU_KERNEL_CHANGES_CUH
 #define LSP_SEGSORT_GPU_KERNEL_CHANGES_CUH
 
@@ -15,9 +14,7 @@ enum {
     CHANGE_LONGEST = 1024,                /* items: longer segments are cut into chunks */
     CHANGE_VT = 8,                        /* items of a thread in a chunk */
     CHANGE_CHUNK = CHANGE_NT * CHANGE_VT, /* items of a chunk */
-    CHANGE_BLOCKS = 8,                    /* blocks for each multiprocessor */
-    CHUNK_COUNTED = 1,                    /* a chunk has published the number of its changes */
-    CHUNK_SUMMED = 2                      /* a chunk has published the number of changes up to its end */
+    CHANGE_BLOCKS = 8                     /* blocks for each multiprocessor */
 };
 
 /* A segment that is cut into chunks; unit: the number of chunks of the segments listed before it. */
@@ -37,11 +34,7 @@ template <typename K> __device__ inline bool key_changes(const seg_job &job, int
 }
 
 __device__ inline void index_put(const seg_job &job, void *array, int64_t i, int64_t value) {
-    if (job.wide_offsets) {
-        ((int64_t *)array)[i] = value;
-    } else {
-        ((int32_t *)array)[i] = (int32_t)value;
-    }
+    index_set(array, job.wide_offsets, i, value);
 }
 
 /* The sum of x over the warps before this one, where x is the same in all lanes; *total is the sum over all warps. */
@@ -95,8 +88,8 @@ __device__ inline unsigned lay_row(const seg_job &job, change_row &row, int64_t 
     if (t < segments && s < job.segments) {
         segment_at(job, s, &begin, &end);
         if (end - begin > CHANGE_LONGEST) {
-            const unsigned long long chunks = (unsigned long long)((end - begin + CHANGE_CHUNK - 1) / CHANGE_CHUNK);
-            const unsigned long long before = atomicAdd(&job.counters->long_segments, chunks << 32 | 1);
+            const ull chunks = (ull)((end - begin + CHANGE_CHUNK - 1) / CHANGE_CHUNK);
+            const ull before = atomicAdd(&job.counters->long_segments, chunks << 32 | 1);
             const long_segment entry = {s, (int64_t)(before >> 32)};
             const int64_t at = (int64_t)(before & 0xFFFFFFFF);
             if (at < long_segments_most(job.n)) {
@@ -190,33 +183,18 @@ __global__ void __launch_bounds__(CHANGE_NT) kernel_changes(const __grid_constan
 /* ---- chunks of long segments ---- */
 
 /* Publishes the changes of chunk k of a segment; returns the changes in the chunks before it. For a whole warp. */
-__device__ inline int64_t look_back(unsigned long long *published, int64_t k, unsigned total) {
-    const int lane = (int)(threadIdx.x % WARP);
-    int64_t before = 0;
-    bool summed = k == 0;
-    if (lane == 0 && k > 0) {
-        __stcg(&published[k], (unsigned long long)total << 2 | CHUNK_COUNTED);
+__device__ inline int64_t changes_before(ull *published, int64_t k, unsigned total) {
+    if (threadIdx.x % WARP == 0 && k > 0) {
+        __stcg(&published[k], (ull)total << 2 | LOOK_COUNTED);
     }
-    for (int64_t last = k - 1; !summed; last -= WARP) {
-        unsigned long long word = CHUNK_SUMMED; /* lanes before the first chunk: no changes */
-        while (last >= lane && (word = *(volatile unsigned long long *)&published[last - lane]) == 0) {
-        }
-        const unsigned sums = __ballot_sync(~0u, (word & CHUNK_SUMMED) != 0);
-        const unsigned long long ones = lane < __ffs((int)sums) || sums == 0 ? word >> 2 : 0;
-        before += (int64_t)warp_sum(ones);
-        summed = sums != 0;
-    }
-    if (lane == 0) {
-        __stcg(&published[k], (unsigned long long)(before + total) << 2 | CHUNK_SUMMED);
-    }
-    return before;
+    return (int64_t)look_back(published, k, total);
 }
 
 template <typename K>
 __global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid_constant__ seg_job job) {
     __shared__ int64_t taken, ones_before;
     const long_segment *list = (const long_segment *)job.changes;
-    unsigned long long *published = job.changes + 2 * long_segments_most(job.n);
+    ull *published = job.changes + 2 * long_segments_most(job.n);
     const int64_t count = min((int64_t)(job.counters->long_segments & 0xFFFFFFFF), long_segments_most(job.n));
     const int64_t chunks = min((int64_t)(job.counters->long_segments >> 32), change_chunks_most(job.n));
     for (;;) {
@@ -249,7 +227,7 @@ __global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid
         }
         const unsigned total = rank_ones(one, rank);
         if (threadIdx.x < WARP) {
-            const int64_t before = look_back(published + entry.unit, taken - entry.unit, total);
+            const int64_t before = changes_before(published + entry.unit, taken - entry.unit, total);
             if (threadIdx.x == 0) {
                 ones_before = before;
                 if (job.change_count && end - first <= CHANGE_CHUNK) {

@@ -62,7 +62,7 @@ __device__ inline void find_bits(uint32_t (&w)[VT], const seg_job &job, const se
             }
         }
     });
-    unsigned long long bits = g.all_or(differ, true);
+    ull bits = g.all_or(differ, true);
     if (g.t == 0) {
         g.segment->high = 64 - __clzll((long long)bits);
         g.segment->low = bits ? __ffsll((long long)bits) - 1 : 0;
@@ -281,7 +281,7 @@ __device__ inline bool sort_segment(const seg_job &job, const segment_group<VT, 
         copy_wait<0>();
         g.sync();
         if (WIDE) {
-            const unsigned long long next = g.segment->next;
+            const ull next = g.segment->next;
             bring(g, (const char *)job.arrays[entry_from(next)].keys + entry_begin(next) * (int)sizeof(K),
                   entry_length(next) * (int)sizeof(K));
         }
@@ -319,14 +319,14 @@ template <int VT, int WIDE>
 __device__ inline void take_segment(const seg_job &job, const segment_group<VT, WIDE> &g, int c, int64_t step,
                                     int64_t count) {
     if (g.t == 0) { /* no other lane reads `at`; all have finished with the other members */
-        const unsigned long long entry = g.segment->next;
+        const ull entry = g.segment->next;
         const int64_t at = g.segment->at + step;
         g.segment->at = at;
         g.segment->begin = entry_begin(entry);
         g.segment->from = entry_from(entry);
         g.segment->n = at < count ? entry_length(entry) : 0;
         if (at + step < count) {
-            fetch_async((unsigned long long *)&g.segment->next, job.list[c] + at + step);
+            fetch_async((ull *)&g.segment->next, job.list[c] + at + step);
             copy_group();
         }
     }
@@ -335,8 +335,8 @@ __device__ inline void take_segment(const seg_job &job, const segment_group<VT, 
 
 /* Sorts the list of class c: the groups of the grid take its entries in turns. */
 template <int VT, int WIDE, typename KK>
-__device__ inline void sort_class(const seg_job &job, int c, const unsigned long long *count, char *shared,
-                                  group_segment *segments, unsigned long long *warp_or) {
+__device__ inline void sort_class(const seg_job &job, int c, const ull *count, char *shared, group_segment *segments,
+                                  ull *warp_or) {
     segment_group<VT, WIDE> g;
     int item_bytes = group_item_bytes(sizeof(typename KK::K), job.value_bytes);
     g.G = WIDE == GROUP_FEW ? few_lanes(c) : class_lanes(c);
@@ -376,7 +376,7 @@ template <int VT, int WIDE, typename KK>
 __global__ void __launch_bounds__(group_threads(VT, WIDE), group_blocks(VT, WIDE, sizeof(typename KK::K)))
     kernel_classes(seg_job job) {
     LSP_DYNAMIC_SHARED(shared);
-    __shared__ unsigned long long count[LIST_CLASSES], warp_or[group_threads(VT, WIDE) / WARP];
+    __shared__ ull count[LIST_CLASSES], warp_or[group_threads(VT, WIDE) / WARP];
     __shared__ group_segment segments[group_threads(VT, WIDE) / (WIDE ? WARP : 4)];
     lsp_let_next_begin();
     if (threadIdx.x < LIST_CLASSES) {

@@ -14,12 +14,12 @@
 #include "giant_move.cuh"
 
 /* A grid barrier: returns when all blocks have come here `phase` times. What they wrote before can then be read. */
-__device__ inline void giants_meet(const seg_job &job, unsigned long long phase) {
+__device__ inline void giants_meet(const seg_job &job, ull phase) {
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
         atomicAdd(&job.counters->barrier, 1ull);
-        while (*(volatile unsigned long long *)&job.counters->barrier < phase * gridDim.x) {
+        while (*(volatile ull *)&job.counters->barrier < phase * gridDim.x) {
             __nanosleep(40);
         }
         __threadfence();
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(SPLIT_NT, SPLIT_BLOCKS) kernel_giants(const __
     LSP_DYNAMIC_SHARED(giants_memory);
     giants_shared &sh = *(giants_shared *)giants_memory;
     for (int round = 0;; round++) {
-        const unsigned long long listed = __ldcg(&job.counters->giants[round & 1]);
+        const ull listed = __ldcg(&job.counters->giants[round & 1]);
         seg_giant *giants = job.giants[round & 1];
         if (listed == 0) {
             return;

@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(CHANGE_NT) kernel_groups(const __grid_c
         }
         const unsigned total = rank_ones(one, rank);
         if (threadIdx.x < WARP) {
-            const int64_t before = look_back(job.groups + 1, taken, total);
+            const int64_t before = changes_before(job.groups + 1, taken, total);
             if (threadIdx.x == 0) {
                 ones_before = before;
                 if (taken + 1 == group_chunks(job.n)) {

@@ -13,16 +13,16 @@ enum {
 
 static __global__ void __launch_bounds__(LIST_FEW_NT) kernel_list_few(seg_job job) {
     __shared__ unsigned count[LIST_CLASSES];
-    __shared__ unsigned long long sum;
+    __shared__ ull sum;
     const int t = (int)threadIdx.x;
     int64_t begin[LIST_FEW_EACH], n[LIST_FEW_EACH];
     int c[LIST_FEW_EACH];
     unsigned rank[LIST_FEW_EACH];
-    unsigned long long items = 0;
+    ull items = 0;
     static_assert(sizeof(seg_counters) % 8 == 0 && sizeof(seg_counters) / 8 <= LIST_FEW_NT,
                   "each counter has a thread that clears it");
     if (t < (int)(sizeof(seg_counters) / 8)) {
-        ((unsigned long long *)job.counters)[t] = 0;
+        ((ull *)job.counters)[t] = 0;
     }
     if (t < LIST_CLASSES) {
         count[t] = 0;
@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(LIST_FEW_NT) kernel_list_few(seg_job jo
             int64_t end;
             segment_at(job, t + k * LIST_FEW_NT, &begin[k], &end);
             n[k] = end - begin[k];
-            items += (unsigned long long)n[k];
+            items += (ull)n[k];
         }
     }
     __syncthreads();
@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(LIST_FEW_NT) kernel_list_few(seg_job jo
         atomicAdd(&sum, items);
     }
     __syncthreads();
-    if (sum > (unsigned long long)job.n) { /* segments overlap, and their items do not fit the lists */
+    if (sum > (ull)job.n) { /* segments overlap, and their items do not fit the lists */
         *job.fault = 1;
         return;
     }

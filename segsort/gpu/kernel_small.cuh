@@ -55,16 +55,16 @@ __device__ inline bool small_read_segments(const seg_job &job, int *begins, int 
 
 /* Do segments that are not in order have more than n items together? For all threads of the block. */
 __device__ inline bool small_overlap(const int *begins, const int *ends, int segments, int n) {
-    __shared__ unsigned long long sum;
+    __shared__ ull sum;
     if (threadIdx.x == 0) {
         sum = 0;
     }
     __syncthreads();
     for (int s = (int)threadIdx.x; s < segments; s += SMALL_NT) {
-        atomicAdd(&sum, (unsigned long long)(ends[s] - begins[s]));
+        atomicAdd(&sum, (ull)(ends[s] - begins[s]));
     }
     __syncthreads();
-    return sum > (unsigned long long)n;
+    return sum > (ull)n;
 }
 
 /* The segment that holds item i, or an empty one. sound: segments are in order, so a binary search finds it. */

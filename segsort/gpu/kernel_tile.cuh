@@ -12,13 +12,13 @@
 /* ---- the part: lanes for its segments ---- */
 
 /* The counts of all classes in one word, TILE_COUNT_BITS each. */
-__device__ inline unsigned long long class_one(int c) { return 1ull << c * TILE_COUNT_BITS; }
-__device__ inline int class_count(unsigned long long counts, int c) {
+__device__ inline ull class_one(int c) { return 1ull << c * TILE_COUNT_BITS; }
+__device__ inline int class_count(ull counts, int c) {
     return (int)(counts >> c * TILE_COUNT_BITS) & ((1 << TILE_COUNT_BITS) - 1);
 }
 /* The exclusive prefix sums over the classes, for all classes at once. */
-__device__ inline unsigned long long classes_before(unsigned long long counts) {
-    unsigned long long sum = 0;
+__device__ inline ull classes_before(ull counts) {
+    ull sum = 0;
     for (int c = 1; c < TILE_CLASSES; c++) {
         sum += counts << c * TILE_COUNT_BITS;
     }
@@ -26,11 +26,11 @@ __device__ inline unsigned long long classes_before(unsigned long long counts) {
 }
 
 /* Orders the part's segments by class, long ones first; returns how many there are of each class. */
-template <typename K> __device__ inline unsigned long long order_by_class(const tile_row<K> &row) {
+template <typename K> __device__ inline ull order_by_class(const tile_row<K> &row) {
     if (row.pure()) {
         return row.classes == TILE_SINGLES ? 0 : class_one(row.only()) * (unsigned)(row.j1 - row.j0);
     }
-    unsigned long long mine = 0, total;
+    ull mine = 0, total;
     int j0 = (int)threadIdx.x * TILE_EACH, j1 = min(j0 + TILE_EACH, row.j1);
     j0 = max(j0, row.j0);
     for (int j = j0; j < j1; j++) {
@@ -41,7 +41,7 @@ template <typename K> __device__ inline unsigned long long order_by_class(const 
             row.source[i] = (uint16_t)i;
         }
     }
-    unsigned long long place = scan_row(mine, row.warps(), &total);
+    ull place = scan_row(mine, row.warps(), &total);
     place += classes_before(total);
     for (int j = j0; j < j1; j++) {
         int n = row.length_of(j), c = tile_class(n);
@@ -60,8 +60,7 @@ struct tile_lane {
 };
 
 /* The work of lane number `at` out of the `lanes` lanes that the part needs. */
-template <typename K>
-__device__ inline tile_lane lane_of_item(const tile_row<K> &row, unsigned long long counts, int at, int lanes) {
+template <typename K> __device__ inline tile_lane lane_of_item(const tile_row<K> &row, ull counts, int at, int lanes) {
     int log = max(3 - row.only(), 0), x = at, rank = 0;
     bool pure = row.pure();
     if (!pure) {
@@ -253,8 +252,8 @@ __device__ inline bool sort_tile_short(const seg_job &job, const tile_row<typena
 
 /* Sorts the part. Returns true if leading bits tie in some segment. */
 template <typename KK>
-__device__ inline bool sort_tile_segments(const seg_job &job, const tile_row<typename KK::K> &row,
-                                          unsigned long long counts, int digit) {
+__device__ inline bool sort_tile_segments(const seg_job &job, const tile_row<typename KK::K> &row, ull counts,
+                                          int digit) {
     int ones = class_count(counts, 3) + class_count(counts, 4) + class_count(counts, 5);
     int many = 8 * class_count(counts, 0) + 4 * class_count(counts, 1) + 2 * class_count(counts, 2);
     bool tied = false;
@@ -293,7 +292,7 @@ template <typename KK> __device__ inline void sort_part(const seg_job &job, cons
     } else {
         copy_group();
     }
-    unsigned long long counts = order_by_class(row);
+    ull counts = order_by_class(row);
     if (row.classes == TILE_SINGLES) {
         for (int i = (int)threadIdx.x; i < row.items; i += TILE_NT) {
             row.source[row.skew + i] = (uint16_t)(row.skew + i);

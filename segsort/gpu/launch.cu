@@ -107,10 +107,10 @@ static void lay_out_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, const so
         job->counters = take_scratch<seg_counters>(l, 1);
     }
     if (changes) {
-        job->changes = take_scratch<unsigned long long>(l, changes_words(args));
+        job->changes = take_scratch<ull>(l, changes_words(args));
     }
     if (args->group_at) {
-        job->groups = take_scratch<unsigned long long>(l, 1 + group_chunks(n));
+        job->groups = take_scratch<ull>(l, 1 + group_chunks(n));
         job->change = args->change ? args->change : take_scratch<unsigned char>(l, n);
     }
     if (choice->small) {
@@ -118,7 +118,7 @@ static void lay_out_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, const so
     }
     const int64_t shorts = choice->list_few ? args->segments : 0;
     for (int c = 0; c < LIST_CLASSES; c++) {
-        job->list[c] = take_scratch<unsigned long long>(l, class_entries(args, &choice->table, c, longest, shorts));
+        job->list[c] = take_scratch<ull>(l, class_entries(args, &choice->table, c, longest, shorts));
     }
     if (giants) {
         size_t key_bytes = lsp_type_bytes(args->key_type);
@@ -260,11 +260,9 @@ template <typename KK> static lsp_status start_kernels(lsp_ctx *ctx, const seg_j
 static lsp_status start_sort_for(lsp_ctx *ctx, const seg_job *job, bool wide) {
     const uint64_t all = wide ? UINT64_MAX : UINT32_MAX;
     if (!job->order.is_float && job->order.keep == all) {
-        return wide ? start_kernels<key_kind<unsigned long long, true>>(ctx, job)
-                    : start_kernels<key_kind<uint32_t, true>>(ctx, job);
+        return wide ? start_kernels<key_kind<ull, true>>(ctx, job) : start_kernels<key_kind<uint32_t, true>>(ctx, job);
     }
-    return wide ? start_kernels<key_kind<unsigned long long, false>>(ctx, job)
-                : start_kernels<key_kind<uint32_t, false>>(ctx, job);
+    return wide ? start_kernels<key_kind<ull, false>>(ctx, job) : start_kernels<key_kind<uint32_t, false>>(ctx, job);
 }
 
 static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_choice *choice, int64_t longest) {
@@ -323,13 +321,13 @@ static lsp_status sort_by_kernels(lsp_ctx *ctx, const lsp_segsort_args *args, in
 
 enum { LONGEST_NT = 256 };
 
-static __global__ void kernel_longest(seg_job job, unsigned long long *longest) {
-    unsigned long long most = 0;
+static __global__ void kernel_longest(seg_job job, ull *longest) {
+    ull most = 0;
     int64_t stride = (int64_t)gridDim.x * blockDim.x;
     for (int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; s < job.segments; s += stride) {
         int64_t begin, end;
         segment_at(job, s, &begin, &end);
-        most = max(most, (unsigned long long)(end - begin));
+        most = max(most, (ull)(end - begin));
     }
     most = warp_max(most);
     if (threadIdx.x % WARP == 0 && most > 0) {
@@ -349,7 +347,7 @@ static lsp_status longest_on_device(lsp_ctx *ctx, const lsp_segsort_args *args, 
     }
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *longest, &most));
     LSP_TRY(lsp_cuda_copy(ctx, most, LSP_CUDA, longest, LSP_HOST, sizeof *longest));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, blocks, LONGEST_NT, 0, job, (unsigned long long *)most));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, blocks, LONGEST_NT, 0, job, (ull *)most));
     return lsp_cuda_copy(ctx, longest, LSP_HOST, most, LSP_CUDA, sizeof *longest);
 }
 

@@ -39,7 +39,7 @@ typedef struct seg_split {
     int high, low, shift, width;
     int from, to; /* FROM_* */
     bool by_pivot, pivoted;
-    unsigned long long pivot;
+    ull pivot;
 } seg_split;
 
 /* The items that a block moves at a time. */
@@ -59,8 +59,8 @@ typedef struct __align__(16) split_shared {
     split_tile tile[2];            /* this tile and the next one */
     int64_t base[SPLIT_DIGITS];    /* a digit's first place in the output minus its first place in the tile */
     int64_t cut[SPLIT_DIGITS + 1]; /* where the giant's buckets begin */
-    unsigned long long sums[SPLIT_WARPS];
-    unsigned long long diff;
+    ull sums[SPLIT_WARPS];
+    ull diff;
     int groups; /* entries to list */
 }
 split_shared;
@@ -78,7 +78,7 @@ __host__ __device__ constexpr size_t split_bytes(int key_bytes, int value_bytes)
 typedef struct seg_digit {
     int shift;
     unsigned mask, flip; /* flip: XORed to plain keys */
-    unsigned long long pivot;
+    ull pivot;
 } seg_digit;
 __device__ inline seg_digit digit_at(const seg_job &job, const seg_split &g) {
     seg_digit digit = {g.shift, (1u << g.width) - 1, (unsigned)(job.order.bias >> g.shift), g.pivot};
@@ -100,14 +100,14 @@ template <typename KK> __device__ inline unsigned digit_of(const seg_job &job, s
 }
 
 /* The exclusive prefix sum of x over the block. A barrier must come before the next call. */
-__device__ inline unsigned long long split_scan(split_shared &sh, unsigned long long x) {
+__device__ inline ull split_scan(split_shared &sh, ull x) {
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const unsigned long long sum = warp_scan(x, (int)lane);
+    const ull sum = warp_scan(x, (int)lane);
     if (lane == WARP - 1) {
         sh.sums[warp] = sum;
     }
     __syncthreads();
-    unsigned long long before = lane < warp ? sh.sums[lane] : 0;
+    ull before = lane < warp ? sh.sums[lane] : 0;
     for (unsigned d = 1; d < SPLIT_WARPS; d *= 2) {
         before += __shfl_xor_sync(~0u, before, d);
     }
@@ -182,7 +182,7 @@ __device__ inline void place_digits(split_shared &sh, const split_tile &tile, in
             sum += counter[w * SPLIT_DIGITS];
         }
     }
-    const unsigned long long placed = split_scan(sh, (unsigned long long)total << SPLIT_TILE_BITS | sum);
+    const ull placed = split_scan(sh, (ull)total << SPLIT_TILE_BITS | sum);
     const int64_t begin = tile.split.begin + (int64_t)(placed >> SPLIT_TILE_BITS);
     unsigned place = (unsigned)placed & ((1u << SPLIT_TILE_BITS) - 1);
     if (d < digits) {
@@ -328,7 +328,7 @@ template <typename KK, int V, bool FULL, int VT, typename F>
 __device__ inline void move_tile(const seg_job &job, split_shared &sh, const split_tile &tile, const split_tile &next,
                                  typename KK::K (&key)[VT], F meanwhile) {
     typedef typename KK::K K;
-    typedef typename std::conditional<V == 4, uint32_t, unsigned long long>::type T;
+    typedef typename std::conditional<V == 4, uint32_t, ull>::type T;
     enum { parts = V <= 8 ? 1 : V / 8, pairs = split_pairs(sizeof(K), V) };
     const seg_split &g = tile.split;
     const split_work<VT, FULL> work(tile.count);

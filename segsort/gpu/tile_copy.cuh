@@ -65,7 +65,7 @@ __device__ inline void stage_tile(const seg_job &job, const tile_row<K> &row, ch
     } else if (item_bytes == 4) {
         stage_runs(job, row, (uint32_t *)to, from, 1);
     } else {
-        stage_runs(job, row, (unsigned long long *)to, from, item_bytes / 8);
+        stage_runs(job, row, (ull *)to, from, item_bytes / 8);
     }
     copy_group();
 }
@@ -124,7 +124,7 @@ template <typename K> __device__ inline void write_items(const seg_job &job, con
     } else if (job.value_bytes == 4) {
         write_part<uint32_t>(job, row);
     } else if (job.value_bytes == 8) {
-        write_part<unsigned long long>(job, row);
+        write_part<ull>(job, row);
     } else {
         write_part<ulonglong2>(job, row);
     }

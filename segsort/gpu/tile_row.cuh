@@ -102,15 +102,15 @@ template <typename T> __device__ inline T scan_row(T x, int warps, T *total) {
 /* Do all long segments that all blocks have found so far have at most n items together? If not, some overlap, and the
  * lists have no memory for them: a fault is reported. */
 __device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_EACH], int64_t s0) {
-    __shared__ unsigned long long sum;
-    unsigned long long mine = 0;
+    __shared__ ull sum;
+    ull mine = 0;
     if (threadIdx.x == 0) {
         sum = 0;
     }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
-        mine += n[k] > job.tile_longest ? (unsigned long long)n[k] : 0;
+        mine += n[k] > job.tile_longest ? (ull)n[k] : 0;
     }
     mine = warp_sum(mine);
     if (threadIdx.x % WARP == 0 && mine > 0) {
@@ -118,7 +118,7 @@ __device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_
     }
     __syncthreads();
     bool fit = true;
-    if (threadIdx.x == 0 && atomicAdd(&job.counters->long_items, sum) + sum > (unsigned long long)job.n) {
+    if (threadIdx.x == 0 && atomicAdd(&job.counters->long_items, sum) + sum > (ull)job.n) {
         *job.fault = s0 + 1;
         fit = false;
     }
@@ -129,7 +129,7 @@ __device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_
 __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE_EACH], const int64_t (&n)[TILE_EACH],
                                  int64_t s0) {
     __shared__ unsigned count[LIST_CLASSES];
-    __shared__ unsigned long long base[LIST_CLASSES];
+    __shared__ ull base[LIST_CLASSES];
     unsigned rank[TILE_EACH];
     if (!fit_together(job, n, s0)) {
         return;
@@ -148,7 +148,7 @@ __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE
     }
     __syncthreads();
     if (threadIdx.x < LIST_CLASSES && count[threadIdx.x] > 0) {
-        base[threadIdx.x] = atomicAdd(&job.counters->listed[threadIdx.x], (unsigned long long)count[threadIdx.x]);
+        base[threadIdx.x] = atomicAdd(&job.counters->listed[threadIdx.x], (ull)count[threadIdx.x]);
     }
     __syncthreads();
 #pragma unroll

@@ -47,9 +47,9 @@ __device__ inline void slab_move_value(int bytes, char *to_array, int64_t to, co
     if (bytes == 4) {
         slab_move<RELOADED, uint32_t>(to_array, to, array, from);
     } else {
-        slab_move<RELOADED, unsigned long long>(to_array, to * bytes / 8, array, from * bytes / 8);
+        slab_move<RELOADED, ull>(to_array, to * bytes / 8, array, from * bytes / 8);
         if (bytes == 16) {
-            slab_move<RELOADED, unsigned long long>(to_array, to * 2 + 1, array, from * 2 + 1);
+            slab_move<RELOADED, ull>(to_array, to * 2 + 1, array, from * 2 + 1);
         }
     }
 }

@@ -88,11 +88,9 @@ static lsp_status sort_by_ranks(lsp_ctx *ctx, const lsp_sort_args *args, void *s
     const bool wide = lsp_type_bytes(args->key_type) == 8;
     (void)scratch;
     if (lsp_sort_is_plain(args)) {
-        return wide ? start_ranks<key_kind<unsigned long long, true>>(ctx, &job)
-                    : start_ranks<key_kind<uint32_t, true>>(ctx, &job);
+        return wide ? start_ranks<key_kind<ull, true>>(ctx, &job) : start_ranks<key_kind<uint32_t, true>>(ctx, &job);
     }
-    return wide ? start_ranks<key_kind<unsigned long long, false>>(ctx, &job)
-                : start_ranks<key_kind<uint32_t, false>>(ctx, &job);
+    return wide ? start_ranks<key_kind<ull, false>>(ctx, &job) : start_ranks<key_kind<uint32_t, false>>(ctx, &job);
 }
 
 /* In place all blocks must be resident together: two on each multiprocessor always are. */

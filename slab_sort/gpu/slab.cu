@@ -36,8 +36,7 @@ static int64_t slab_longest(lsp_ctx *, const lsp_sort_args *args) {
 }
 static int64_t slab_scratch(lsp_ctx *, const lsp_sort_args *) { return 0; }
 static lsp_status sort_by_slabs(lsp_ctx *ctx, const lsp_sort_args *args, void *) {
-    return lsp_type_bytes(args->key_type) == 8 ? sort_slabs<unsigned long long>(ctx, args)
-                                               : sort_slabs<uint32_t>(ctx, args);
+    return lsp_type_bytes(args->key_type) == 8 ? sort_slabs<ull>(ctx, args) : sort_slabs<uint32_t>(ctx, args);
 }
 const lsp_sort_way lsp_sort_by_slabs = {slab_longest, slab_scratch, sort_by_slabs};
 
@@ -56,8 +55,8 @@ extern "C" lsp_status lsp_sort_mark_changes(lsp_ctx *ctx, const lsp_sort_args *a
     const int64_t blocks = lsp_ceil_div(args->n, THREADS);
     return args->n == 0 ? LSP_OK
            : lsp_type_bytes(args->key_type) == 8
-               ? LSP_LAUNCH(ctx, slab_mark_changes<unsigned long long>, blocks, THREADS, 0,
-                            (const unsigned long long *)args->keys_out, args->n, order, args->change)
+               ? LSP_LAUNCH(ctx, slab_mark_changes<ull>, blocks, THREADS, 0, (const ull *)args->keys_out, args->n,
+                            order, args->change)
                : LSP_LAUNCH(ctx, slab_mark_changes<uint32_t>, blocks, THREADS, 0, (const uint32_t *)args->keys_out,
                             args->n, order, args->change);
 }

@@ -2,5 +2,5 @@
 #include "split.cuh"
 
 lsp_status slab_split_wide(lsp_ctx *ctx, const split_job *job, const lsp_sort_cut *cut) {
-    return start_split<key_kind<unsigned long long, false>, false>(ctx, job, cut);
+    return start_split<key_kind<ull, false>, false>(ctx, job, cut);
 }

@@ -58,7 +58,7 @@ __device__ inline void resident_together(const resident_job &job, const resident
     const int blocks = (int)gridDim.x, mine = (int)blockIdx.x;
     ulonglong2 *const words = job.words + (size_t)(++number % 2) * 2 * blocks * blocks;
     double *const totals = s.sums + 2 * WARP;
-    const unsigned long long tag = (unsigned long long)number << 32;
+    const ull tag = (ull)number << 32;
 #pragma unroll
     for (int i = 0; i < N; i++) {
         v[i] = warp_sum(v[i]);
@@ -75,7 +75,7 @@ __device__ inline void resident_together(const resident_job &job, const resident
         resident_fence();
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            const unsigned long long bits = (unsigned long long)__double_as_longlong(v[i]);
+            const ull bits = (ull)__double_as_longlong(v[i]);
             if (tid < blocks) {
                 resident_post(words + (i * blocks + tid) * blocks + mine, tag | bits >> 32, tag | (bits & 0xFFFFFFFF));
             }

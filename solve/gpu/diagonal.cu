@@ -1,13 +1,8 @@
 /* Jacobi: 1 / diagonal of a matrix on the GPU. A warp reads a row. */
-#include "core/block.cuh"
 #include "core/launch.cuh"
 #include "gpu.h"
 
 enum { NT = 256, ROWS = NT / WARP };
-
-static __device__ inline int64_t index_at(const void *array, bool wide, int64_t i) {
-    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
-}
 
 /* *bad: the first row whose diagonal entry is 0 or missing, if that is lower than *bad. Row pointers of new values were
  * not checked: they are held inside the arrays. */
@@ -43,12 +38,11 @@ extern "C" lsp_status lsp_solve_launch_diagonal(lsp_ctx *ctx, const lsp_csr *A, 
                                                 int64_t *bad) {
     LSP_SCRATCH_SCOPE(ctx);
     const long long none = INT64_MAX;
-    long long found;
-    void *word;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof found, &word));
+    long long found, *word;
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, 1, &word));
     LSP_TRY(lsp_cuda_copy(ctx, word, LSP_CUDA, &none, LSP_HOST, sizeof none));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_diagonal, lsp_blocks_for(ctx, A->rows, 4 * ROWS, 16), NT, 0, *A, type, inverse,
-                       (long long *)word));
+    LSP_TRY(
+        LSP_LAUNCH(ctx, kernel_diagonal, lsp_blocks_for(ctx, A->rows, 4 * ROWS, 16), NT, 0, *A, type, inverse, word));
     LSP_TRY(lsp_cuda_read(ctx, &found, word, sizeof found));
     *bad = found == none ? -1 : (int64_t)found;
     return LSP_OK;

@@ -7,7 +7,6 @@
 #ifndef LSP_SOLVE_GPU_JOB_CUH
 #define LSP_SOLVE_GPU_JOB_CUH
 
-#include "core/block.cuh"
 #include "core/launch.cuh"
 #include "shape.h"
 
@@ -74,7 +73,7 @@ lsp_status resident_try(lsp_ctx *ctx, const lsp_resident *plan);
 
 #ifdef __CUDACC__
 __device__ inline void resident_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-__device__ inline void resident_post(ulonglong2 *word, unsigned long long x, unsigned long long y) {
+__device__ inline void resident_post(ulonglong2 *word, ull x, ull y) {
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(word), "l"(x), "l"(y) : "memory");
 }
 __device__ inline ulonglong2 resident_peek(const ulonglong2 *word) {
@@ -86,39 +85,39 @@ __device__ inline ulonglong2 resident_peek(const ulonglong2 *word) {
 __device__ inline double2 resident_load2(const double2 *from) { return __ldcg(from); }
 
 /* How the L2 cache treats the matrix: as usual, or as the first to go. */
-__device__ inline unsigned long long resident_policy(bool stream) {
-    unsigned long long first, normal;
+__device__ inline ull resident_policy(bool stream) {
+    ull first, normal;
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
     asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
     return stream ? first : normal;
 }
-__device__ inline double2 resident_read(const double2 *from, unsigned long long policy) {
+__device__ inline double2 resident_read(const double2 *from, ull policy) {
     double2 v;
     asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.f64 {%0, %1}, [%2], %3;"
         : "=d"(v.x), "=d"(v.y)
         : "l"(from), "l"(policy));
     return v;
 }
-__device__ inline uint2 resident_read(const uint2 *from, unsigned long long policy) {
+__device__ inline uint2 resident_read(const uint2 *from, ull policy) {
     uint2 v;
     asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
         : "=r"(v.x), "=r"(v.y)
         : "l"(from), "l"(policy));
     return v;
 }
-__device__ inline double resident_read(const double *from, unsigned long long policy) {
+__device__ inline double resident_read(const double *from, ull policy) {
     double v;
     asm("ld.global.nc.L1::no_allocate.L2::cache_hint.f64 %0, [%1], %2;" : "=d"(v) : "l"(from), "l"(policy));
     return v;
 }
-__device__ inline unsigned resident_read(const uint16_t *from, unsigned long long policy) {
+__device__ inline unsigned resident_read(const uint16_t *from, ull policy) {
     unsigned short v;
     asm("ld.global.nc.L1::no_allocate.L2::cache_hint.u16 %0, [%1], %2;" : "=h"(v) : "l"(from), "l"(policy));
     return v;
 }
 #else
 static inline void resident_fence() { __threadfence(); }
-static inline void resident_post(ulonglong2 *word, unsigned long long x, unsigned long long y) {
+static inline void resident_post(ulonglong2 *word, ull x, ull y) {
     __atomic_store_n(&word->x, x, __ATOMIC_RELEASE);
     __atomic_store_n(&word->y, y, __ATOMIC_RELEASE);
 }
@@ -130,8 +129,8 @@ static inline ulonglong2 resident_peek(const ulonglong2 *word) {
     return w;
 }
 static inline double2 resident_load2(const double2 *from) { return *from; }
-static inline unsigned long long resident_policy(bool) { return 0; }
-template <typename T> static inline T resident_read(const T *from, unsigned long long) { return *from; }
+static inline ull resident_policy(bool) { return 0; }
+template <typename T> static inline T resident_read(const T *from, ull) { return *from; }
 #endif
 
 #endif

@@ -2,7 +2,7 @@
 #include "core/launch.cuh"
 #include "kernel_streamed_bicgstab.cuh"
 
-static int64_t blocks_for(int64_t n) { return lsp_max(lsp_min(lsp_ceil_div(n, TILE), LSP_SOLVE_BLOCKS), 1); }
+static int64_t blocks_for(int64_t n) { return lsp_blocks_upto(n, TILE, LSP_SOLVE_BLOCKS); }
 
 static lsp_solve_area *area_of(const lsp_solve_plan *plan) { return ((const lsp_solve_gpu *)plan->parts)->area; }
 

@@ -37,7 +37,7 @@ template <int LANES> __device__ inline double resident_lanes(double sum) {
  * are on their way. */
 template <int LANES>
 __device__ inline double resident_row(const double *val, const uint16_t *col, int steps, const double *p, int lane,
-                                      unsigned long long policy) {
+                                      ull policy) {
     enum { DEPTH = RESIDENT_DEPTH };
     const int groups = steps / GROUP, rest = steps % GROUP;
     const double2 *const wide = (const double2 *)val + lane;
@@ -109,7 +109,7 @@ typedef struct resident_part {
     unsigned kept;   /* the first step that is in shared memory: it and all after it are */
     int kept_slices; /* slices that are there whole */
     double *partial; /* by row */
-    unsigned long long policy;
+    ull policy;
 } resident_part;
 
 /* The block's slice of p from news, and with `dots` p of its rows. Loads come before what waits for them: the compiler

@@ -16,16 +16,6 @@ extern "C" {
 
 /* ---- reading and writing: constant types make one load each ---- */
 
-LSP_RULE int64_t lsp_rule_index(lsp_type type, const void *array, int64_t i) {
-    return type == LSP_I32 ? ((const int32_t *)array)[i] : ((const int64_t *)array)[i];
-}
-LSP_RULE void lsp_rule_set_index(lsp_type type, void *array, int64_t i, int64_t value) {
-    if (type == LSP_I32) {
-        ((int32_t *)array)[i] = (int32_t)value;
-    } else {
-        ((int64_t *)array)[i] = value;
-    }
-}
 LSP_RULE double lsp_rule_value(lsp_type type, const void *array, int64_t i) {
     return type == LSP_F64 ? ((const double *)array)[i] : type == LSP_F32 ? (double)((const float *)array)[i] : 1;
 }
@@ -38,9 +28,9 @@ LSP_RULE void lsp_rule_set_value(lsp_type type, void *array, int64_t i, double v
 }
 
 /* The entries of row i of s->A: k from LSP_BEGIN to LSP_END - 1; their columns and values. */
-#define LSP_BEGIN(i) lsp_rule_index(rows, s->A.rowptr, (i))
-#define LSP_END(i) lsp_rule_index(rows, s->A.rowptr, (i) + 1)
-#define LSP_COL(k) lsp_rule_index(cols, s->A.col, (k))
+#define LSP_BEGIN(i) lsp_index_at(s->A.rowptr, rows, (i))
+#define LSP_END(i) lsp_index_at(s->A.rowptr, rows, (i) + 1)
+#define LSP_COL(k) lsp_index_at(s->A.col, cols, (k))
 #define LSP_VAL(k) lsp_rule_value(vals, s->A.val, (k))
 #define LSP_DEFINE_RULE(name)                                                                                          \
     LSP_RULE lsp_two lsp_rule_##name(const lsp_setup *s, lsp_type rows, lsp_type cols, lsp_type vals, int64_t i)
@@ -100,10 +90,10 @@ LSP_DEFINE_RULE(SMOOTH) {
     const lsp_csr *P = &s->P;
     const double factor = -s->factor * lsp_rule_value(s->type, s->inverse, i);
     int64_t t = LSP_BEGIN(i);
-    const int64_t end = LSP_END(i), last = lsp_rule_index(P->rowptr_type, P->rowptr, i + 1);
-    for (int64_t k = lsp_rule_index(P->rowptr_type, P->rowptr, i); k < last; k++) {
+    const int64_t end = LSP_END(i), last = lsp_index_at(P->rowptr, P->rowptr_type, i + 1);
+    for (int64_t k = lsp_index_at(P->rowptr, P->rowptr_type, i); k < last; k++) {
         double value = factor * lsp_rule_value(P->val_type, P->val, k);
-        if (t < end && LSP_COL(t) == lsp_rule_index(P->col_type, P->col, k)) {
+        if (t < end && LSP_COL(t) == lsp_index_at(P->col, P->col_type, k)) {
             value += LSP_VAL(t++);
         }
         lsp_rule_set_value(P->val_type, P->val, k, value);
@@ -117,9 +107,9 @@ LSP_DEFINE_RULE(SMOOTH) {
  * |a|. N's rows are neither sorted nor without repeats. */
 LSP_DEFINE_RULE(CONDENSE) {
     const int64_t b = s->block, end = LSP_BEGIN((i + 1) * b);
-    lsp_rule_set_index(s->P.rowptr_type, s->P.rowptr, i + 1, end);
+    lsp_index_set(s->P.rowptr, s->P.rowptr_type, i + 1, end);
     for (int64_t k = LSP_BEGIN(i * b); k < end; k++) {
-        lsp_rule_set_index(s->P.col_type, s->P.col, k, LSP_COL(k) / b);
+        lsp_index_set(s->P.col, s->P.col_type, k, LSP_COL(k) / b);
         lsp_rule_set_value(LSP_F64, s->P.val, k, fabs(LSP_VAL(k)));
     }
     return LSP_NO_SUM;
@@ -289,15 +279,15 @@ LSP_DEFINE_RULE(PLACE) {
     const int64_t place = s->places[i], b = s->block, v = s->vectors;
     const bool in = s->places[i + 1] > place;
     const int64_t aggregate = in ? s->offsets[s->joined[i]] : 0;
-    lsp_rule_set_index(s->P.rowptr_type, s->P.rowptr, i + 1, s->places[i + 1]);
+    lsp_index_set(s->P.rowptr, s->P.rowptr_type, i + 1, s->places[i + 1]);
     if (in) {
-        lsp_rule_set_index(s->P.col_type, s->P.col, place, aggregate);
+        lsp_index_set(s->P.col, s->P.col_type, place, aggregate);
     }
     for (int64_t u = 0; u < b; u++) {
         const int64_t first = (place * b + (in ? u : 0)) * v;
-        lsp_rule_set_index(s->T.rowptr_type, s->T.rowptr, i * b + u + 1, in ? first + v : first);
+        lsp_index_set(s->T.rowptr, s->T.rowptr_type, i * b + u + 1, in ? first + v : first);
         for (int64_t c = 0; c < v && in; c++) {
-            lsp_rule_set_index(s->T.col_type, s->T.col, first + c, aggregate * v + c);
+            lsp_index_set(s->T.col, s->T.col_type, first + c, aggregate * v + c);
         }
     }
     return LSP_NO_SUM;

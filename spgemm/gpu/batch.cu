@@ -5,19 +5,7 @@
 #include "gpu.h"
 #include "spgemm/batch.h"
 
-typedef unsigned long long ull;
 enum { NT = 256, WARPS = NT / 32, TILE = 256, SM_BLOCKS = 8 };
-
-static __device__ int64_t index_at(const void *array, bool wide, int64_t i) {
-    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
-}
-static __device__ void index_set(void *array, bool wide, int64_t i, int64_t x) {
-    if (wide) {
-        ((int64_t *)array)[i] = x;
-    } else {
-        ((int32_t *)array)[i] = (int32_t)x;
-    }
-}
 
 /* The spans on the GPU, of `count` matrices, and whether items are row pointers or entries; n of them. */
 typedef struct gpu_spans {
@@ -89,9 +77,7 @@ static __global__ void kernel_shift(gpu_spans s, void *col, bool wide) {
 }
 
 static __global__ void kernel_ends(gpu_spans s, const void *rowptr, bool wide, int64_t *ends) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i <= s.count; i += (int64_t)gridDim.x * NT) {
-        ends[i] = index_at(rowptr, wide, s.spans[i].row_at);
-    }
+    EACH_ITEM(i, s.count + 1, NT) { ends[i] = index_at(rowptr, wide, s.spans[i].row_at); }
 }
 
 static __global__ void kernel_rebase(gpu_spans s, const void *rowptr, gpu_copy copy) {
@@ -105,7 +91,7 @@ static __global__ void kernel_rebase(gpu_spans s, const void *rowptr, gpu_copy c
 /* ---- calls ---- */
 
 static lsp_status upload(lsp_ctx *ctx, const lsp_batch_span *spans, int64_t count, lsp_batch_span **there) {
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof **there, (void **)there));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, count + 1, there));
     return lsp_cuda_copy(ctx, *there, LSP_CUDA, spans, LSP_HOST, (count + 1) * (int64_t)sizeof *spans);
 }
 
@@ -115,8 +101,7 @@ static lsp_status gather_structure(lsp_ctx *ctx, const lsp_batch_factor *f, cons
     ull found;
     pointers.pointers = true;
     pointers.n = f->stack.rows + f->count;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof found, (void **)&copy.fault));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(copy.fault, 0xFF, sizeof found, (cudaStream_t)lsp_cuda_stream(ctx))));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, 1, &copy.fault));
     copy.to = f->stack.rowptr;
     copy.from_wide = f->like.rowptr_type == LSP_I64;
     copy.to_wide = f->stack.rowptr_type == LSP_I64;
@@ -164,7 +149,7 @@ extern "C" lsp_status lsp_batch_shift_cuda(lsp_ctx *ctx, const lsp_batch_factor 
 extern "C" lsp_status lsp_batch_ends_cuda(lsp_ctx *ctx, lsp_batch_result *r, int64_t *ends) {
     int64_t *ends_cuda = NULL;
     LSP_TRY(upload(ctx, r->spans, r->count, &r->spans_cuda));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->count + 1, sizeof *ends, (void **)&ends_cuda));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, r->count + 1, &ends_cuda));
     {
         const gpu_spans s = {r->spans_cuda, r->count, r->W->rows + r->count, true};
         LSP_TRY(LSP_LAUNCH(ctx, kernel_ends, lsp_blocks_for(ctx, r->count + 1, NT, SM_BLOCKS), NT, 0, s, r->W->rowptr,

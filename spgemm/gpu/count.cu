@@ -142,7 +142,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
         return LSP_OK;
     }
     if (plan->gpu->counting) { /* an earlier call failed halfway: begin anew */
-        LSP_TRY(clear(ctx, plan->gpu->report, sizeof(spg_report)));
+        LSP_TRY(lsp_cuda_clear(ctx, plan->gpu->report, sizeof(spg_report)));
         LSP_TRY(spg_inspect(plan, operands));
     }
     plan->gpu->counting = true;
@@ -154,7 +154,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
         LSP_TRY(count_listed(ctx, &job, &lists, bins, counting));
     }
     LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)&counting->nnz));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<true>, blocks_for(ctx, job.A.rows), NT, 0, job, counting->bins));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_bins<true>, job.A.rows, NT, job, counting->bins));
     LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));
     plan->info.nnz = (int64_t)here.nnz;
     plan->gpu->summed = true;

@@ -19,11 +19,7 @@ static lsp_status start_rowptr(lsp_spgemm_plan *plan, const spg_job *job, lsp_cs
     lsp_ctx *ctx = plan->ctx;
     const int64_t blocks = lsp_ceil_div(C->rows, SHORT_NT);
     const short_layout layout = layout_of(plan);
-    if (C->rowptr_type == LSP_I64) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int64_t>, blocks, SHORT_NT, 0, *job, layout, (int64_t *)C->rowptr));
-    } else {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr<int32_t>, blocks, SHORT_NT, 0, *job, layout, (int32_t *)C->rowptr));
-    }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks, SHORT_NT, 0, *job, layout, C->rowptr, C->rowptr_type == LSP_I64));
     plan->gpu->summed = true;
     return LSP_OK;
 }
@@ -73,11 +69,10 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     const auto list_long = nt == LONG_NT ? kernel_long_list<LONG_NT> : kernel_long_list<LONG_MANY_NT>;
     LSP_PLAN_HOLDS(ctx, plan);
     void *memory = plan->gpu->pieces;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->counts, (void **)&longs->counts));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * longs->stripes, sizeof *longs->products, (void **)&longs->products));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, rows * longs->stripes, &longs->counts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, rows * longs->stripes, &longs->products));
     if (ranges > 1) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * ranges, sizeof *longs->known, (void **)&longs->known));
-        LSP_TRY(clear(ctx, longs->known, (size_t)(rows * ranges) * sizeof *longs->known));
+        LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, rows * ranges, &longs->known));
     }
     if (memory == NULL && bytes <= lsp_max(plan->info.nnz / 2, PIECES_SMALL) && job->names == NULL) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &plan->gpu->pieces));
@@ -85,7 +80,7 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     } else if (memory == NULL) {
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &memory));
     }
-    LSP_TRY(clear(ctx, memory, PIECES_HEAD));
+    LSP_TRY(lsp_cuda_clear(ctx, memory, PIECES_HEAD));
     use_pieces(longs, memory, most);
     longs->taken = taken;
     LSP_TRY(lsp_allow_shared(ctx, list_long, shared));

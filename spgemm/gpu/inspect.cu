@@ -10,7 +10,7 @@
 /* ---- the check ---- */
 
 lsp_status spg_start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
-    const int64_t blocks = blocks_for(ctx, A->rows + A->nnz);
+    const int64_t blocks = lsp_blocks_for(ctx, A->rows + A->nnz, NT * 4, 16);
     const bool wide_rowptr = A->rowptr_type == LSP_I64, wide_col = A->col_type == LSP_I64;
 #define CHECK(R, C)                                                                                                    \
     LSP_LAUNCH(ctx, (kernel_check<R, C>), blocks, NT, 0, (const R *)A->rowptr, (const C *)A->col, A->rows, A->cols,    \
@@ -99,7 +99,7 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, inspect_blocks(ctx, rows) * (INSPECT_TILES * inspect_steps(ctx, rows) + 1),
                       sizeof(ull), &gpu->tiles));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
-    return clear(ctx, gpu->report, sizeof(spg_report));
+    return lsp_cuda_clear(ctx, gpu->report, sizeof(spg_report));
 }
 
 /* Refuses malformed operands; else notes in the plan what the check found of B. */
@@ -180,15 +180,11 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
 
 /* ---- products alone, for the order of R*A*P ---- */
 
-static __device__ int64_t index_at(const void *array, bool wide, int64_t i) {
-    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
-}
-
 /* *products += the lengths of B's rows named by A's n columns. Columns outside B are left out. */
 static __global__ void kernel_count_products(const void *col, bool wide_col, int64_t n, const void *rowptr,
                                              bool wide_rowptr, int64_t rows, ull *products) {
     ull sum = 0;
-    for (int64_t e = (int64_t)blockIdx.x * NT + threadIdx.x; e < n; e += (int64_t)gridDim.x * NT) {
+    EACH_ITEM(e, n, NT) {
         const int64_t k = index_at(col, wide_col, e);
         if (k >= 0 && k < rows) {
             sum += (ull)index_at(rowptr, wide_rowptr, k + 1) - (ull)index_at(rowptr, wide_rowptr, k);
@@ -204,8 +200,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count_products(lsp_ctx *ctx, const lsp_csr 
                                                     int64_t *products) {
     LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, count = 0;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_products, lsp_blocks_for(ctx, A->nnz, NT * 8, 8), NT, 0, A->col,
                        A->col_type == LSP_I64, A->nnz, B->rowptr, B->rowptr_type == LSP_I64, B->rows, there));
     LSP_TRY(lsp_cuda_copy(ctx, &count, LSP_HOST, there, LSP_CUDA, sizeof count));

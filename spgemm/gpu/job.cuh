@@ -6,8 +6,6 @@
 #include "segsort/gpu/network.cuh"
 #include <math.h>
 
-typedef unsigned long long ull;
-
 /* An operand: fewer than 2^32 entries, columns below 2^31. */
 typedef struct spg_matrix {
     const uint32_t *rowptr;
@@ -202,11 +200,11 @@ __device__ inline void put_number(const spg_job &job, int64_t at, uint32_t numbe
 __device__ inline uint32_t number_at(const spg_job &job, int64_t at) {
     return ((const uint32_t *)job.col)[at << job.wide_col]; /* the lower half of an int64_t */
 }
-template <typename R> __device__ inline void put_start(R *rowptr, int64_t row, int64_t end) {
+__device__ inline void put_start(void *rowptr, bool wide, int64_t row, int64_t end) {
     if (row == 0) {
-        rowptr[0] = 0;
+        index_set(rowptr, wide, 0, 0);
     }
-    rowptr[row + 1] = (R)end;
+    index_set(rowptr, wide, row + 1, end);
 }
 template <typename V> __device__ inline void put_value(const spg_job &job, int64_t at, V value) {
     if constexpr (value_kind<V>::valued) {

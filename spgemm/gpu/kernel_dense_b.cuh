@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(DENSE_B_FILL_NT, 5)
     }
     if (rowptr && strip == 0 && lane == 0) {
         const int64_t end = job.rowptr[row + 1];
-        wide_rowptr ? put_start((int64_t *)rowptr, row, end) : put_start((int32_t *)rowptr, row, end);
+        put_start(rowptr, wide_rowptr, row, end);
     }
     const spg_strip its = strip_at(dense_b.C, i);
     const bool mine = its.columns >> lane & 1;

@@ -34,7 +34,7 @@ template <int G, typename K, typename V> struct mask_group {
 };
 
 template <typename K> __device__ inline int64_t mask_begin(const mask_job<K> &mask, int64_t row) {
-    return mask.wide_rowptr ? ((const int64_t *)mask.rowptr)[row] : ((const int32_t *)mask.rowptr)[row];
+    return index_at(mask.rowptr, mask.wide_rowptr, row);
 }
 
 /* A piece of a row of the mask, and the range of columns of B that it needs. */
@@ -243,8 +243,7 @@ __global__ void __launch_bounds__(MASK_NT, sizeof(K) > 4 || sizeof(V) > 8 ? MASK
 
 /* Counts the pieces of each row beyond the first. */
 template <typename K> __global__ void kernel_mask_extra(spg_job job, mask_job<K> mask, int64_t *extra, uint32_t most) {
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.A.rows;
-         i += (int64_t)gridDim.x * blockDim.x) {
+    EACH_ITEM(i, job.A.rows, blockDim.x) {
         const int64_t n = mask_begin(mask, i + 1) - mask_begin(mask, i);
         extra[i] = n > most && job.products[i] > 0 ? (n - 1) / most : 0;
     }

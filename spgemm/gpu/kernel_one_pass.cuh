@@ -40,14 +40,13 @@ typedef struct one_pass_report {
 
 typedef struct one_pass_job {
     one_pass_report *report;
-    ull *tiles;   /* of each tile: 0, then its entries << 2 | TILE_COUNTED, then all up to its end << 2 | TILE_SUMMED */
+    ull *tiles;   /* of each tile: 0, then its entries << 2 | LOOK_COUNTED, then all up to its end << 2 | LOOK_SUMMED */
     ull capacity; /* entries that C has room for */
     void *rowptr;
     bool wide_rowptr;
     uint32_t count;             /* tiles */
     uint32_t b_rows, b_entries; /* of B that each tile checks */
 } one_pass_job;
-enum { TILE_COUNTED = 1, TILE_SUMMED = 2 };
 
 /* ---- a row ---- */
 
@@ -234,25 +233,6 @@ template <int NT> __device__ inline bool check_share(const spg_matrix &B, const 
     return right && most < (uint32_t)B.cols;
 }
 
-/* Publishes the tile's entries and returns those of all tiles before it. Called by one whole warp. */
-__device__ inline ull look_back(ull *tiles, uint32_t tile, uint32_t entries) {
-    const int lane = (int)threadIdx.x % WARP;
-    bool summed = tile == 0;
-    ull before = 0;
-    for (int64_t at = (int64_t)tile - 1 - lane; !summed; at -= WARP) {
-        ull word = TILE_SUMMED; /* lanes before the first tile: no entries */
-        while (at >= 0 && (word = *(volatile ull *)(tiles + at)) == 0) {
-        }
-        const unsigned sums = __ballot_sync(~0u, (word & TILE_SUMMED) != 0);
-        before += warp_sum(lane < __ffs((int)sums) || sums == 0 ? word >> 2 : 0);
-        summed = sums != 0;
-    }
-    if (lane == 0) {
-        __stcg(tiles + tile, (before + entries) << 2 | TILE_SUMMED);
-    }
-    return before;
-}
-
 /* Adds the products of a warp's rows to the report. Neighbouring warps use different places. */
 __device__ inline void report_products(one_pass_report *report, uint32_t warp, uint32_t products, uint32_t cols) {
     const uint32_t all = __reduce_add_sync(~0u, products), most = __reduce_max_sync(~0u, products);
@@ -339,7 +319,7 @@ __device__ inline made_tile make_tile(const spg_job &job, const one_pass_job &to
     report_products(to.report, tile * WARPS + t / WARP, list.products, job.cols);
     const uint32_t place = block_scan(n, sums, &total);
     if (t == 0 && tile > 0) {
-        __stcg(to.tiles + tile, (ull)total << 2 | TILE_COUNTED);
+        __stcg(to.tiles + tile, (ull)total << 2 | LOOK_COUNTED);
     }
     place_row<V, SHAPE>(shared, list, n, place);
     right &= check_share<THREADS>(job.B, to, tile);
@@ -365,7 +345,7 @@ __device__ inline void finish_tile(const spg_job &job, const one_pass_job &to, m
     const ull base = before_tile;
     if (row < job.A.rows) {
         const int64_t stop = (int64_t)(base + its.end);
-        to.wide_rowptr ? put_start((int64_t *)to.rowptr, row, stop) : put_start((int32_t *)to.rowptr, row, stop);
+        put_start(to.rowptr, to.wide_rowptr, row, stop);
     }
     if (row == job.A.rows - 1) {
         to.report->nnz = base + its.total;

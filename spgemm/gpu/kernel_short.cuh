@@ -120,14 +120,14 @@ __device__ inline void find_row(const spg_job &job, const short_layout &layout, 
 }
 
 /* Writes C's row pointers, to job.rowptr as well. */
-template <typename R>
-__global__ void __launch_bounds__(SHORT_NT) kernel_rowptr(spg_job job, short_layout layout, R *rowptr) {
+static __global__ void __launch_bounds__(SHORT_NT)
+    kernel_rowptr(spg_job job, short_layout layout, void *rowptr, bool wide) {
     const int64_t row = (int64_t)blockIdx.x * SHORT_NT + threadIdx.x;
     int64_t at, end;
     find_row(job, layout, row, row < job.A.rows, &at, &end);
     if (row < job.A.rows) {
         job.rowptr[row + 1] = end;
-        put_start<R>(rowptr, row, end);
+        put_start(rowptr, wide, row, end);
     }
 }
 
@@ -149,9 +149,9 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
         mine.products = job.products[row];
         mine.begin = job.A.rowptr[row];
         mine.entries = job.A.rowptr[row + 1] - mine.begin;
-        wide_rowptr ? put_start((int64_t *)rowptr, row, end) : put_start((int32_t *)rowptr, row, end);
+        put_start(rowptr, wide_rowptr, row, end);
     } else if (job.A.rows == 0) {
-        wide_rowptr ? *(int64_t *)rowptr = 0 : *(int32_t *)rowptr = 0;
+        index_set(rowptr, wide_rowptr, 0, 0);
     }
     const bool repeats = layout.repeats && there && job.groups[row] == LSP_GROUPS_SHORT_REPEAT;
     int bin = there && !repeats ? lsp_fill_bin(mine.products, mine.entries, 0, 0, job.cols) : -1;
@@ -236,8 +236,7 @@ __global__ void __launch_bounds__(SHORT_NT)
                 put_col(job, at, column[t]);
                 put_value<V>(job, at, canonical(times(job, a[t], b[t])));
             }
-            wide_rowptr ? put_start((int64_t *)rowptr, row + t * SHORT_NT, at + has[t])
-                        : put_start((int32_t *)rowptr, row + t * SHORT_NT, at + has[t]);
+            put_start(rowptr, wide_rowptr, row + t * SHORT_NT, at + has[t]);
         }
     }
 }

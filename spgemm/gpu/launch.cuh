@@ -11,8 +11,6 @@
 
 /* Threads a block of the kernels that loop over items with a grid stride. */
 enum { NT = LIST_NT };
-/* Blocks of these kernels: four items a thread, and at most 16 blocks a multiprocessor. */
-static inline int64_t blocks_for(lsp_ctx *ctx, int64_t items) { return lsp_blocks_for(ctx, items, NT * 4, 16); }
 /* Multiprocessors of the chip at hand. Kernels whose blocks fetch their own work launch a multiple of these. */
 static inline int64_t chip_sms(lsp_ctx *ctx) { return lsp_cuda_get_chip(ctx)->sms; }
 
@@ -41,14 +39,10 @@ lsp_status spg_ranks_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *oper
 
 static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu->report; }
 
-static inline lsp_status clear(lsp_ctx *ctx, void *memory, size_t bytes) {
-    return LSP_CUDA_CALL(ctx, cudaMemsetAsync(memory, 0, bytes, (cudaStream_t)lsp_cuda_stream(ctx)));
-}
-
 /* Makes a part of the report all zero for a kernel that will write to it. `*used` says that an earlier kernel has. */
-static inline lsp_status open_part(lsp_ctx *ctx, void *part, size_t bytes, bool *used) {
+static inline lsp_status open_part(lsp_ctx *ctx, void *part, int64_t bytes, bool *used) {
     if (*used) {
-        LSP_TRY(clear(ctx, part, bytes));
+        LSP_TRY(lsp_cuda_clear(ctx, part, bytes));
     }
     *used = true;
     return LSP_OK;
@@ -129,7 +123,7 @@ static lsp_status make_lists(lsp_spgemm_plan *plan, const spg_job *job, const ui
         at += (int)bins[bin];
     }
     if (list_rows(bins) > 0) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, list_rows(bins), sizeof *lists->rows, (void **)&lists->rows));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, list_rows(bins), &lists->rows));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_list<FILL>, lsp_ceil_div(job->A.rows, NT), NT, 0, *job, lists->rows,
                            lists->starts, placed));
     }

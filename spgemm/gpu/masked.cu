@@ -12,9 +12,8 @@ static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int
     const size_t bytes = Group::together * sizeof(Group);
     const int64_t rows = job->A.rows, most = rows + entries / Group::most;
     int64_t *extra = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows, sizeof *extra, (void **)&extra));
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_mask_extra<K>, blocks_for(ctx, rows), NT, 0, *job, *mask, extra, (uint32_t)Group::most));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, rows, &extra));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_mask_extra<K>, rows, NT, *job, *mask, extra, (uint32_t)Group::most));
     LSP_TRY(lsp_cuda_scan(ctx, extra, rows, NULL));
     mask->extra = extra;
     LSP_TRY(lsp_allow_shared(ctx, kernel_masked<G, K, V>, bytes));
@@ -42,11 +41,10 @@ extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spg
     lsp_csr_types types = plan->options.types;
     sums.val_type = types.val_type = plan->type;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sums.nnz, lsp_type_bytes(sums.val_type), &sums.val));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sums.nnz, sizeof *touched, (void **)&touched));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sums.rows + 1, sizeof *counts, (void **)&counts));
-    LSP_TRY(clear(ctx, counts, (size_t)(sums.rows + 1) * sizeof *counts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, sums.nnz, &touched));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, sums.rows + 1, &counts));
     if (sums.nnz > 0) {
-        LSP_TRY(clear(ctx, touched, (size_t)sums.nnz));
+        LSP_TRY(lsp_cuda_clear(ctx, touched, sums.nnz));
 #define MULTIPLY(V)                                                                                                    \
     (wide ? multiply<int64_t, V>(plan, &job, &sums, touched, counts)                                                   \
           : multiply<uint32_t, V>(plan, &job, &sums, touched, counts))

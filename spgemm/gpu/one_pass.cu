@@ -151,7 +151,7 @@ static lsp_status look(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operand
     lsp_ctx *ctx = plan->ctx;
     const spg_job job = job_of(plan, operands);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, (void **)&to->report));
-    LSP_TRY(clear(ctx, to->report, (size_t)bytes));
+    LSP_TRY(lsp_cuda_clear(ctx, to->report, bytes));
     to->tiles = (ull *)(to->report + 1);
     LSP_TRY(start_sample(ctx, &job, to->report));
     return lsp_cuda_read_note(ctx, sample, sizeof *sample);

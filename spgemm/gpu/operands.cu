@@ -9,18 +9,14 @@
 
 /* 1 for every value that is not 0, NaN included; else 0. */
 template <typename T> __global__ void kernel_truth(T *to, const T *from, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        to[i] = from[i] != 0 ? (T)1 : (T)0;
-    }
+    EACH_ITEM(i, n, NT) { to[i] = from[i] != 0 ? (T)1 : (T)0; }
 }
 static __global__ void kernel_heads(int64_t *heads, const ull *sorted, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
-        heads[i] = i == 0 || sorted[i] != sorted[i - 1];
-    }
+    EACH_ITEM(i, n, NT) { heads[i] = i == 0 || sorted[i] != sorted[i - 1]; }
 }
 static __global__ void kernel_name(uint32_t *col, int64_t *names, const ull *sorted, const uint32_t *sources,
                                    const int64_t *heads, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NT) {
+    EACH_ITEM(i, n, NT) {
         col[sources[i]] = (uint32_t)(heads[i] - 1);
         names[heads[i] - 1] = (int64_t)sorted[i];
     }
@@ -43,7 +39,7 @@ static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type) {
 }
 
 template <typename T> static lsp_status judge(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
-    return LSP_LAUNCH(ctx, kernel_truth<T>, blocks_for(ctx, n), NT, 0, (T *)to, (const T *)from, n);
+    return LSP_LAUNCH_EACH(ctx, kernel_truth<T>, n, NT, (T *)to, (const T *)from, n);
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_truth(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n) {
@@ -80,7 +76,7 @@ static lsp_status narrow_array(lsp_ctx *ctx, void **array, lsp_type *type, int64
     void *to = NULL;
     if (*type == LSP_I64) {
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(uint32_t), &to));
-        LSP_TRY(lsp_cuda_narrow(ctx, to, *array, n));
+        LSP_TRY(lsp_cuda_convert_values(ctx, to, LSP_I32, *array, LSP_I64, n));
         *array = to;
         *type = LSP_I32;
     }
@@ -98,7 +94,7 @@ static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *A, bool by_row, void
     const bool wide = A->col_type == LSP_I64;
     lsp_segsort_args args = {};
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, wide ? 8 : 4, sorted));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof **sources, (void **)sources));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->nnz, sources));
     args.n = A->nnz;
     args.segments = by_row ? A->rows : 1;
     args.offsets = by_row ? A->rowptr : NULL;
@@ -136,11 +132,9 @@ static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
     items.val = A->val;
     items.index_type = A->col_type;
     items.by = A;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, B.rows + 1, sizeof(uint32_t), &B.rowptr));
+    LSP_TRY(lsp_scratch_filled(ctx, 0, B.rows + 1, sizeof(uint32_t), &B.rowptr));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, B.nnz, sizeof(uint32_t), &B.col));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, B.nnz, lsp_type_bytes(B.val_type), &B.val));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(B.rowptr, 0, (size_t)(B.rows + 1) * sizeof(uint32_t),
-                                               (cudaStream_t)lsp_cuda_stream(ctx))));
     LSP_TRY(lsp_csr_transpose_cuda(ctx, NULL, A, &B, &done));
     LSP_TRY(done ? LSP_OK : lsp_csr_file_cuda(ctx, &items, &B));
     *A = B;
@@ -160,19 +154,19 @@ static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *A) {
  * k. */
 static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
     const int64_t n = A->nnz;
-    void *sorted = NULL, *col = NULL, *heads = NULL;
+    void *sorted = NULL, *col = NULL;
+    int64_t *heads = NULL;
     uint32_t *sources = NULL;
     int64_t distinct = 0;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_max(n, 1), sizeof **names, (void **)names));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_max(n, 1), names));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(uint32_t), &col));
     if (n > 0) {
         LSP_TRY(sort_columns(ctx, A, false, &sorted, &sources));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(int64_t), &heads));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_heads, blocks_for(ctx, n), NT, 0, (int64_t *)heads, (ull *)sorted, n));
-        LSP_TRY(lsp_cuda_scan(ctx, (int64_t *)heads, n, NULL));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_name, blocks_for(ctx, n), NT, 0, (uint32_t *)col, *names, (ull *)sorted, sources,
-                           (int64_t *)heads, n));
-        LSP_TRY(lsp_cuda_copy(ctx, &distinct, LSP_HOST, (int64_t *)heads + n - 1, LSP_CUDA, sizeof distinct));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, n, &heads));
+        LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_heads, n, NT, heads, (ull *)sorted, n));
+        LSP_TRY(lsp_cuda_scan(ctx, heads, n, NULL));
+        LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_name, n, NT, (uint32_t *)col, *names, (ull *)sorted, sources, heads, n));
+        LSP_TRY(lsp_cuda_copy(ctx, &distinct, LSP_HOST, heads + n - 1, LSP_CUDA, sizeof distinct));
     }
     A->col = col;
     A->col_type = LSP_I32;

@@ -50,8 +50,7 @@ static lsp_status look(lsp_spgemm_plan *plan, const lsp_csr *C, bool repeats, ra
                         : kept->lanes == 8 ? kernel_ranks_look<8>
                                            : kernel_ranks_look<16>;
     ranks_found *found;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *found, (void **)&found));
-    LSP_TRY(clear(ctx, found, sizeof *found));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &found));
     LSP_TRY(LSP_LAUNCH(ctx, kernel, ranks_blocks(kept, C->rows), RANKS_NT, 0, ranks,
                        (const uint8_t *)(repeats ? plan->gpu->groups : NULL), found));
     return lsp_cuda_read(ctx, here, found, sizeof *here);
@@ -64,7 +63,7 @@ template <int G, typename S> static lsp_status find_ranks(lsp_spgemm_plan *plan,
     const size_t shared = kept->tile * sizeof(uint32_t);
     spg_ranks<S> ranks;
     int64_t *ends;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows, sizeof *ends, (void **)&ends));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, rows, &ends));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows + 1, sizeof(uint2), &kept->rows));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->A.nnz, sizeof *kept->begins, (void **)&kept->begins));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->A.nnz, sizeof(S), &kept->lengths));

@@ -39,12 +39,7 @@ static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, sizeof *kept->col, (void **)&kept->col));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &kept->rowptr));
     LSP_TRY(lsp_cuda_copy(ctx, kept->rowptr, LSP_CUDA, C->rowptr, LSP_CUDA, bytes));
-    if (C->col_type == LSP_I64) {
-        LSP_TRY(lsp_cuda_narrow(ctx, kept->col, C->col, C->nnz));
-    } else {
-        LSP_TRY(lsp_cuda_copy(ctx, kept->col, LSP_CUDA, C->col, LSP_CUDA, C->nnz * (int64_t)sizeof *kept->col));
-    }
-    return LSP_OK;
+    return lsp_cuda_convert_values(ctx, kept->col, LSP_I32, C->col, C->col_type, C->nnz); /* the indices fit */
 }
 
 /* Finds the pairs. *most > 0: an entry has too many, and the pairs are not found. */
@@ -60,8 +55,7 @@ static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, int64_t 
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups_of(nnz) * REPLAY_GROUP, sizeof *kept->counts, (void **)&kept->counts));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups_of(nnz), sizeof *kept->ends, (void **)&kept->ends));
     replay = replay_of(kept, nnz);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *found, (void **)&found));
-    LSP_TRY(clear(ctx, found, sizeof *found));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &found));
     LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, false>), blocks, REPLAY_NT, 0, *job, rowptr, replay, found));
     LSP_TRY(lsp_cuda_scan(ctx, replay.ends, groups_of(nnz), NULL));
     LSP_TRY(lsp_cuda_read(ctx, most, found, sizeof *found));
@@ -145,9 +139,7 @@ extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp
     if (structure) {
         LSP_TRY(lsp_cuda_copy(ctx, C->rowptr, LSP_CUDA, kept->rowptr, LSP_CUDA,
                               (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type)));
-        LSP_TRY(C->col_type == LSP_I64
-                    ? lsp_cuda_convert(ctx, C->col, LSP_I64, kept->col, LSP_I32, C->nnz)
-                    : lsp_cuda_copy(ctx, C->col, LSP_CUDA, kept->col, LSP_CUDA, C->nnz * (int64_t)sizeof *kept->col));
+        LSP_TRY(lsp_cuda_convert_values(ctx, C->col, C->col_type, kept->col, LSP_I32, C->nnz));
     }
     if (kept->ranks != NULL) {
         return spg_ranks_fill(plan, operands, C);

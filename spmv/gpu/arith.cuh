@@ -120,7 +120,7 @@ __device__ inline bool spmv_is_outside(const spmv_job &job, unsigned top) { retu
 
 /* Column of entry k, with a look at it; -1: outside, which is reported. */
 __device__ inline int64_t spmv_careful_col(const spmv_job &job, int64_t k, spmv_faults *faults) {
-    const int64_t c = job.wide_col ? ((const int64_t *)job.col)[k] : (int64_t)((const int32_t *)job.col)[k];
+    const int64_t c = index_at(job.col, job.wide_col, k);
     if (c >= 0 && c < job.cols) {
         return c;
     }
@@ -131,7 +131,7 @@ __device__ inline int64_t spmv_careful_col(const spmv_job &job, int64_t k, spmv_
 /* ---- the ends of a row ---- */
 
 __device__ inline int64_t spmv_rowptr(const spmv_job &job, int64_t row) {
-    return job.wide_rowptr ? ((const int64_t *)job.rowptr)[row] : (int64_t)((const int32_t *)job.rowptr)[row];
+    return index_at(job.rowptr, job.wide_rowptr, row);
 }
 
 /* Several of them at once, so that the reads overlap. */

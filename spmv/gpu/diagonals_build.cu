@@ -29,8 +29,7 @@ extern "C" lsp_status lsp_diagonals_count_cuda(lsp_ctx *ctx, const lsp_csr *A, l
     LSP_SCRATCH_SCOPE(ctx);
     build_found counted[LSP_DIAGONALS_SIZES] = {}, *there = NULL;
     int64_t limits[LSP_DIAGONALS_SIZES] = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, LSP_DIAGONALS_SIZES, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof counted));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, LSP_DIAGONALS_SIZES, &there));
     if (first != NULL) {
         LSP_TRY(lsp_cuda_clear(ctx, first, (int64_t)sizeof *first));
     }

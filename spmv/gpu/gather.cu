@@ -3,14 +3,12 @@
 #include "core/launch.cuh"
 #include "gpu.h"
 
-enum { PACK_NT = 256, PACK_VT = 4, PACK_SM_BLOCKS = 16 };
+enum { PACK_NT = 256 };
 
 /* dense[i] = x[i * stride]. */
 template <typename T>
 static __global__ void __launch_bounds__(PACK_NT) kernel_pack(const T *x, int64_t stride, T *dense, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * PACK_NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * PACK_NT) {
-        dense[i] = x[i * stride];
-    }
+    EACH_ITEM(i, n, PACK_NT) { dense[i] = x[i * stride]; }
 }
 
 typedef struct gather_parts {
@@ -34,12 +32,11 @@ static lsp_status gather(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job
     lsp_column column = {};
     lsp_gather_args args = {};
     if (job->x_row != 1) {
-        const int64_t blocks = lsp_blocks_for(ctx, job->cols, PACK_NT * PACK_VT, PACK_SM_BLOCKS);
         LSP_TRY(given->options.type == LSP_F32
-                    ? LSP_LAUNCH(ctx, kernel_pack<float>, blocks, PACK_NT, 0, (const float *)x, job->x_row,
-                                 (float *)parts->dense, job->cols)
-                    : LSP_LAUNCH(ctx, kernel_pack<double>, blocks, PACK_NT, 0, (const double *)x, job->x_row,
-                                 (double *)parts->dense, job->cols));
+                    ? LSP_LAUNCH_EACH(ctx, kernel_pack<float>, job->cols, PACK_NT, (const float *)x, job->x_row,
+                                      (float *)parts->dense, job->cols)
+                    : LSP_LAUNCH_EACH(ctx, kernel_pack<double>, job->cols, PACK_NT, (const double *)x, job->x_row,
+                                      (double *)parts->dense, job->cols));
     }
     column.from = job->x_row != 1 ? parts->dense : x;
     column.to = parts->gathered;

@@ -6,17 +6,17 @@ enum { UNEVEN = 4 }; /* a longest row of 4 times the mean: sorting rows by lengt
 enum { INSPECT_NT = 256, INSPECT_VT = 8, INSPECT_SM_BLOCKS = 8 };
 
 typedef struct row_facts {
-    unsigned long long longest, empty;
+    ull longest, empty;
 } row_facts;
 
 static __global__ void __launch_bounds__(INSPECT_NT)
     kernel_inspect(const void *rowptr, bool wide, int64_t rows, row_facts *facts) {
-    unsigned long long longest = 0, empty = 0;
+    ull longest = 0, empty = 0;
     spmv_job job = {};
     job.rowptr = rowptr;
     job.wide_rowptr = wide;
-    for (int64_t i = (int64_t)blockIdx.x * INSPECT_NT + threadIdx.x; i < rows; i += (int64_t)gridDim.x * INSPECT_NT) {
-        const unsigned long long length = (unsigned long long)(spmv_rowptr(job, i + 1) - spmv_rowptr(job, i));
+    EACH_ITEM(i, rows, INSPECT_NT) {
+        const ull length = (ull)(spmv_rowptr(job, i + 1) - spmv_rowptr(job, i));
         longest = max(longest, length);
         empty += length == 0;
     }
@@ -36,8 +36,7 @@ extern "C" lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *jo
     if (A->rows == 0) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, lsp_blocks_for(ctx, A->rows, INSPECT_NT * INSPECT_VT, INSPECT_SM_BLOCKS),
                        INSPECT_NT, 0, A->rowptr, A->rowptr_type == LSP_I64, A->rows, there));
     LSP_TRY(lsp_cuda_read(ctx, &here, there, sizeof here));

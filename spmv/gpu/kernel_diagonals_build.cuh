@@ -11,7 +11,7 @@ enum { BUILD_WARPS = 4 }; /* of a block */
 
 /* What counting found of one block size. */
 struct build_found {
-    unsigned long long total; /* diagonals, or more than the limit */
+    ull total; /* diagonals, or more than the limit */
     unsigned no_blocks, unused;
 };
 
@@ -30,7 +30,7 @@ struct diagonals_build {
 };
 
 __device__ inline int64_t build_rowptr(const diagonals_build &build, int64_t row) {
-    return build.wide_rowptr ? ((const int64_t *)build.rowptr)[row] : (int64_t)((const int32_t *)build.rowptr)[row];
+    return index_at(build.rowptr, build.wide_rowptr, row);
 }
 /* Columns fit 32 bits. */
 __device__ inline int build_col(const diagonals_build &build, int64_t k) {
@@ -137,8 +137,8 @@ __device__ inline bool build_is_needless(const diagonals_build &build) {
     bool needless = false;
     for (int b = 2; build.instead && b <= LSP_SPMV_LARGEST_BLOCK; b++) {
         const build_found *other = build.instead + b;
-        needless = needless || (build.instead_limit[b] > 0 && other->no_blocks == 0 &&
-                                other->total <= (unsigned long long)build.instead_limit[b]);
+        needless = needless ||
+                   (build.instead_limit[b] > 0 && other->no_blocks == 0 && other->total <= (ull)build.instead_limit[b]);
     }
     return needless;
 }
@@ -146,7 +146,7 @@ __device__ inline bool build_is_needless(const diagonals_build &build) {
 template <int B>
 static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_count(diagonals_build build) {
     const int lane = (int)threadIdx.x % WARP;
-    unsigned long long sum = 0;
+    ull sum = 0;
     int done = 0;
     if (build_is_needless(build)) {
         return;
@@ -157,14 +157,14 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_cou
             build.found->no_blocks = 1;
         }
         const int64_t count = build_count<B>(build, &r);
-        sum += (unsigned long long)count;
+        sum += (ull)count;
         done++;
         if (lane == 0 && build.first) {
             build.first[walk.slice + 1] = count;
         }
         /* Often at first, so that a poor matrix is left early; rarely later: all warps add to one word. */
         if ((done & (done - 1)) == 0 || done % 32 == 0 || walk.slice + walk.step >= build.slices) {
-            unsigned long long before = 0;
+            ull before = 0;
             unsigned no_blocks = 0;
             if (lane == 0) {
                 before = atomicAdd(&build.found->total, sum);
@@ -172,7 +172,7 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_cou
             }
             before = __shfl_sync(~0u, before, 0) + sum;
             sum = 0;
-            if (before > (unsigned long long)build.limit || __shfl_sync(~0u, no_blocks, 0) != 0) {
+            if (before > (ull)build.limit || __shfl_sync(~0u, no_blocks, 0) != 0) {
                 return;
             }
         }

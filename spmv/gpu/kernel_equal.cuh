@@ -13,8 +13,8 @@ enum { PIECE_CARVEOUT = 30 }; /* percent of an SM's memory that is shared: rando
 struct pieces_launch {
     spmv_job job;
     spmv_area area;
-    int64_t pieces;                     /* -1: as many as are listed */
-    unsigned long long *answer, ticket; /* of spmv_memory; NULL: nobody asks */
+    int64_t pieces;      /* -1: as many as are listed */
+    ull *answer, ticket; /* of spmv_memory; NULL: nobody asks */
 };
 
 __device__ inline int64_t pieces_count(const pieces_launch &l) {
@@ -277,8 +277,7 @@ static __global__ void __launch_bounds__(CARRY_NT) kernel_carries(pieces_launch 
     if (l.answer != NULL && blockIdx.x == 0 && threadIdx.x == 0) {
         const unsigned found = __ldcg(&l.area.state->found);
         const bool listed = pieces > 0 && (found & SPMV_SKEWED) == 0;
-        *(volatile unsigned long long *)l.answer =
-            l.ticket << SPMV_FOUND_BITS | found | (listed ? (unsigned)SPMV_LISTED : 0);
+        *(volatile ull *)l.answer = l.ticket << SPMV_FOUND_BITS | found | (listed ? (unsigned)SPMV_LISTED : 0);
     }
     for (int64_t base = (int64_t)blockIdx.x * CARRY_NT; base < pieces; base += (int64_t)gridDim.x * CARRY_NT) {
         const int64_t p = base + threadIdx.x;

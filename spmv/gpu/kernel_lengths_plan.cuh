@@ -128,11 +128,10 @@ static __global__ void __launch_bounds__(LENGTHS_PLAN_NT)
 /* place[sector] = its number among the popular ones; held[0] += the entries that read one of the first `few` of them,
  * held[1] += those that read any. count: sorted. */
 static __global__ void __launch_bounds__(LENGTHS_PLAN_NT)
-    kernel_place_sectors(lengths_plan p, const unsigned *count, unsigned few, unsigned *place,
-                         unsigned long long *held) {
+    kernel_place_sectors(lengths_plan p, const unsigned *count, unsigned few, unsigned *place, ull *held) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    const unsigned long long mine = i < p.popular ? count[i] : 0;
-    const unsigned long long first = warp_sum(i < few ? mine : 0), all = warp_sum(mine);
+    const ull mine = i < p.popular ? count[i] : 0;
+    const ull first = warp_sum(i < few ? mine : 0), all = warp_sum(mine);
     if (i < p.popular) {
         place[p.sector[i]] = i;
     }

@@ -17,16 +17,13 @@ enum {
 
 /* ---- making ---- */
 
-static int64_t grid_for(lsp_ctx *ctx, int64_t items) { return lsp_blocks_for(ctx, items, LENGTHS_PLAN_NT * 4, 16); }
-
 /* The launches that depend on an index type. */
 template <typename I> static lsp_status row_lengths(lsp_ctx *ctx, const lsp_csr *A, unsigned *length) {
-    return LSP_LAUNCH(ctx, kernel_row_lengths<I>, grid_for(ctx, A->rows), LENGTHS_PLAN_NT, 0, (const I *)A->rowptr,
-                      A->rows, length);
+    return LSP_LAUNCH_EACH(ctx, kernel_row_lengths<I>, A->rows, LENGTHS_PLAN_NT, (const I *)A->rowptr, A->rows, length);
 }
 template <typename I> static lsp_status count_sectors(lsp_ctx *ctx, const lsp_csr *A, int each, unsigned *count) {
-    return LSP_LAUNCH(ctx, kernel_count_sectors<I>, grid_for(ctx, A->nnz), LENGTHS_PLAN_NT, 0, (const I *)A->col,
-                      A->nnz, each, count);
+    return LSP_LAUNCH_EACH(ctx, kernel_count_sectors<I>, A->nnz, LENGTHS_PLAN_NT, (const I *)A->col, A->nnz, each,
+                           count);
 }
 template <typename I>
 static lsp_status write_slices(lsp_ctx *ctx, const lengths_plan *p, const lsp_csr *A, const int64_t *slices,
@@ -36,8 +33,8 @@ static lsp_status write_slices(lsp_ctx *ctx, const lengths_plan *p, const lsp_cs
 }
 template <typename I>
 static lsp_status fill_columns(lsp_ctx *ctx, const lengths_plan *p, const lsp_csr *A, const unsigned *place, int each) {
-    return LSP_LAUNCH(ctx, kernel_fill_columns<I>, grid_for(ctx, p->slices * WARP), LENGTHS_PLAN_NT, 0, *p,
-                      (const I *)A->col, place, (unsigned)each);
+    return LSP_LAUNCH_EACH(ctx, kernel_fill_columns<I>, p->slices * WARP, LENGTHS_PLAN_NT, *p, (const I *)A->col, place,
+                           (unsigned)each);
 }
 
 /* Sorts n lengths or counts, the largest of each `length` first. values: NULL, or the numbers that they had. */
@@ -81,8 +78,8 @@ extern "C" lsp_status lsp_spmv_length_slots_cuda(lsp_ctx *ctx, const lsp_csr *A,
     if (A->rows == 0 || A->nnz > INT32_MAX) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows, sizeof *length, (void **)&length));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2 * (windows + 1), sizeof *counts, (void **)&counts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows, &length));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, 2 * (windows + 1), &counts));
     LSP_TRY(sort_rows(ctx, A, length, NULL));
     LSP_TRY(count_slices(ctx, length, A->rows, counts, counts + windows + 1, &slices, &steps));
     *slots = steps * WARP;
@@ -96,20 +93,16 @@ static lsp_status find_popular(lsp_spmv_plan *plan, lengths_plan *p, int64_t mos
     const int each = LENGTHS_SECTOR / (int)lsp_type_bytes(plan->job.options.type);
     const int64_t sectors = lsp_ceil_div(A->cols, each);
     unsigned *count = NULL, *sector = NULL;
-    unsigned long long *held = NULL, sum[2] = {0, 0};
+    ull *held = NULL, sum[2] = {0, 0};
     p->popular = (unsigned)lsp_min(most, sectors);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sectors, sizeof *count, (void **)&count));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sectors, sizeof *sector, (void **)&sector));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sectors, sizeof **place, (void **)place));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *held, (void **)&held));
-    LSP_TRY(lsp_cuda_clear(ctx, count, sectors * (int64_t)sizeof *count));
-    LSP_TRY(lsp_cuda_clear(ctx, held, sizeof sum));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, sectors, &count));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, sectors, &sector));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, sectors, place));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 2, &held));
     LSP_TRY(SPMV_BY_INDEX(A->col_type, count_sectors, (ctx, A, each, count)));
     LSP_TRY(sort_down(ctx, count, sector, sectors, sectors));
     LSP_TRY(lsp_spmv_hold(plan, p->popular, sizeof *p->sector, (void **)&p->sector));
     LSP_TRY(lsp_cuda_copy(ctx, p->sector, LSP_CUDA, sector, LSP_CUDA, (int64_t)p->popular * (int64_t)sizeof *sector));
-    LSP_TRY(LSP_CUDA_CALL(
-        ctx, cudaMemsetAsync(*place, 0xFF, (size_t)sectors * sizeof **place, (cudaStream_t)lsp_cuda_stream(ctx))));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place_sectors, lsp_ceil_div(p->popular, LENGTHS_PLAN_NT), LENGTHS_PLAN_NT, 0, *p,
                        count, (unsigned)FEW_POPULAR, *place, held));
     LSP_TRY(lsp_cuda_read(ctx, sum, held, sizeof sum));
@@ -121,8 +114,7 @@ static lsp_status find_popular(lsp_spmv_plan *plan, lengths_plan *p, int64_t mos
 }
 
 template <typename V> static lsp_status fill_values(lsp_ctx *ctx, const lengths_plan *p, const void *val) {
-    return LSP_LAUNCH(ctx, kernel_fill_values<V>, grid_for(ctx, p->slices * WARP), LENGTHS_PLAN_NT, 0, *p,
-                      (const V *)val);
+    return LSP_LAUNCH_EACH(ctx, kernel_fill_values<V>, p->slices * WARP, LENGTHS_PLAN_NT, *p, (const V *)val);
 }
 
 static lsp_status update(lsp_spmv_plan *plan) {
@@ -183,8 +175,8 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     LSP_TRY(lsp_spmv_hold(plan, p->rows, sizeof *p->row, (void **)&p->row));
     LSP_TRY(lsp_spmv_hold(plan, p->rows, sizeof *p->begin, (void **)&p->begin));
     LSP_TRY(lsp_spmv_hold(plan, p->rows, sizeof *p->length, (void **)&p->length));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->windows + 1, sizeof *slices, (void **)&slices));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->windows + 1, sizeof *steps, (void **)&steps));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->windows + 1, &slices));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->windows + 1, &steps));
     LSP_TRY(sort_rows(ctx, A, p->length, p->row));
     LSP_TRY(count_slices(ctx, p->length, p->rows, slices, steps, &p->slices, &p->steps));
     if (A->nnz > 0 && (always || A->cols > FEW_COLUMNS)) {

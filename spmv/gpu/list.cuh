@@ -74,10 +74,10 @@ __device__ inline int64_t first_row_from(const spmv_job &job, int64_t first, int
  * list among other tiles' does not matter: sums join only pieces of one tile. */
 __device__ inline void list_pieces(const spmv_job &job, const spmv_area &area, int64_t first, int64_t last,
                                    int64_t begin, int64_t end, spmv_faults *faults) {
-    __shared__ unsigned long long base;
+    __shared__ ull base;
     const int64_t count = (end - begin + SPMV_PIECE - 1) / SPMV_PIECE;
     if (threadIdx.x == 0) {
-        base = atomicAdd(&area.state->pieces, (unsigned long long)count);
+        base = atomicAdd(&area.state->pieces, (ull)count);
     }
     __syncthreads();
     for (int64_t j = threadIdx.x; j < count; j += blockDim.x) {
@@ -98,7 +98,7 @@ __device__ inline void list_row(const spmv_area &area, int64_t row, int64_t begi
     const int lane = (int)threadIdx.x % lanes;
     const unsigned group = (lanes == WARP ? ~0u : (1u << lanes) - 1) << ((int)threadIdx.x % WARP - lane);
     const int64_t count = (end - begin + SPMV_PIECE - 1) / SPMV_PIECE;
-    unsigned long long base = lane == 0 ? atomicAdd(&area.state->pieces, (unsigned long long)count) : 0;
+    ull base = lane == 0 ? atomicAdd(&area.state->pieces, (ull)count) : 0;
     base = __shfl_sync(group, base, 0, lanes);
     for (int64_t j = lane; j < count; j += lanes) {
         const int64_t at = begin + j * SPMV_PIECE;
@@ -120,9 +120,9 @@ enum { SAMPLE_NT = 1024, SAMPLE_EACH = 2, SAMPLE_TIMES = 2, SAMPLE_MORE = 64, SA
 /* One block reads the row pointers of 2048 tiles spread over the matrix. If those with more than SAMPLE_TIMES the mean
  * (and SAMPLE_MORE) hold more than one entry of SAMPLE_SHARE, the matrix is skewed. Also clears the list. */
 static __global__ void __launch_bounds__(SAMPLE_NT) kernel_sample(rows_launch l, int64_t heavy) {
-    __shared__ unsigned long long sums[2][SAMPLE_NT / WARP];
+    __shared__ ull sums[2][SAMPLE_NT / WARP];
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    unsigned long long all = 0, in_heavy = 0;
+    ull all = 0, in_heavy = 0;
     lsp_let_next_begin();
 #pragma unroll
     for (int r = 0; r < SAMPLE_EACH; r++) {
@@ -132,8 +132,8 @@ static __global__ void __launch_bounds__(SAMPLE_NT) kernel_sample(rows_launch l,
         int64_t at[2];
         spmv_rowptrs(l.job, rows, at);
         const int64_t begin = spmv_clamp(at[0], 0, l.job.nnz), count = spmv_clamp(at[1], begin, l.job.nnz) - begin;
-        all += (unsigned long long)count;
-        in_heavy += count > heavy ? (unsigned long long)count : 0;
+        all += (ull)count;
+        in_heavy += count > heavy ? (ull)count : 0;
     }
     all = warp_sum(all);
     in_heavy = warp_sum(in_heavy);
@@ -148,7 +148,7 @@ static __global__ void __launch_bounds__(SAMPLE_NT) kernel_sample(rows_launch l,
         if (lane == 0) {
             const bool skewed = in_heavy > all / SAMPLE_SHARE;
             l.area.state->found = skewed ? SPMV_SKEWED : 0;
-            l.area.state->pieces = skewed ? (unsigned long long)l.pieces : 0;
+            l.area.state->pieces = skewed ? (ull)l.pieces : 0;
         }
     }
 }

@@ -57,12 +57,12 @@ extern "C" void lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, con
 }
 
 /* *fullest = the most room that a tile needs. */
-static __global__ void kernel_fullest(spmv_job job, int tile_rows, unsigned long long *fullest) {
-    unsigned long long most = 0;
+static __global__ void kernel_fullest(spmv_job job, int tile_rows, ull *fullest) {
+    ull most = 0;
     const int64_t tiles = (job.rows + tile_rows - 1) / tile_rows;
     for (int64_t t = (int64_t)blockIdx.x * MANY_NT + threadIdx.x; t < tiles; t += (int64_t)gridDim.x * MANY_NT) {
         const int64_t end = spmv_rowptr(job, min((t + 1) * tile_rows, job.rows));
-        most = max(most, (unsigned long long)(end - (spmv_rowptr(job, t * tile_rows) & ~(int64_t)3)));
+        most = max(most, (ull)(end - (spmv_rowptr(job, t * tile_rows) & ~(int64_t)3)));
     }
     most = warp_max(most);
     if (threadIdx.x % WARP == 0) {
@@ -72,12 +72,11 @@ static __global__ void kernel_fullest(spmv_job job, int tile_rows, unsigned long
 
 extern "C" lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given, bool fits[2]) {
     LSP_SCRATCH_SCOPE(ctx);
-    unsigned long long *there = NULL, fullest[2];
+    ull *there = NULL, fullest[2];
     spmv_job job;
     int rooms[2];
     lsp_spmv_gpu_job(ctx, given, &job);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, 2 * sizeof *there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 2, &there));
     for (int wide = 0; wide < 2; wide++) {
         const int64_t part = wide ? 16 / (int64_t)lsp_type_bytes(given->options.type) : 1;
         const spmv_shape shape = shape_of(ctx, given, false, part);
@@ -88,7 +87,7 @@ extern "C" lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given,
     }
     LSP_TRY(lsp_cuda_read(ctx, fullest, there, sizeof fullest));
     for (int wide = 0; wide < 2; wide++) {
-        fits[wide] = fullest[wide] <= (unsigned long long)rooms[wide];
+        fits[wide] = fullest[wide] <= (ull)rooms[wide];
     }
     return LSP_OK;
 }

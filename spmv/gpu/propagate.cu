@@ -167,7 +167,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     *p = sized;
     LSP_TRY(allocate(plan, p));
     count = (int64_t)p->slices * p->bins;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count + 1, sizeof *lengths, (void **)&lengths));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, count + 1, &lengths));
     LSP_TRY(lsp_cuda_clear(ctx, lengths, sizeof *lengths));
     LSP_TRY(SPMV_BY_INDEX(A->rowptr_type, make_bins, (ctx, p, A->rowptr)));
     LSP_TRY(SPMV_BY_INDEX(A->col_type, make_runs, (ctx, p, A->col, lengths)));

@@ -2,7 +2,8 @@
 #include "core/scan.h"
 #include "kernel_text.cuh"
 
-static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, TEXT_NT * 4, TEXT_SM_BLOCKS); }
+/* An expression: call(S) for the type S of a symbol. */
+#define BY_SYMBOL(bytes, call) ((bytes) == 1 ? call(uint8_t) : (bytes) == 2 ? call(uint16_t) : call(uint32_t))
 
 /* Packs symbols whose codes are known. */
 static lsp_status pack(lsp_ctx *ctx, const void *symbols, int symbol_bytes, const uint32_t *code_of, lsp_packed *p) {
@@ -13,40 +14,25 @@ static lsp_status pack(lsp_ctx *ctx, const void *symbols, int symbol_bytes, cons
     count = lsp_ceil_div(p->n, 64) * p->bits + 3;
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, count, sizeof *words, (void **)&words));
     p->words = words;
-    if (symbol_bytes == 1) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_pack<uint8_t>, blocks_for(ctx, count), TEXT_NT, 0, (const uint8_t *)symbols,
-                           p->n, code_of, p->bits, more, words, count));
-    } else if (symbol_bytes == 2) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_pack<uint16_t>, blocks_for(ctx, count), TEXT_NT, 0, (const uint16_t *)symbols,
-                           p->n, code_of, p->bits, more, words, count));
-    } else {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_pack<uint32_t>, blocks_for(ctx, count), TEXT_NT, 0, (const uint32_t *)symbols,
-                           p->n, code_of, p->bits, more, words, count));
-    }
-    return LSP_OK;
+#define PACK(S)                                                                                                        \
+    LSP_LAUNCH_EACH(ctx, kernel_pack<S>, count, TEXT_NT, (const S *)symbols, p->n, code_of, p->bits, more, words, count)
+    return BY_SYMBOL(symbol_bytes, PACK);
+#undef PACK
 }
 
 /* Symbols below `most` <= TEXT_TABLE: a table on the host has their codes. */
 static lsp_status pack_by_table(lsp_ctx *ctx, const void *symbols, int symbol_bytes, int64_t most, lsp_packed *p) {
-    const int64_t words = lsp_ceil_div(most, 32), bytes = words * (int64_t)sizeof(unsigned);
+    const int64_t words = lsp_ceil_div(most, 32);
     unsigned *there, *seen;
     uint32_t *code_of, *codes_there;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, words, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, most, sizeof *codes_there, (void **)&codes_there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, words, &there));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, most, &codes_there));
     LSP_TRY(LSP_SCRATCH(ctx, words, &seen));
     LSP_TRY(LSP_SCRATCH(ctx, most, &code_of));
-    LSP_TRY(lsp_cuda_clear(ctx, there, bytes));
-    if (symbol_bytes == 1) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_mark<uint8_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint8_t *)symbols, p->n,
-                           (int)most, there));
-    } else if (symbol_bytes == 2) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_mark<uint16_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint16_t *)symbols,
-                           p->n, (int)most, there));
-    } else {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_mark<uint32_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint32_t *)symbols,
-                           p->n, (int)most, there));
-    }
-    LSP_TRY(lsp_cuda_read(ctx, seen, there, bytes));
+#define MARK(S) LSP_LAUNCH_EACH(ctx, kernel_mark<S>, p->n, TEXT_NT, (const S *)symbols, p->n, (int)most, there)
+    LSP_TRY(BY_SYMBOL(symbol_bytes, MARK));
+#undef MARK
+    LSP_TRY(lsp_cuda_read(ctx, seen, there, words * (int64_t)sizeof *seen));
     p->kinds = 0;
     for (int64_t s = 0; s < most; s++) {
         code_of[s] = (uint32_t)p->kinds;
@@ -61,19 +47,19 @@ static lsp_status pack_by_sort(lsp_ctx *ctx, const uint32_t *symbols, lsp_packed
     uint32_t *sorted, *places;
     int64_t *before, last;
     size_t mark;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *sorted, (void **)&sorted));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &sorted));
     mark = lsp_scratch_mark(ctx);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *places, (void **)&places));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &places));
     lsp_radix_sort_args sort;
     memset(&sort, 0, sizeof sort);
     sort.n = p->n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *places, sort.flags = LSP_SORT_POSITIONS;
     sort.keys = symbols, sort.keys_out = sorted, sort.values_out = places, sort.where = LSP_CUDA;
     LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *before, (void **)&before));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark_sorted, blocks_for(ctx, p->n), TEXT_NT, 0, sorted, p->n, before));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &before));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_mark_sorted, p->n, TEXT_NT, sorted, p->n, before));
     LSP_TRY(lsp_cuda_scan(ctx, before, p->n, &last));
     p->kinds = last + 1;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_codes, blocks_for(ctx, p->n), TEXT_NT, 0, places, before, p->n, sorted));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_write_codes, p->n, TEXT_NT, places, before, p->n, sorted));
     lsp_scratch_release(ctx, mark);
     return pack(ctx, sorted, 4, NULL, p);
 }
@@ -102,10 +88,8 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
     }
     if (text->symbol_bytes == 4) {
         unsigned *there, largest;
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-        LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_largest<uint32_t>, blocks_for(ctx, p->n), TEXT_NT, 0, (const uint32_t *)symbols,
-                           p->n, there));
+        LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
+        LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_largest<uint32_t>, p->n, TEXT_NT, (const uint32_t *)symbols, p->n, there));
         LSP_TRY(lsp_cuda_read(ctx, &largest, there, sizeof largest));
         most = (int64_t)largest + 1;
     }
@@ -123,14 +107,12 @@ extern "C" lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *t, uint64_t 
     unsigned *there, here[3];
     int less = 0;
     LSP_SCRATCH_SCOPE(ctx);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, SAMPLE_MOST, sizeof *keys, (void **)&keys));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 3, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof here));
-    LSP_TRY(lsp_cuda_clear(ctx, keys, SAMPLE_MOST * (int64_t)sizeof *keys));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, SAMPLE_MOST, &keys));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 3, &there));
     while (t->n >> less > SAMPLE_WANTED) {
         less++;
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_sample, blocks_for(ctx, t->n), TEXT_NT, 0, *t, short_mask, less, keys, there));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_sample, t->n, TEXT_NT, *t, short_mask, less, keys, there));
     {
         lsp_segsort_args sort;
         memset(&sort, 0, sizeof sort);

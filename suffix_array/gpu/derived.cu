@@ -10,20 +10,9 @@ enum {
 typedef struct deriving {
     derived_text t;
     bool wide; /* numbers of places and suffixes have 8 bytes in scratch */
-    u64 *found;
+    ull *found;
 } deriving;
 
-static int64_t blocks_for(lsp_ctx *ctx, int64_t n) { return lsp_blocks_for(ctx, n, TEXT_NT * 4, TEXT_SM_BLOCKS); }
-
-static lsp_status on_gpu(lsp_ctx *ctx, int64_t n, size_t bytes, void *memory) {
-    return lsp_scratch_at(ctx, LSP_CUDA, n, bytes, (void **)memory);
-}
-
-/* Nothing found yet. */
-static lsp_status forget(lsp_ctx *ctx, const deriving *d) {
-    return LSP_CUDA_CALL(ctx,
-                         cudaMemsetAsync(d->found, 0xff, FOUND * sizeof *d->found, (cudaStream_t)lsp_cuda_stream(ctx)));
-}
 /* found[0], found[1]; -1: nothing. */
 static lsp_status read_found(lsp_ctx *ctx, const deriving *d, int64_t found[FOUND]) {
     return lsp_cuda_read(ctx, found, d->found, FOUND * sizeof *d->found);
@@ -35,36 +24,24 @@ static lsp_status begin(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const
     d->t.n = text->n, d->t.symbols = text->symbols, d->t.symbol_bytes = text->symbol_bytes;
     d->t.suffixes = suffixes, d->t.wide = type == LSP_I64;
     d->wide = text->n > INT32_MAX;
-    LSP_TRY(on_gpu(ctx, FOUND, sizeof *d->found, &d->found));
-    LSP_TRY(forget(ctx, d));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, FOUND, &d->found)); /* nothing yet */
     LSP_TRY(lsp_text_firsts(ctx, text, &bits));
     if (bits != NULL) {
         const int64_t words = text->n / 64 + 1;
         uint64_t *first;
-        LSP_TRY(on_gpu(ctx, words, sizeof *first, &first));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, words, &first));
         LSP_TRY(lsp_cuda_copy(ctx, first, LSP_CUDA, bits, LSP_HOST, words * (int64_t)sizeof *first));
         d->t.first = first;
     }
     return LSP_OK;
 }
 
-static lsp_status read_suffix(lsp_ctx *ctx, const deriving *d, int64_t r, int64_t *suffix) {
-    int32_t narrow;
-    if (d->t.wide) {
-        LSP_TRY(lsp_cuda_read(ctx, suffix, (const int64_t *)d->t.suffixes + r, sizeof *suffix));
-    } else {
-        LSP_TRY(lsp_cuda_read(ctx, &narrow, (const int32_t *)d->t.suffixes + r, sizeof narrow));
-        *suffix = narrow;
-    }
-    return LSP_OK;
-}
-
 static lsp_status check_range(lsp_ctx *ctx, const deriving *d) {
     int64_t found[FOUND], suffix;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_check_range, blocks_for(ctx, d->t.n), TEXT_NT, 0, d->t, d->found));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_check_range, d->t.n, TEXT_NT, d->t, d->found));
     LSP_TRY(read_found(ctx, d, found));
     if (found[0] >= 0) {
-        LSP_TRY(read_suffix(ctx, d, found[0], &suffix));
+        LSP_TRY(lsp_cuda_read_index(ctx, d->t.suffixes, d->t.wide ? LSP_I64 : LSP_I32, found[0], &suffix));
         LSP_TRY(lsp_suffix_refuse(ctx, d->t.n, found[0], suffix));
     }
     return LSP_OK;
@@ -75,12 +52,9 @@ static size_t place_bytes(const deriving *d) { return d->wide ? sizeof(int64_t) 
 /* *places = the first place of each suffix, in scratch; found[0] = the first place whose suffix is none or stands
  * before it, found[1] = the lowest suffix that stands twice. */
 static lsp_status find_places(lsp_ctx *ctx, const deriving *d, void **places, int64_t found[FOUND]) {
-    LSP_TRY(on_gpu(ctx, d->t.n, place_bytes(d), places));
-    LSP_TRY(LSP_CUDA_CALL(
-        ctx, cudaMemsetAsync(*places, 0xff, (size_t)d->t.n * place_bytes(d), (cudaStream_t)lsp_cuda_stream(ctx))));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_find_places, blocks_for(ctx, d->t.n), TEXT_NT, 0, d->t, *places, d->wide));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_check_once, blocks_for(ctx, d->t.n), TEXT_NT, 0, d->t, *places, d->wide, d->found,
-                       d->found + 1));
+    LSP_TRY(lsp_scratch_filled(ctx, 0xFF, d->t.n, place_bytes(d), places));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_find_places, d->t.n, TEXT_NT, d->t, *places, d->wide));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_check_once, d->t.n, TEXT_NT, d->t, *places, d->wide, d->found, d->found + 1));
     return read_found(ctx, d, found);
 }
 
@@ -92,20 +66,18 @@ extern "C" lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, 
     LSP_TRY(begin(ctx, text, type, suffixes, &d));
     LSP_TRY(find_places(ctx, &d, &places, found));
     if (found[0] >= 0) {
-        LSP_TRY(read_suffix(ctx, &d, found[0], &i));
+        LSP_TRY(lsp_cuda_read_index(ctx, suffixes, type, found[0], &i));
         LSP_REQUIRE(i >= 0 && i < text->n, LSP_ERR_FORMAT, "place %lld holds suffix %lld: there are %lld",
                     (long long)found[0], (long long)i, (long long)text->n);
-        place = 0; /* the lower half of 8 bytes comes first */
-        LSP_TRY(
-            lsp_cuda_read(ctx, &place, (const char *)places + (size_t)i * place_bytes(&d), (int64_t)place_bytes(&d)));
+        LSP_TRY(lsp_cuda_read_index(ctx, places, d.wide ? LSP_I64 : LSP_I32, i, &place));
         LSP_REQUIRE(false, LSP_ERR_FORMAT, "suffix %lld stands at places %lld and %lld", (long long)i, (long long)place,
                     (long long)found[0]);
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_check_order, blocks_for(ctx, text->n), TEXT_NT, 0, d.t, places, d.wide, d.found));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_check_order, text->n, TEXT_NT, d.t, places, d.wide, d.found));
     LSP_TRY(read_found(ctx, &d, found));
     if (found[0] >= 0) {
-        LSP_TRY(read_suffix(ctx, &d, found[0] - 1, &i));
-        LSP_TRY(read_suffix(ctx, &d, found[0], &j));
+        LSP_TRY(lsp_cuda_read_index(ctx, suffixes, type, found[0] - 1, &i));
+        LSP_TRY(lsp_cuda_read_index(ctx, suffixes, type, found[0], &j));
         LSP_REQUIRE(false, LSP_ERR_FORMAT,
                     "suffix %lld stands at place %lld, before suffix %lld, which comes before it", (long long)i,
                     (long long)found[0] - 1, (long long)j);
@@ -123,8 +95,7 @@ extern "C" lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text
     LSP_TRY(check_range(ctx, &d));
     LSP_TRY(find_places(ctx, &d, &places, found));
     LSP_REQUIRE(found[0] < 0, LSP_ERR_ARGUMENT, "suffix %lld stands twice in the suffix array", (long long)found[1]);
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_copy_indices, blocks_for(ctx, d.t.n), TEXT_NT, 0, d.t.n, places, d.wide, ranks,
-                       d.t.wide));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_copy_indices, d.t.n, TEXT_NT, d.t.n, places, d.wide, ranks, d.t.wide));
     return lsp_cuda_wait(ctx);
 }
 
@@ -136,16 +107,14 @@ extern "C" lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, ls
     void *common;
     int64_t *most;
     LSP_TRY(begin(ctx, text, type, suffixes, &d));
-    LSP_TRY(on_gpu(ctx, n, place_bytes(&d), &common));
-    LSP_TRY(on_gpu(ctx, warps, sizeof *most, &most));
+    LSP_TRY(lsp_scratch_filled(ctx, 0xFF, n, place_bytes(&d), &common)); /* -1 stays where the array is wrong */
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, warps, &most));
     LSP_TRY(check_range(ctx, &d));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(common, 0xff, (size_t)n * place_bytes(&d), /* where the array is wrong */
-                                               (cudaStream_t)lsp_cuda_stream(ctx))));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_find_before, blocks_for(ctx, n), TEXT_NT, 0, d.t, common, d.wide));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_find_before, n, TEXT_NT, d.t, common, d.wide));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_find_prefixes, blocks, TEXT_NT, 0, d.t, common, d.wide, most));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_reach_before, 1, TEXT_NT, 0, most, warps));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_spread_prefixes, blocks, TEXT_NT, 0, n, common, d.wide, (const int64_t *)most));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_order_prefixes, blocks_for(ctx, n), TEXT_NT, 0, d.t, common, d.wide, lcp));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_order_prefixes, n, TEXT_NT, d.t, common, d.wide, lcp));
     return lsp_cuda_wait(ctx);
 }
 
@@ -156,10 +125,10 @@ extern "C" lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, ls
     int64_t found[FOUND];
     LSP_TRY(begin(ctx, text, type, suffixes, &d));
     LSP_TRY(check_range(ctx, &d));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_find_primary, blocks_for(ctx, text->n), TEXT_NT, 0, d.t, d.found));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_find_primary, text->n, TEXT_NT, d.t, d.found));
     LSP_TRY(read_found(ctx, &d, found));
     LSP_REQUIRE(found[0] > 0, LSP_ERR_ARGUMENT, "suffix 0 stands nowhere in the suffix array");
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_transform, blocks_for(ctx, text->n), TEXT_NT, 0, d.t, found[0], bwt));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_transform, text->n, TEXT_NT, d.t, found[0], bwt));
     LSP_TRY(lsp_cuda_wait(ctx));
     *primary = found[0];
     return LSP_OK;
@@ -171,7 +140,7 @@ extern "C" lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text,
     deriving d;
     int64_t *starts;
     LSP_TRY(begin(ctx, text, type, suffixes, &d));
-    LSP_TRY(on_gpu(ctx, patterns->strings + 1, sizeof *starts, &starts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, patterns->strings + 1, &starts));
     LSP_TRY(check_range(ctx, &d));
     LSP_TRY(lsp_cuda_copy(ctx, starts, LSP_CUDA, patterns->starts, LSP_HOST,
                           (patterns->strings + 1) * (int64_t)sizeof *starts));
@@ -216,12 +185,12 @@ extern "C" lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_
     }
     d.walkers = (int32_t)((n - 1) >> d.shift) + 2;
     d.primary = (uint32_t)primary;
-    LSP_TRY(on_gpu(ctx, n, sizeof *keys, &keys));
-    LSP_TRY(on_gpu(ctx, n, sizeof *places, &places));
-    LSP_TRY(on_gpu(ctx, d.walkers, sizeof *lengths, &lengths));
-    LSP_TRY(on_gpu(ctx, d.walkers, sizeof *after, &after));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, n, &keys));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, n, &places));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, d.walkers, &lengths));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, d.walkers, &after));
     d.keys = keys, d.places = places;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_widen, blocks_for(ctx, n), TEXT_NT, 0, n, bwt, symbol_bytes, keys));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_widen, n, TEXT_NT, n, bwt, symbol_bytes, keys));
     {
         lsp_radix_sort_args sort;
         memset(&sort, 0, sizeof sort);

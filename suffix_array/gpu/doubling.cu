@@ -8,10 +8,6 @@
 #include "core/scan.h"
 #include "doubling.cuh"
 
-static lsp_status on_gpu(lsp_ctx *ctx, int64_t n, size_t bytes, void *memory) {
-    return lsp_scratch_at(ctx, LSP_CUDA, n, bytes, (void **)memory);
-}
-
 /* ---- the first sort ---- */
 
 /* Sorts all suffixes by the first `bits` bits, at most 32, and settles. */
@@ -21,7 +17,7 @@ static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int bits) {
     lsp_layout l = layout_at(s->memory);
     uint32_t *const keys = take_words(&l, n);
     groups all = {};
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_first_keys, blocks_for(ctx, n), TEXT_NT, 0, s->text, ~(~(uint64_t)0 >> bits), keys));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_first_keys, n, TEXT_NT, s->text, ~(~(uint64_t)0 >> bits), keys));
     {
         lsp_segsort_args sort = suffix_sort_of(n, 1, sizeof *keys, keys, s->order);
         sort.values = NULL, sort.flags = LSP_SORT_POSITIONS;
@@ -85,8 +81,7 @@ static lsp_status text_rounds(lsp_ctx *ctx, sorting *s) {
         lsp_layout l = layout_at(s->memory);
         uint64_t *const keys = (uint64_t *)lsp_layout_take(&l, s->now.items, sizeof *keys);
         before = s->now.items;
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_text_keys, blocks_for(ctx, s->now.items), TEXT_NT, 0, s->text, s->now, s->offset,
-                           keys));
+        LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_text_keys, s->now.items, TEXT_NT, s->text, s->now, s->offset, keys));
         LSP_TRY(sort_groups(ctx, s, sizeof *keys, keys, s->memory + l.bytes));
         LSP_TRY(settle(ctx, s, keys, s->end, rank_list{}));
         s->offset += symbols;
@@ -100,8 +95,8 @@ static lsp_status first_ranks(lsp_ctx *ctx, sorting *s) {
     bool listed;
     uint32_t *const ranks = suffix_ranks_by_place(ctx, s, &listed);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->order));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, true, s->changed));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_list_places, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text.n, ranks));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_rank_groups, s->now.count, TEXT_NT, s->now, true, s->changed));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_list_places, s->text.n, TEXT_NT, s->text.n, ranks));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_list_groups, walks_for(s->now.items), GROUPS_NT, 0, s->now, ranks));
     return suffix_write_all_ranks(ctx, s, listed);
 }
@@ -109,12 +104,12 @@ static lsp_status first_ranks(lsp_ctx *ctx, sorting *s) {
 /* Ranks of new groups, and what a round of `items` items has listed. */
 static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int64_t items, char *scratch) {
     const int64_t listed = items - s->now.items;
-    u64 changed = 0;
+    ull changed = 0;
     if (s->now.items == 0) {
         return LSP_OK;
     }
     LSP_TRY(lsp_cuda_clear(ctx, s->changed, sizeof *s->changed));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_groups, blocks_for(ctx, s->now.count), TEXT_NT, 0, s->now, false, s->changed));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_rank_groups, s->now.count, TEXT_NT, s->now, false, s->changed));
     if (list.id != NULL) {
         LSP_TRY(lsp_cuda_read(ctx, &changed, s->changed, sizeof changed));
     }
@@ -126,7 +121,7 @@ static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int6
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, rank_list{}));
     if (list.id != NULL) {
         list.id += s->now.items, list.rank += s->now.items;
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, listed), TEXT_NT, 0, list, listed, s->ranks));
+        LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_write_list, listed, TEXT_NT, list, listed, s->ranks));
     }
     return LSP_OK;
 }
@@ -146,8 +141,7 @@ static lsp_status rank_rounds(lsp_ctx *ctx, sorting *s) {
         if (items < LIST_LEAST || l.bytes + suffix_sort_bytes(ctx, items, 4) > s->bytes - s->lists) {
             list = rank_list{};
         }
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rank_keys, blocks_for(ctx, items), TEXT_NT, 0, s->text, s->now, s->offset,
-                           s->ranks, keys));
+        LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_rank_keys, items, TEXT_NT, s->text, s->now, s->offset, s->ranks, keys));
         LSP_TRY(sort_groups(ctx, s, sizeof *keys, keys, sort));
         LSP_TRY(settle(ctx, s, keys, none, list));
         LSP_TRY(write_new_ranks(ctx, s, list, items, s->memory + l.bytes));
@@ -164,18 +158,18 @@ static lsp_status take_memory(lsp_ctx *ctx, sorting *s, const lsp_text *text, vo
     const int64_t n = s->text.n, warps = lsp_ceil_div(n, GROUPS_ITEMS);
     s->order = (uint32_t *)suffixes;
     if (text->where == LSP_HOST) {
-        LSP_TRY(on_gpu(ctx, n, sizeof *s->order, &s->order));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, n, &s->order));
     }
-    LSP_TRY(on_gpu(ctx, warps, sizeof *s->counts, &s->counts));
-    LSP_TRY(on_gpu(ctx, lsp_cuda_scan_sums(warps), sizeof *s->sums, &s->sums));
-    LSP_TRY(on_gpu(ctx, 1, sizeof *s->changed, &s->changed));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, warps, &s->counts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_cuda_scan_sums(warps), &s->sums));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, 1, &s->changed));
     s->bytes = suffix_place_bytes(ctx, s); /* more than the first sort takes */
     if (s->text_first && ctx->options.max_bytes > 0 && s->bytes > lsp_available_bytes(ctx, LSP_CUDA)) {
         *why = "; a round of symbols does not fit the budget";
         s->text_first = false;
         s->bytes = suffix_place_bytes(ctx, s);
     }
-    LSP_TRY(on_gpu(ctx, s->bytes, 1, &s->memory));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, s->bytes, &s->memory));
     s->bytes = s->bytes / ALIGN * ALIGN;
     return LSP_OK;
 }

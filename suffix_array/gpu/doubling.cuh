@@ -14,7 +14,7 @@ typedef struct sorting {
     int64_t items, count; /* unfinished suffixes and their groups */
     groups now, next;
     int64_t *counts, *sums;  /* of warps; for their sum */
-    u64 *changed;            /* for kernel_rank_groups */
+    ull *changed;            /* for kernel_rank_groups */
     uint32_t *order, *ranks; /* of the suffixes; ranks NULL until they are used */
     int64_t offset;          /* symbols that are compared */
     ended end;
@@ -22,9 +22,6 @@ typedef struct sorting {
     int rounds;
 } sorting;
 
-static inline int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
-    return lsp_blocks_for(ctx, n, TEXT_NT * 4, TEXT_SM_BLOCKS);
-}
 static inline int64_t walks_for(int64_t items) { return lsp_ceil_div(items, GROUPS_ITEMS * (GROUPS_NT / WARP)); }
 
 /* ---- memory ---- */

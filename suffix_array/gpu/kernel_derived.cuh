@@ -15,16 +15,6 @@ typedef struct derived_text {
     const uint64_t *first;
 } derived_text;
 
-__device__ inline int64_t index_of(const void *array, bool wide, int64_t i) {
-    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
-}
-__device__ inline void set_index(void *array, bool wide, int64_t i, int64_t value) {
-    if (wide) {
-        ((int64_t *)array)[i] = value;
-    } else {
-        ((int32_t *)array)[i] = (int32_t)value;
-    }
-}
 __device__ inline unsigned symbol_of(const void *symbols, int bytes, int64_t i) {
     return bytes == 1   ? ((const uint8_t *)symbols)[i]
            : bytes == 2 ? ((const uint16_t *)symbols)[i]
@@ -39,7 +29,7 @@ __device__ inline void set_symbol(void *symbols, int bytes, int64_t i, unsigned 
         ((uint32_t *)symbols)[i] = value;
     }
 }
-__device__ inline int64_t suffix_of(const derived_text &t, int64_t r) { return index_of(t.suffixes, t.wide, r); }
+__device__ inline int64_t suffix_of(const derived_text &t, int64_t r) { return index_at(t.suffixes, t.wide, r); }
 __device__ inline unsigned symbol_at(const derived_text &t, int64_t i) {
     return symbol_of(t.symbols, t.symbol_bytes, i);
 }
@@ -51,22 +41,22 @@ __device__ inline bool is_border(const derived_text &t, int64_t i) {
 /* ---- what is wrong ---- */
 
 /* *bad = the first place that holds no suffix; unchanged if there is none. */
-static __global__ void __launch_bounds__(TEXT_NT) kernel_check_range(derived_text t, u64 *bad) {
-    EACH_ITEM(r, t.n) {
+static __global__ void __launch_bounds__(TEXT_NT) kernel_check_range(derived_text t, ull *bad) {
+    EACH_ITEM(r, t.n, TEXT_NT) {
         const int64_t i = suffix_of(t, r);
         if (i < 0 || i >= t.n) {
-            atomicMin(bad, (u64)r);
+            atomicMin(bad, (ull)r);
         }
     }
 }
 
 /* places[i] = the first place of suffix i. places: all ones before; values out of range are left out. */
 static __global__ void __launch_bounds__(TEXT_NT) kernel_find_places(derived_text t, void *places, bool wide) {
-    EACH_ITEM(r, t.n) {
+    EACH_ITEM(r, t.n, TEXT_NT) {
         const int64_t i = suffix_of(t, r);
         if (i >= 0 && i < t.n) {
             if (wide) {
-                atomicMin((u64 *)places + i, (u64)r);
+                atomicMin((ull *)places + i, (ull)r);
             } else {
                 atomicMin((unsigned *)places + i, (unsigned)r);
             }
@@ -77,29 +67,29 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_find_places(derived_tex
 /* *bad = the first place whose suffix stands before it too, or is none; *twice = the lowest suffix that stands twice.
  */
 static __global__ void __launch_bounds__(TEXT_NT)
-    kernel_check_once(derived_text t, const void *places, bool wide, u64 *bad, u64 *twice) {
-    EACH_ITEM(r, t.n) {
+    kernel_check_once(derived_text t, const void *places, bool wide, ull *bad, ull *twice) {
+    EACH_ITEM(r, t.n, TEXT_NT) {
         const int64_t i = suffix_of(t, r);
         if (i < 0 || i >= t.n) {
-            atomicMin(bad, (u64)r);
-        } else if (index_of(places, wide, i) != r) {
-            atomicMin(bad, (u64)r);
-            atomicMin(twice, (u64)i);
+            atomicMin(bad, (ull)r);
+        } else if (index_at(places, wide, i) != r) {
+            atomicMin(bad, (ull)r);
+            atomicMin(twice, (ull)i);
         }
     }
 }
 
 /* *bad = the first place whose suffix comes before the one at the place before. */
 static __global__ void __launch_bounds__(TEXT_NT)
-    kernel_check_order(derived_text t, const void *places, bool wide, u64 *bad) {
-    EACH_ITEM(r, t.n) {
+    kernel_check_order(derived_text t, const void *places, bool wide, ull *bad) {
+    EACH_ITEM(r, t.n, TEXT_NT) {
         if (r > 0) {
             const int64_t i = suffix_of(t, r - 1), j = suffix_of(t, r);
             const unsigned a = symbol_at(t, i), b = symbol_at(t, j);
-            const int64_t x = is_border(t, i + 1) ? -1 : index_of(places, wide, i + 1);
-            const int64_t y = is_border(t, j + 1) ? -1 : index_of(places, wide, j + 1);
+            const int64_t x = is_border(t, i + 1) ? -1 : index_at(places, wide, i + 1);
+            const int64_t y = is_border(t, j + 1) ? -1 : index_at(places, wide, j + 1);
             if (!(a < b || (a == b && (x < y || (x < 0 && y < 0 && i < j))))) {
-                atomicMin(bad, (u64)r);
+                atomicMin(bad, (ull)r);
             }
         }
     }
@@ -108,14 +98,14 @@ static __global__ void __launch_bounds__(TEXT_NT)
 /* to[i] = from[i], indices of either width. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_copy_indices(int64_t n, const void *from, bool from_wide, void *to, bool to_wide) {
-    EACH_ITEM(i, n) { set_index(to, to_wide, i, index_of(from, from_wide, i)); }
+    EACH_ITEM(i, n, TEXT_NT) { index_set(to, to_wide, i, index_at(from, from_wide, i)); }
 }
 
 /* ---- common prefixes ---- */
 
 /* before[i] = the suffix before suffix i in the order, -1 if there is none. */
 static __global__ void __launch_bounds__(TEXT_NT) kernel_find_before(derived_text t, void *before, bool wide) {
-    EACH_ITEM(r, t.n) { set_index(before, wide, suffix_of(t, r), r == 0 ? -1 : suffix_of(t, r - 1)); }
+    EACH_ITEM(r, t.n, TEXT_NT) { index_set(before, wide, suffix_of(t, r), r == 0 ? -1 : suffix_of(t, r - 1)); }
 }
 
 enum {
@@ -159,7 +149,7 @@ static __global__ void __launch_bounds__(TEXT_NT)
     const int64_t warp = ((int64_t)blockIdx.x * TEXT_NT + threadIdx.x) / WARP, first = warp * PREFIX_ITEMS;
     int64_t largest = 0;
     for (int64_t row = first; row < min(first + PREFIX_ITEMS, t.n); row += WARP) {
-        const int64_t i = row + lane, j = i < t.n ? index_of(common, wide, i) : -1;
+        const int64_t i = row + lane, j = i < t.n ? index_at(common, wide, i) : -1;
         bool open = false;
         int64_t length = 0;
         const bool follows =
@@ -174,7 +164,7 @@ static __global__ void __launch_bounds__(TEXT_NT)
         }
         const int64_t reach = i < t.n && !follows ? i + length : 0;
         if (i < t.n) {
-            set_index(common, wide, i, reach);
+            index_set(common, wide, i, reach);
         }
         largest = max(largest, reach);
     }
@@ -223,14 +213,14 @@ static __global__ void __launch_bounds__(TEXT_NT)
     int64_t reached = first < n ? before[warp] : 0;
     for (int64_t row = first; row < min(first + PREFIX_ITEMS, n); row += WARP) {
         const int64_t i = row + lane;
-        int64_t reach = i < n ? index_of(common, wide, i) : 0;
+        int64_t reach = i < n ? index_at(common, wide, i) : 0;
         for (int step = 1; step < WARP; step *= 2) {
             const int64_t lower = __shfl_up_sync(~0u, reach, step);
             reach = lane >= step ? max(reach, lower) : reach;
         }
         reach = max(reach, reached);
         if (i < n) {
-            set_index(common, wide, i, max(reach - i, (int64_t)0));
+            index_set(common, wide, i, max(reach - i, (int64_t)0));
         }
         reached = __shfl_sync(~0u, reach, WARP - 1);
     }
@@ -239,21 +229,21 @@ static __global__ void __launch_bounds__(TEXT_NT)
 /* lcp[r] = common[suffixes[r]]. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_order_prefixes(derived_text t, const void *common, bool wide, void *lcp) {
-    EACH_ITEM(r, t.n) { set_index(lcp, t.wide, r, r == 0 ? 0 : index_of(common, wide, suffix_of(t, r))); }
+    EACH_ITEM(r, t.n, TEXT_NT) { index_set(lcp, t.wide, r, r == 0 ? 0 : index_at(common, wide, suffix_of(t, r))); }
 }
 
 /* ---- the Burrows-Wheeler transform; ranks ---- */
 
-static __global__ void __launch_bounds__(TEXT_NT) kernel_find_primary(derived_text t, u64 *primary) {
-    EACH_ITEM(r, t.n) {
+static __global__ void __launch_bounds__(TEXT_NT) kernel_find_primary(derived_text t, ull *primary) {
+    EACH_ITEM(r, t.n, TEXT_NT) {
         if (suffix_of(t, r) == 0) {
-            atomicMin(primary, (u64)r + 1);
+            atomicMin(primary, (ull)r + 1);
         }
     }
 }
 
 static __global__ void __launch_bounds__(TEXT_NT) kernel_transform(derived_text t, int64_t primary, void *bwt) {
-    EACH_ITEM(r, t.n) {
+    EACH_ITEM(r, t.n, TEXT_NT) {
         const int64_t i = suffix_of(t, r), at = r + 1 - (r + 1 > primary);
         if (i > 0) {
             set_symbol(bwt, t.symbol_bytes, at, symbol_at(t, i - 1));
@@ -283,12 +273,12 @@ __device__ inline uint32_t next_row(const derived_rows &d, uint32_t row) {
 
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_widen(int64_t n, const void *symbols, int bytes, uint32_t *keys) {
-    EACH_ITEM(i, n) { keys[i] = symbol_of(symbols, bytes, i); }
+    EACH_ITEM(i, n, TEXT_NT) { keys[i] = symbol_of(symbols, bytes, i); }
 }
 
 /* lengths[w] = the rows of walker w; after[w] = the walker behind it, -1: row 0 is reached. */
 static __global__ void __launch_bounds__(TEXT_NT) kernel_walk(derived_rows d, int32_t *lengths, int32_t *after) {
-    EACH_ITEM(w, d.walkers) {
+    EACH_ITEM(w, d.walkers, TEXT_NT) {
         uint32_t row = walker_row(d, w);
         int32_t length = 0;
         do {
@@ -303,7 +293,7 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_walk(derived_rows d, in
 /* Walker w writes its symbols from begin[w] on; -1: none. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_write_rows(derived_rows d, const int32_t *lengths, const int32_t *begin, int bytes, void *symbols) {
-    EACH_ITEM(w, d.walkers) {
+    EACH_ITEM(w, d.walkers, TEXT_NT) {
         uint32_t row = walker_row(d, w);
         for (int32_t k = 0; begin[w] >= 0 && k < lengths[w]; k++, row = next_row(d, row)) {
             set_symbol(symbols, bytes, begin[w] + k, d.keys[row - 1]);
@@ -357,7 +347,7 @@ __device__ inline int64_t find_pattern(const derived_text &t, const derived_patt
 
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_search(derived_text t, derived_patterns p, int64_t *first, int64_t *count) {
-    EACH_ITEM(k, p.count) {
+    EACH_ITEM(k, p.count, TEXT_NT) {
         const int64_t begin = p.starts[k], end = p.starts[k + 1], found = find_pattern(t, p, begin, end, 0, 0);
         first[k] = found;
         count[k] = find_pattern(t, p, begin, end, found, 1) - found;

@@ -38,7 +38,7 @@ __device__ inline int64_t groups_before(const int64_t *counts, int64_t warp) {
 /* Keys of open places: of symbols, or of ranks. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_place_text_keys(lsp_packed t, place_bits at, const uint32_t *order, int64_t offset, uint64_t *keys) {
-    EACH_ITEM(i, t.n) {
+    EACH_ITEM(i, t.n, TEXT_NT) {
         if (at.open[i / WARP] >> i % WARP & 1) {
             keys[i] = text_key(t, order[i], offset);
         }
@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(TEXT_NT)
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_place_keys(lsp_packed t, place_bits at, const uint32_t *order, int64_t offset, const uint32_t *ranks,
                       uint32_t *keys) {
-    EACH_ITEM(i, t.n) {
+    EACH_ITEM(i, t.n, TEXT_NT) {
         if (at.open[i / WARP] >> i % WARP & 1) {
             keys[i] = rank_key(t, order[i], offset, ranks);
         }
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(GROUPS_NT)
 /* As kernel_rank_groups. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_rank_places(int64_t count, place_groups g, const uint32_t *order, const uint32_t *ranks) {
-    EACH_ITEM(k, count) {
+    EACH_ITEM(k, count, TEXT_NT) {
         const uint32_t low = (uint32_t)g.begin[k], items = (uint32_t)g.end[k] - low;
         const uint32_t rank = ranks != NULL ? ranks[order[low]] : 0;
         g.rank[k] = ranks != NULL && rank - low < items ? rank : (low + items / 2) | LSP_RANK_NEW;

@@ -165,9 +165,9 @@ static __global__ void __launch_bounds__(GROUPS_NT)
 
 /* A group keeps the rank it has if that is one of its places; else it gets the middle one. all: none has a rank yet.
  * *changed += the suffixes that get another rank. */
-static __global__ void __launch_bounds__(TEXT_NT) kernel_rank_groups(groups g, bool all, u64 *changed) {
-    u64 sum = 0;
-    EACH_ITEM(k, g.count) {
+static __global__ void __launch_bounds__(TEXT_NT) kernel_rank_groups(groups g, bool all, ull *changed) {
+    ull sum = 0;
+    EACH_ITEM(k, g.count, TEXT_NT) {
         const uint32_t low = g.base[k], items = (uint32_t)(g.begin[k + 1] - g.begin[k]);
         if (all || g.rank[k] - low >= items) {
             g.rank[k] = (low + items / 2) | LSP_RANK_NEW;
@@ -199,7 +199,7 @@ static __global__ void __launch_bounds__(GROUPS_NT) kernel_place(groups g, uint3
 
 /* As ranks of the suffixes in `order`: their places. */
 static __global__ void __launch_bounds__(TEXT_NT) kernel_list_places(int64_t n, uint32_t *ranks) {
-    EACH_ITEM(r, n) { ranks[r] = (uint32_t)r; }
+    EACH_ITEM(r, n, TEXT_NT) { ranks[r] = (uint32_t)r; }
 }
 
 /* The same for unfinished suffixes: the ranks of their groups. */
@@ -220,7 +220,7 @@ static __global__ void __launch_bounds__(GROUPS_NT) kernel_list_groups(groups g,
 }
 
 static __global__ void __launch_bounds__(TEXT_NT) kernel_write_list(rank_list list, int64_t n, uint32_t *ranks) {
-    EACH_ITEM(i, n) {
+    EACH_ITEM(i, n, TEXT_NT) {
         const uint32_t id = list.id[i];
         if (id != LSP_NO_ID) {
             ranks[id] = list.rank[i];
@@ -254,7 +254,7 @@ static __global__ void __launch_bounds__(GROUPS_NT) kernel_write_ranks(groups g,
 
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_text_keys(lsp_packed t, groups g, int64_t offset, uint64_t *keys) {
-    EACH_ITEM(i, g.items) { keys[i] = text_key(t, g.id[i], offset); }
+    EACH_ITEM(i, g.items, TEXT_NT) { keys[i] = text_key(t, g.id[i], offset); }
 }
 
 /* The rank of what begins `offset` behind suffix `id`; before them those that have ended: one text, the shorter first;
@@ -267,7 +267,7 @@ __device__ inline uint32_t rank_key(const lsp_packed &t, uint32_t id, int64_t of
 
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_rank_keys(lsp_packed t, groups g, int64_t offset, const uint32_t *ranks, uint32_t *keys) {
-    EACH_ITEM(i, g.items) { keys[i] = rank_key(t, g.id[i], offset, ranks); }
+    EACH_ITEM(i, g.items, TEXT_NT) { keys[i] = rank_key(t, g.id[i], offset, ranks); }
 }
 
 #endif

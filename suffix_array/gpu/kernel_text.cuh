@@ -2,23 +2,17 @@
 #ifndef LSP_SUFFIX_ARRAY_GPU_KERNEL_TEXT_CUH
 #define LSP_SUFFIX_ARRAY_GPU_KERNEL_TEXT_CUH
 
-#include "core/block.cuh"
 #include "core/launch.cuh"
 #include "gpu.h"
 
-enum { TEXT_NT = 256, TEXT_SM_BLOCKS = 16, SAMPLE_WANTED = 1 << 12, SAMPLE_MOST = 1 << 14 };
-
-typedef unsigned long long u64;
-
-#define EACH_ITEM(i, n)                                                                                                \
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += (int64_t)gridDim.x * blockDim.x)
+enum { TEXT_NT = 256, SAMPLE_WANTED = 1 << 12, SAMPLE_MOST = 1 << 14 };
 
 /* ---- the alphabet ---- */
 
 template <typename S>
 static __global__ void __launch_bounds__(TEXT_NT) kernel_largest(const S *symbols, int64_t n, unsigned *largest) {
     unsigned most = 0;
-    EACH_ITEM(i, n) { most = max(most, (unsigned)symbols[i]); }
+    EACH_ITEM(i, n, TEXT_NT) { most = max(most, (unsigned)symbols[i]); }
     most = warp_max(most);
     if (threadIdx.x % WARP == 0) {
         atomicMax(largest, most);
@@ -36,7 +30,7 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_mark(const S *symbols, 
         bits[w] = 0;
     }
     __syncthreads();
-    EACH_ITEM(i, n) {
+    EACH_ITEM(i, n, TEXT_NT) {
         const unsigned symbol = symbols[i], bit = 1u << symbol % 32;
         if (!(*(volatile unsigned *)&bits[symbol / 32] & bit)) {
             atomicOr(&bits[symbol / 32], bit);
@@ -52,13 +46,13 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_mark(const S *symbols, 
 
 /* For an alphabet that no table holds: ones[i] = 1 where a sorted symbol is not the one before. */
 static __global__ void __launch_bounds__(TEXT_NT) kernel_mark_sorted(const uint32_t *sorted, int64_t n, int64_t *ones) {
-    EACH_ITEM(i, n) { ones[i] = i > 0 && sorted[i] != sorted[i - 1]; }
+    EACH_ITEM(i, n, TEXT_NT) { ones[i] = i > 0 && sorted[i] != sorted[i - 1]; }
 }
 
 /* codes[places[i]] = the number of different symbols before sorted symbol i. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_write_codes(const uint32_t *places, const int64_t *before, int64_t n, uint32_t *codes) {
-    EACH_ITEM(i, n) { codes[places[i]] = (uint32_t)before[i]; }
+    EACH_ITEM(i, n, TEXT_NT) { codes[places[i]] = (uint32_t)before[i]; }
 }
 
 /* Word w holds the bits 64 w .. 64 w + 63 of the packed text. code_of: the code of each symbol; NULL: symbols are codes
@@ -66,7 +60,7 @@ static __global__ void __launch_bounds__(TEXT_NT)
 template <typename S>
 static __global__ void __launch_bounds__(TEXT_NT) kernel_pack(const S *symbols, int64_t n, const uint32_t *code_of,
                                                               int bits, unsigned more, uint64_t *words, int64_t count) {
-    EACH_ITEM(w, count) {
+    EACH_ITEM(w, count, TEXT_NT) {
         const int64_t begin = w * 64;
         uint64_t word = 0;
         for (int64_t i = begin / bits; i < n && i * bits < begin + 64; i++) {
@@ -105,7 +99,7 @@ __device__ inline uint64_t key_at(const lsp_packed &t, int64_t i) {
 
 /* The whole codes among the first 32 bits of each suffix: those under `mask`. */
 static __global__ void __launch_bounds__(TEXT_NT) kernel_first_keys(lsp_packed t, uint64_t mask, uint32_t *keys) {
-    EACH_ITEM(i, t.n) { keys[i] = (uint32_t)((key_at(t, i) & mask) >> 32); }
+    EACH_ITEM(i, t.n, TEXT_NT) { keys[i] = (uint32_t)((key_at(t, i) & mask) >> 32); }
 }
 
 /* The symbols `offset` behind the begin of suffix `id`, which is unfinished. Nothing unfinished of a set has ended
@@ -118,7 +112,7 @@ __device__ inline uint64_t text_key(const lsp_packed &t, uint32_t id, int64_t of
 /* Keys whose short key has a hash with `less` leading zeros: all suffixes that share a key are among them, or none. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_sample(lsp_packed t, uint64_t mask, int less, uint64_t *keys, unsigned *count) {
-    EACH_ITEM(i, t.n) {
+    EACH_ITEM(i, t.n, TEXT_NT) {
         const uint64_t key = key_at(t, i);
         if (less == 0 || (key & mask) * 0x9e3779b97f4a7c15u >> (64 - less) == 0) {
             const unsigned at = atomicAdd(count, 1u);
@@ -133,7 +127,7 @@ static __global__ void __launch_bounds__(TEXT_NT)
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_count_same(const uint64_t *keys, uint64_t mask, const unsigned *count, unsigned *same) {
     const int64_t n = min(*count, (unsigned)SAMPLE_MOST);
-    EACH_ITEM(i, n) {
+    EACH_ITEM(i, n, TEXT_NT) {
         for (int part = 0; part < 2; part++) {
             const uint64_t m = part == 0 ? ~(uint64_t)0 : mask, key = keys[i] & m;
             if ((i > 0 && (keys[i - 1] & m) == key) || (i + 1 < n && (keys[i + 1] & m) == key)) {

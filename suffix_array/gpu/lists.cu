@@ -105,7 +105,7 @@ lsp_status suffix_write_list(lsp_ctx *ctx, const sorting *s, rank_list list, int
         list.rank = (uint32_t *)scratch;
     }
     list.id = ids;
-    return LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, n), TEXT_NT, 0, list, n, s->ranks);
+    return LSP_LAUNCH_EACH(ctx, kernel_write_list, n, TEXT_NT, list, n, s->ranks);
 }
 
 lsp_status suffix_write_all_ranks(lsp_ctx *ctx, sorting *s, bool listed) {
@@ -115,6 +115,5 @@ lsp_status suffix_write_all_ranks(lsp_ctx *ctx, sorting *s, bool listed) {
     if (listed) {
         return suffix_write_list(ctx, s, rank_list{s->order, s->ranks}, s->text.n, keys, s->memory + l.bytes);
     }
-    return LSP_LAUNCH(ctx, kernel_write_list, blocks_for(ctx, s->text.n), TEXT_NT, 0, rank_list{s->order, keys},
-                      s->text.n, s->ranks);
+    return LSP_LAUNCH_EACH(ctx, kernel_write_list, s->text.n, TEXT_NT, rank_list{s->order, keys}, s->text.n, s->ranks);
 }

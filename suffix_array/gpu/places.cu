@@ -45,8 +45,7 @@ static lsp_status rank_places(lsp_ctx *ctx, sorting *s, const places *p) {
     g.rank = take_words(&l, s->count);
     LSP_TRY(
         LSP_LAUNCH(ctx, kernel_find_groups, walks_for(n), GROUPS_NT, 0, n, p->at, s->counts, (int64_t)0, s->count, g));
-    LSP_TRY(
-        LSP_LAUNCH(ctx, kernel_rank_places, blocks_for(ctx, s->count), TEXT_NT, 0, s->count, g, s->order, s->ranks));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_rank_places, s->count, TEXT_NT, s->count, g, s->order, s->ranks));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_places, walks_for(n), GROUPS_NT, 0, n, all, p->at, s->counts, g.rank, s->order,
                        ranks));
     if (all) {
@@ -109,8 +108,8 @@ template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, places 
 static lsp_status text_round(lsp_ctx *ctx, sorting *s, places *p) {
     uint64_t *const keys = (uint64_t *)s->memory;
     const int symbols = suffix_text_keys(s);
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_place_text_keys, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text, p->at, s->order,
-                       s->offset, keys));
+    LSP_TRY(
+        LSP_LAUNCH_EACH(ctx, kernel_place_text_keys, s->text.n, TEXT_NT, s->text, p->at, s->order, s->offset, keys));
     LSP_TRY(sort_places(ctx, s, p, sizeof *keys, keys));
     LSP_TRY(settle(ctx, s, p, (const uint64_t *)keys, s->end));
     s->offset += symbols;
@@ -120,8 +119,8 @@ static lsp_status text_round(lsp_ctx *ctx, sorting *s, places *p) {
 /* A round that compares ranks. */
 static lsp_status rank_round(lsp_ctx *ctx, sorting *s, places *p) {
     const ended none = {0, 1};
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_place_keys, blocks_for(ctx, s->text.n), TEXT_NT, 0, s->text, p->at, s->order,
-                       s->offset, s->ranks, p->keys));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_place_keys, s->text.n, TEXT_NT, s->text, p->at, s->order, s->offset, s->ranks,
+                            p->keys));
     LSP_TRY(sort_places(ctx, s, p, sizeof *p->keys, p->keys));
     LSP_TRY(settle(ctx, s, p, (const uint32_t *)p->keys, none));
     s->offset *= 2;

@@ -135,9 +135,9 @@ lsp_status lsp_cuda_fetched(lsp_ctx *ctx, int stage, const void **memory) {
     *memory = stage_of(ctx, stage);
     return LSP_OK;
 }
-lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
+lsp_status lsp_cuda_fill(lsp_ctx *ctx, void *memory, int byte, int64_t bytes) {
     (void)ctx;
-    memset(memory, 0, (size_t)bytes);
+    memset(memory, byte, (size_t)bytes);
     return LSP_OK;
 }
 

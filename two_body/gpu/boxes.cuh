@@ -42,10 +42,10 @@ typedef struct pair_boxes {
     pair_clouds clouds; /* in the order of the groups */
     const lsp_box *a, *b;
     pair_tiles tiles;
-    u64 *cursor; /* the next pair of groups; and the distances computed */
+    ull *cursor; /* the next pair of groups; and the distances computed */
 } pair_boxes;
 
-static inline lsp_status make_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds *loaded, int side, u64 *cursor,
+static inline lsp_status make_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds *loaded, int side, ull *cursor,
                                     pair_boxes *boxes) {
     pair_groups a, b;
     LSP_TRY(lsp_pair_groups_cuda(ctx, job, &loaded->a, side, &a));
@@ -66,9 +66,9 @@ __device__ __forceinline__ bool visit_boxes(const pair_boxes &w, typename S::pla
                                             VISIT &visit) {
     const int lane = (int)threadIdx.x % WARP;
     int64_t met = 0;
-    u64 first = 0;
+    ull first = 0;
     while (met < most) {
-        first = __shfl_sync(~0u, lane == 0 ? atomicAdd(w.cursor, (u64)WARP) : (u64)0, 0);
+        first = __shfl_sync(~0u, lane == 0 ? atomicAdd(w.cursor, (ull)WARP) : (ull)0, 0);
         if (first >= w.tiles.total) {
             break;
         }
@@ -82,7 +82,7 @@ __device__ __forceinline__ bool visit_boxes(const pair_boxes &w, typename S::pla
             low = max(least_apart<S>(w.yard, w.a[I].middle, w.a[I].half, w.b[J]), 0.0);
             high = most_apart<S>(w.yard, w.a[I], w.b[J]);
         }
-        const bool look = !visit.settle((u64)pairs, low, high) && pairs > 0;
+        const bool look = !visit.settle((ull)pairs, low, high) && pairs > 0;
         for (unsigned votes = __ballot_sync(~0u, look); votes != 0; votes &= votes - 1) {
             const int from = __ffs((int)votes) - 1;
             visit_tile<S, R, TEAM_WARP, R * WARP>(&w.metric, w.clouds, __shfl_sync(~0u, I, from),
@@ -91,7 +91,7 @@ __device__ __forceinline__ bool visit_boxes(const pair_boxes &w, typename S::pla
         met += warp_sum(look ? pairs : 0);
     }
     if (lane == 0 && met > 0) {
-        atomicAdd(w.cursor + 1, (u64)met);
+        atomicAdd(w.cursor + 1, (ull)met);
     }
     return first < w.tiles.total;
 }

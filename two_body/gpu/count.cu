@@ -30,7 +30,7 @@ template <typename S> struct counting {
     enum { GROUP = 4, UNROLL = sizeof(number) == 4 ? 2 : 1 };
     number limit;
     unsigned above[ROWS];
-    u64 within;
+    ull within;
 
     __device__ explicit counting(number limit_) : limit(limit_), within(0) {
         for (int k = 0; k < ROWS; k++) {
@@ -48,7 +48,7 @@ template <typename S> struct counting {
         }
     }
     __device__ __forceinline__ void end_chunk(int64_t pairs) {
-        within += (u64)pairs;
+        within += (ull)pairs;
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             within -= above[k];
@@ -62,12 +62,12 @@ template <typename S> struct counting {
     }
     __device__ __forceinline__ void begin_points(int) {}
     __device__ __forceinline__ void end_points() { end_chunk(0); }
-    __device__ __forceinline__ bool settle(u64 pairs, double low, double high) {
+    __device__ __forceinline__ bool settle(ull pairs, double low, double high) {
         within += high <= (double)limit ? pairs : 0;
         return high <= (double)limit || low > (double)limit;
     }
-    __device__ void add_to(u64 *count) {
-        const u64 sum = warp_sum(within);
+    __device__ void add_to(ull *count) {
+        const ull sum = warp_sum(within);
         if (threadIdx.x % WARP == 0 && sum > 0) {
             atomicAdd(count, sum);
         }
@@ -77,10 +77,10 @@ template <typename S> struct counting {
 template <typename S>
 static __global__ void __launch_bounds__(COUNT_NT)
     kernel_count(const __grid_constant__ lsp_metric metric, const __grid_constant__ pair_clouds clouds,
-                 pair_tiles tiles, typename S::number limit, u64 *count) {
+                 pair_tiles tiles, typename S::number limit, ull *count) {
     __shared__ __align__(16) typename S::place shared[S::DIM][CHUNK];
     counting<S> visit(limit);
-    for (u64 p = blockIdx.x; p < tiles.total; p += gridDim.x) {
+    for (ull p = blockIdx.x; p < tiles.total; p += gridDim.x) {
         int64_t I, J;
         find_tile(tiles, clouds.self, p, &I, &J);
         visit_tile<S, counting<S>::ROWS, TEAM_BLOCK, CHUNK>(&metric, clouds, I, J, shared, visit);
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(COUNT_NT)
 
 template <typename S>
 static __global__ void __launch_bounds__(NEAR_NT)
-    kernel_count_near(const __grid_constant__ pair_walk walk, typename S::number limit, u64 *count, u64 *tested) {
+    kernel_count_near(const __grid_constant__ pair_walk walk, typename S::number limit, ull *count, ull *tested) {
     counting<S> visit(limit);
     visit_all_near<S, near_points<S>::count>(walk, visit, tested);
     visit.add_to(count);
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(NEAR_NT)
 
 template <typename S>
 static __global__ void __launch_bounds__(COUNT_NT, COUNT_SM_BLOCKS)
-    kernel_count_boxes(const __grid_constant__ pair_boxes boxes, typename S::number limit, u64 *count) {
+    kernel_count_boxes(const __grid_constant__ pair_boxes boxes, typename S::number limit, ull *count) {
     constexpr int R = counting<S>::ROWS;
     __shared__ __align__(16) typename S::place shared[COUNT_NT / WARP][S::DIM][R * WARP];
     counting<S> visit(limit);
@@ -108,7 +108,7 @@ static __global__ void __launch_bounds__(COUNT_NT, COUNT_SM_BLOCKS)
 
 template <typename S>
 static lsp_status start_all(lsp_ctx *ctx, const lsp_pair_job *job, const pair_clouds *clouds, double limit,
-                            u64 *count) {
+                            ull *count) {
     const int nt = pair_threads(ctx, clouds, counting<S>::ROWS, COUNT_NT);
     const pair_tiles tiles = tiles_of(clouds, nt * counting<S>::ROWS);
     return tiles.total == 0 ? LSP_OK
@@ -117,7 +117,7 @@ static lsp_status start_all(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cl
 }
 
 template <typename S>
-static lsp_status start_near(lsp_ctx *ctx, const pair_walk *walk, double limit, u64 *count, u64 *tested) {
+static lsp_status start_near(lsp_ctx *ctx, const pair_walk *walk, double limit, ull *count, ull *tested) {
     const int64_t blocks = near_blocks(walk, near_points<S>::count);
     return blocks == 0 ? LSP_OK
                        : LSP_LAUNCH(ctx, kernel_count_near<S>, blocks, NEAR_NT, 0, *walk, (typename S::number)limit,
@@ -125,7 +125,7 @@ static lsp_status start_near(lsp_ctx *ctx, const pair_walk *walk, double limit, 
 }
 
 template <typename S>
-static lsp_status start_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds *clouds, double limit, u64 *count) {
+static lsp_status start_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds *clouds, double limit, ull *count) {
     pair_boxes boxes;
     LSP_TRY(make_boxes(ctx, job, clouds, counting<S>::ROWS * WARP, count + 1, &boxes));
     return LSP_LAUNCH(ctx, kernel_count_boxes<S>, lsp_cuda_get_chip(ctx)->sms * COUNT_SM_BLOCKS, COUNT_NT, 0, boxes,
@@ -141,13 +141,12 @@ extern "C" lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
     LSP_SCRATCH_SCOPE(ctx);
     const bool grid = job->info.method == LSP_PAIR_GRID, boxes = job->info.method == LSP_PAIR_BOXES;
     pair_walk walk = {job->metric, job->grid, {}, job->self};
-    u64 *there, here[3]; /* within; the cursor of boxes; distances computed */
+    ull *there, here[3]; /* within; the cursor of boxes; distances computed */
     if (radii > 1) {
         return lsp_pair_radii_cuda(ctx, job, limits, radii, counts);
     }
     LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 3, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof here));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 3, &there));
     LSP_TRY(grid    ? LSP_WITH_SPACE(job, START_NEAR, ctx, &walk, limits[0], there, there + 2)
             : boxes ? LSP_WITH_SPACE(job, START_BOXES, ctx, job, &walk.clouds, limits[0], there)
                     : LSP_WITH_SPACE(job, START_ALL, ctx, job, &walk.clouds, limits[0], there));

@@ -9,7 +9,7 @@ enum { SUMS_BYTES = 256 << 20, TOTAL_NT = 1024 }; /* of the buffer for the sums 
 
 typedef struct weight_facts {
     double total;
-    u64 bad; /* ~(the first weight that is refused), or 0 */
+    ull bad; /* ~(the first weight that is refused), or 0 */
 } weight_facts;
 
 /* One block, so that the order of the sum never changes. */
@@ -17,10 +17,10 @@ template <typename number>
 static __global__ void __launch_bounds__(TOTAL_NT) kernel_total(const number *weight, int64_t n, weight_facts *facts) {
     __shared__ double sums[TOTAL_NT];
     double total = 0;
-    u64 bad = 0;
+    ull bad = 0;
     for (int64_t i = threadIdx.x; i < n; i += TOTAL_NT) {
         const bool good = weight[i] >= 0 && weight[i] <= (number)1e30;
-        bad = good ? bad : max(bad, ~(u64)i);
+        bad = good ? bad : max(bad, ~(ull)i);
         total += (double)weight[i];
     }
     keep_largest(bad, &facts->bad);
@@ -37,11 +37,7 @@ static __global__ void __launch_bounds__(TOTAL_NT) kernel_total(const number *we
 }
 
 template <typename number> static __global__ void __launch_bounds__(POINTS_NT) kernel_ones(number *to, int64_t n) {
-    EACH_POINT(i, n) { to[i] = 1; }
-}
-
-static int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
-    return lsp_blocks_for(ctx, n, POINTS_NT * POINTS_VT, POINTS_SM_BLOCKS);
+    EACH_ITEM(i, n, POINTS_NT) { to[i] = 1; }
 }
 
 /* Brings the caller's weights, or ones, and checks them; *factor is corrected by their mean. */
@@ -54,10 +50,9 @@ static lsp_status load_weights(lsp_ctx *ctx, const lsp_pair_job *job, const void
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(number), &to));
     *weights = to;
     if (from == NULL) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_ones<number>, blocks_for(ctx, n), POINTS_NT, 0, (number *)to, n));
+        LSP_TRY(LAUNCH_POINTS(ctx, kernel_ones<number>, n, (number *)to, n));
     } else if (n > 0) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-        LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+        LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
         LSP_TRY(lsp_cuda_copy(ctx, to, LSP_CUDA, from, job->where, n * (int64_t)sizeof(number)));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_total<number>, 1, TOTAL_NT, 0, (const number *)to, n, there));
         LSP_TRY(lsp_cuda_read(ctx, &here, there, sizeof here));
@@ -77,15 +72,15 @@ static lsp_status load_weights(lsp_ctx *ctx, const lsp_pair_job *job, const void
 /* Coordinates less `middle`, times `factor`. */
 static __global__ void __launch_bounds__(POINTS_NT)
     kernel_scale(const float *from, float *to, int64_t n, double middle, double factor) {
-    EACH_POINT(i, n) { to[i] = (float)(((double)from[i] - middle) * factor); }
+    EACH_ITEM(i, n, POINTS_NT) { to[i] = (float)(((double)from[i] - middle) * factor); }
 }
 
 static lsp_status scale_places(lsp_ctx *ctx, const lsp_pair_job *job, double factor, pair_cloud *cloud) {
     for (int k = 0; k < job->metric.dimensions; k++) {
         void *to;
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, cloud->n, sizeof(float), &to));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_scale, blocks_for(ctx, cloud->n), POINTS_NT, 0, (const float *)cloud->place[k],
-                           (float *)to, cloud->n, job->low[k] / 2 + job->high[k] / 2, factor));
+        LSP_TRY(LAUNCH_POINTS(ctx, kernel_scale, cloud->n, (const float *)cloud->place[k], (float *)to, cloud->n,
+                              job->low[k] / 2 + job->high[k] / 2, factor));
         cloud->place[k] = to;
     }
     return LSP_OK;
@@ -109,7 +104,7 @@ template <typename number>
 static __global__ void __launch_bounds__(POINTS_NT)
     kernel_add(const __grid_constant__ density_setup s, int64_t side, double *sums) {
     const int64_t n = s.a.cloud.n;
-    EACH_POINT(i, n) {
+    EACH_ITEM(i, n, POINTS_NT) {
         const int64_t tile = i / side;
         double sum = sums[i];
         for (int64_t d = 0; d < s.steps; d++) {
@@ -128,7 +123,7 @@ static __global__ void __launch_bounds__(POINTS_NT)
 template <typename number>
 static __global__ void __launch_bounds__(POINTS_NT)
     kernel_give(const double *sums, const int32_t *id, int64_t n, double factor, number *density) {
-    EACH_POINT(i, n) { density[id == NULL ? i : id[i]] = (number)(sums[i] * factor); }
+    EACH_ITEM(i, n, POINTS_NT) { density[id == NULL ? i : id[i]] = (number)(sums[i] * factor); }
 }
 
 /* The buffer: as many steps at once as fit it and the memory. */
@@ -151,7 +146,7 @@ static lsp_status make_buffer(lsp_ctx *ctx, density_setup *s, int64_t steps, siz
 }
 
 template <typename S, density_term TERM, bool BOTH>
-static lsp_status sum_up(lsp_ctx *ctx, density_setup *s, int nt, double *sums, u64 *tested) {
+static lsp_status sum_up(lsp_ctx *ctx, density_setup *s, int nt, double *sums, ull *tested) {
     typedef typename S::number number;
     const int64_t steps = BOTH ? s->rows / 2 + 1 : s->cols, n = s->a.cloud.n;
     LSP_TRY(make_buffer(ctx, s, steps, sizeof(number), BOTH));
@@ -165,7 +160,7 @@ static lsp_status sum_up(lsp_ctx *ctx, density_setup *s, int nt, double *sums, u
 }
 
 template <typename S, density_term TERM>
-static lsp_status sum_terms(lsp_ctx *ctx, bool self, density_setup *s, int nt, double *sums, u64 *tested) {
+static lsp_status sum_terms(lsp_ctx *ctx, bool self, density_setup *s, int nt, double *sums, ull *tested) {
     return self ? sum_up<S, TERM, true>(ctx, s, nt, sums, tested) : sum_up<S, TERM, false>(ctx, s, nt, sums, tested);
 }
 
@@ -177,7 +172,7 @@ static lsp_status order(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud 
 
 template <typename S>
 static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_density_work *work, density_setup *s,
-                        const pair_clouds *clouds, double *sums, u64 *tested) {
+                        const pair_clouds *clouds, double *sums, ull *tested) {
     typedef typename S::number number;
     constexpr int R = density_rows<S>::count;
     const bool all = job->info.method == LSP_PAIR_ALL, scaled = may_scale(job, work);
@@ -219,23 +214,19 @@ extern "C" lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, c
     pair_clouds clouds;
     double factor = work->factor, *sums;
     void *out;
-    u64 *there, tested;
+    ull *there, tested;
     s.metric = job->metric, s.yard = lsp_yard_of(job), s.scale = work->scale, s.limit = work->limit;
     LSP_TRY(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
     LSP_TRY(job->type == LSP_F32 ? load_weights<float>(ctx, job, work->weights, &s.weight_b, &factor)
                                  : load_weights<double>(ctx, job, work->weights, &s.weight_b, &factor));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *sums, (void **)&sums));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, n, &sums));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, bytes, &out));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
     if (n > 0) {
-        LSP_TRY(lsp_cuda_clear(ctx, sums, n * (int64_t)sizeof *sums));
         LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, work, &s, &clouds, sums, there));
-        const int64_t blocks = blocks_for(ctx, n);
-        LSP_TRY(job->type == LSP_F32 ? LSP_LAUNCH(ctx, kernel_give<float>, blocks, POINTS_NT, 0, sums, s.a.cloud.id, n,
-                                                  factor, (float *)out)
-                                     : LSP_LAUNCH(ctx, kernel_give<double>, blocks, POINTS_NT, 0, sums, s.a.cloud.id, n,
-                                                  factor, (double *)out));
+        LSP_TRY(job->type == LSP_F32
+                    ? LAUNCH_POINTS(ctx, kernel_give<float>, n, sums, s.a.cloud.id, n, factor, (float *)out)
+                    : LAUNCH_POINTS(ctx, kernel_give<double>, n, sums, s.a.cloud.id, n, factor, (double *)out));
     }
     LSP_TRY(lsp_cuda_read(ctx, &tested, there, sizeof tested));
     LSP_TRY(n > 0 ? lsp_cuda_copy(ctx, density, job->where, out, LSP_CUDA, n * (int64_t)bytes) : LSP_OK);

@@ -30,11 +30,11 @@ __device__ inline double place_of(const cutting &c, int k, int64_t i) {
 
 /* Where the places of each part lie, as in points_facts. */
 typedef struct extent {
-    u64 low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
+    ull low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
 } extent;
 
 static __global__ void __launch_bounds__(POINTS_NT) kernel_first_ids(uint32_t *id, int64_t n) {
-    EACH_POINT(i, n) { id[i] = (uint32_t)i; }
+    EACH_ITEM(i, n, POINTS_NT) { id[i] = (uint32_t)i; }
 }
 
 /* A warp takes 32 * POINTS_VT points at a time; those of one part are joined first. */
@@ -47,9 +47,9 @@ static __global__ void __launch_bounds__(POINTS_NT) kernel_extents(const __grid_
             const int64_t part = part_of(c, from);
             to = min(begin_of(c, part + 1), end);
             for (int k = 0; k < c.dimensions; k++) {
-                u64 low = 0, high = 0;
+                ull low = 0, high = 0;
                 for (int64_t i = from + threadIdx.x % WARP; i < to; i += WARP) {
-                    const u64 order = order_of(place_of(c, k, i));
+                    const ull order = order_of(place_of(c, k, i));
                     low = max(low, ~order), high = max(high, order);
                 }
                 keep_largest(low, &extents[part].low[k]);
@@ -59,8 +59,8 @@ static __global__ void __launch_bounds__(POINTS_NT) kernel_extents(const __grid_
     }
 }
 
-__device__ inline double number_of(u64 order) {
-    const u64 bits = order >> 63 ? order & ~((u64)1 << 63) : ~order;
+__device__ inline double number_of(ull order) {
+    const ull bits = order >> 63 ? order & ~((ull)1 << 63) : ~order;
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
@@ -68,8 +68,8 @@ __device__ inline double number_of(u64 order) {
 
 static __global__ void __launch_bounds__(POINTS_NT)
     kernel_keys(const __grid_constant__ cutting c, const extent *extents, uint32_t *keys, int64_t *offsets) {
-    EACH_POINT(p, c.parts + 1) { offsets[p] = begin_of(c, p); }
-    EACH_POINT(i, c.n) {
+    EACH_ITEM(p, c.parts + 1, POINTS_NT) { offsets[p] = begin_of(c, p); }
+    EACH_ITEM(i, c.n, POINTS_NT) {
         const extent &e = extents[part_of(c, i)];
         double length = -1, first = 0, longest = -1;
         int side = 0;
@@ -92,9 +92,9 @@ static __global__ void __launch_bounds__(POINTS_NT) kernel_boxes(const __grid_co
         for (int k = 0; k < LSP_MOST_DIMENSIONS; k++) {
             double middle = 0, half = 0;
             if (k < c.dimensions) {
-                u64 least = 0, most = 0;
+                ull least = 0, most = 0;
                 for (int64_t i = g * c.size + threadIdx.x % WARP; i < min((g + 1) * c.size, c.n); i += WARP) {
-                    const u64 order = order_of(place_of(c, k, i));
+                    const ull order = order_of(place_of(c, k, i));
                     least = max(least, ~order), most = max(most, order);
                 }
                 const double low = number_of(~warp_max(least)), high = number_of(warp_max(most));
@@ -131,10 +131,6 @@ static __global__ void __launch_bounds__(POINTS_NT)
     }
 }
 
-static int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
-    return lsp_blocks_for(ctx, n, POINTS_NT * POINTS_VT, POINTS_SM_BLOCKS);
-}
-
 /* Sorts every part across its longest side. */
 static lsp_status cut(lsp_ctx *ctx, const cutting *c, uint32_t *id) {
     LSP_SCRATCH_SCOPE(ctx);
@@ -142,12 +138,11 @@ static lsp_status cut(lsp_ctx *ctx, const cutting *c, uint32_t *id) {
     uint32_t *keys;
     int64_t *offsets;
     lsp_segsort_args sort = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c->parts, sizeof *extents, (void **)&extents));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c->n, sizeof *keys, (void **)&keys));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c->parts + 1, sizeof *offsets, (void **)&offsets));
-    LSP_TRY(lsp_cuda_clear(ctx, extents, c->parts * (int64_t)sizeof *extents));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_extents, blocks_for(ctx, c->n), POINTS_NT, 0, *c, extents));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_keys, blocks_for(ctx, c->n), POINTS_NT, 0, *c, extents, keys, offsets));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, c->parts, &extents));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, c->n, &keys));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, c->parts + 1, &offsets));
+    LSP_TRY(LAUNCH_POINTS(ctx, kernel_extents, c->n, *c, extents));
+    LSP_TRY(LAUNCH_POINTS(ctx, kernel_keys, c->n, *c, extents, keys, offsets));
     sort.n = c->n, sort.segments = c->parts, sort.where = LSP_CUDA;
     sort.offsets = offsets, sort.offset_type = LSP_I64;
     sort.max_length = lsp_ceil_div(c->groups, c->parts) * c->size;
@@ -164,24 +159,23 @@ extern "C" lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job
     lsp_box *boxes, *wide;
     uint32_t *id;
     memcpy(c.place, loaded->place, sizeof c.place);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.groups, sizeof *boxes, (void **)&boxes));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_ceil_div(c.groups, LSP_WIDE), sizeof *wide, (void **)&wide));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.n, sizeof *id, (void **)&id));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, c.groups, &boxes));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_ceil_div(c.groups, LSP_WIDE), &wide));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, c.n, &id));
     c.id = id;
     *groups = {*loaded, c.groups, boxes, wide};
     groups->cloud.id = (const int32_t *)id;
     if (c.n == 0) {
         return LSP_OK;
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_first_ids, blocks_for(ctx, c.n), POINTS_NT, 0, id, c.n));
+    LSP_TRY(LAUNCH_POINTS(ctx, kernel_first_ids, c.n, id, c.n));
     for (int round = 0; round < c.dimensions && c.parts < c.groups; round++) {
         const double left = (double)c.groups / (double)c.parts;
         LSP_TRY(cut(ctx, &c, id));
         c.parts *= (int64_t)ceil(pow(left, 1.0 / (c.dimensions - round)) - 1e-9);
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_boxes, blocks_for(ctx, c.n), POINTS_NT, 0, c, boxes));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_wide_boxes, blocks_for(ctx, c.groups), POINTS_NT, 0, boxes, c.groups, c.dimensions,
-                       wide));
+    LSP_TRY(LAUNCH_POINTS(ctx, kernel_boxes, c.n, c, boxes));
+    LSP_TRY(LAUNCH_POINTS(ctx, kernel_wide_boxes, c.groups, boxes, c.groups, c.dimensions, wide));
     for (int k = 0; k < c.dimensions; k++) {
         void *to;
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.n, bytes, &to));

@@ -98,9 +98,9 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
     const setup &s;
     unsigned *table;
     unsigned stride, lane;
-    u64 *sums;
+    ull *sums;
 
-    __device__ root_bins(const setup &s_, u64 *sums_) : s(s_), sums(sums_) {
+    __device__ root_bins(const setup &s_, ull *sums_) : s(s_), sums(sums_) {
         LSP_DYNAMIC_SHARED(memory);
         table = (unsigned *)memory;
         stride = 4 * (unsigned)s.copies;
@@ -140,7 +140,7 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
                 continue;
             }
             if (WAY == ROOT_PLAIN && s.room == 0) {
-                atomicAdd(&sums[bin[p]], (u64)1);
+                atomicAdd(&sums[bin[p]], (ull)1);
             } else {
                 shared_count(bin[p] * stride + lane);
             }
@@ -155,10 +155,10 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
         take<G, MASKED>(d2, in);
     }
     __device__ __forceinline__ void end_chunk(int64_t) {}
-    __device__ void flush(u64 *to) {
+    __device__ void flush(ull *to) {
         __syncthreads();
         for (int b = (int)threadIdx.x; b < s.room; b += (int)blockDim.x) {
-            u64 sum = 0;
+            ull sum = 0;
             for (int c = 0; c < s.copies; c++) { /* not all from the same bank */
                 unsigned *const counter = &table[b * s.copies + ((c + b) & (s.copies - 1))];
                 sum += *counter;
@@ -210,7 +210,7 @@ static bool is_tame(const lsp_pair_job *job, double scale) {
 
 template <typename S, root_way WAY, bool CLAMPED>
 static lsp_status launch(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, const layout *l, double scale,
-                         int64_t bins, u64 *sums, u64 *cursor) {
+                         int64_t bins, ull *sums, ull *cursor) {
     typedef root_bins<S, WAY, CLAMPED> kind;
     const typename kind::setup setup = {(typename S::number)scale, (int)bins, (int)l->room, l->copies};
     const int64_t table = l->room * l->copies * 4;
@@ -228,8 +228,8 @@ static lsp_status launch(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk,
 }
 
 template <typename S>
-static lsp_status start(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, double scale, int64_t bins, u64 *sums,
-                        u64 *cursor) {
+static lsp_status start(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, double scale, int64_t bins, ull *sums,
+                        ull *cursor) {
     const lsp_pair_method method = job->info.method;
     const int64_t chunks = method == LSP_PAIR_BOXES ? BOXES_WARPS * tally_rows<S>::count * WARP : CHUNK;
     const int64_t beside = S::DIM * chunks * (int64_t)sizeof(typename S::place) + 1024;
@@ -265,11 +265,10 @@ extern "C" lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, d
     LSP_SCRATCH_SCOPE(ctx);
     const bool grid = job->info.method == LSP_PAIR_GRID;
     pair_walk walk = {job->metric, job->grid, {}, job->self};
-    u64 *sums, tested;
+    ull *sums, tested;
     LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
     /* beyond; the cursor of boxes; distances computed */
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bins + 3, sizeof *sums, (void **)&sums));
-    LSP_TRY(lsp_cuda_clear(ctx, sums, (bins + 3) * (int64_t)sizeof *sums));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, bins + 3, &sums));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &walk, scale, bins, sums, sums + bins + 1));
     LSP_TRY(lsp_pair_meanwhile(ctx, job));
     LSP_TRY(lsp_cuda_read(ctx, &tested, sums + bins + 2, sizeof tested));

@@ -1,35 +1,26 @@
-/* The radius join on the GPU: points sorted by cell, hits counted, rows begun by a prefix sum, hits written in the order
- * of cells, rows sorted by the segmented sort. All pairs are a grid of one cell, whose rows come out in order. */
+/* The radius join on the GPU: points sorted by cell, hits counted, rows begun by a prefix sum, hits written in the
+ * order of cells, rows sorted by the segmented sort. All pairs are a grid of one cell, whose rows come out in order. */
+#include "core/items.h"
 #include "core/scan.h"
 #include "kernel_join.cuh"
 
 enum { FEW_HITS = 64 }; /* of a row: a warp writes several rows at once */
 
 template <typename S, int G, bool FILL>
-static lsp_status launch(lsp_ctx *ctx, const pair_walk *walk, const join_setup *setup, u64 *tested) {
+static lsp_status launch(lsp_ctx *ctx, const pair_walk *walk, const join_setup *setup, ull *tested) {
     const int64_t blocks = near_blocks(walk, G);
     return blocks == 0 ? LSP_OK : LSP_LAUNCH(ctx, (kernel_join<S, G, FILL>), blocks, NEAR_NT, 0, *walk, *setup, tested);
 }
 
 template <typename S>
 static lsp_status start(lsp_ctx *ctx, const pair_walk *walk, const join_setup *setup, bool fill, bool many,
-                        u64 *tested) {
+                        ull *tested) {
     constexpr int G = near_points<S>::count;
     return !fill  ? launch<S, G, false>(ctx, walk, setup, tested)
            : many ? launch<S, 1, true>(ctx, walk, setup, tested)
                   : launch<S, G, true>(ctx, walk, setup, tested);
 }
 #define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
-
-static __global__ void __launch_bounds__(NEAR_NT) kernel_rowptr(const int64_t *from, void *to, bool wide, int64_t n) {
-    for (int64_t i = (int64_t)blockIdx.x * NEAR_NT + threadIdx.x; i < n; i += (int64_t)gridDim.x * NEAR_NT) {
-        if (wide) {
-            ((int64_t *)to)[i] = from[i];
-        } else {
-            ((int32_t *)to)[i] = (int32_t)from[i];
-        }
-    }
-}
 
 static lsp_status sort_rows(lsp_ctx *ctx, const lsp_csr *C, int64_t longest) {
     lsp_segsort_args sort = {};
@@ -52,13 +43,12 @@ static lsp_status begin_rows(lsp_ctx *ctx, const lsp_pair_job *job, join_setup *
     LSP_TRY(lsp_cuda_scan(ctx, setup->starts + 1, rows, &nnz));
     LSP_TRY(lsp_cuda_read(ctx, longest, setup->longest, sizeof *longest));
     LSP_TRY(lsp_csr_create(ctx, rows, job->sets[1].n, nnz, &types, C));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, lsp_blocks_for(ctx, rows + 1, NEAR_NT * 4, 8), NEAR_NT, 0, setup->starts,
-                       C->rowptr, C->rowptr_type == LSP_I64, rows + 1));
+    LSP_TRY(lsp_cuda_convert_values(ctx, C->rowptr, C->rowptr_type, setup->starts, LSP_I64, rows + 1));
     setup->col = (int32_t *)C->col, setup->val = C->val;
     return LSP_OK;
 }
 
-static lsp_status by_cells(lsp_ctx *ctx, lsp_pair_job *job, join_setup *setup, u64 *tested, lsp_csr *C) {
+static lsp_status by_cells(lsp_ctx *ctx, lsp_pair_job *job, join_setup *setup, ull *tested, lsp_csr *C) {
     const lsp_pair_grid one = {{1, 1, 1}, {0, 0, 0}, 1};
     lsp_pair_job cells = *job; /* with a grid in any case */
     pair_walk walk = {job->metric, job->info.method == LSP_PAIR_GRID ? job->grid : one, {}, false};
@@ -90,9 +80,8 @@ extern "C" lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, doub
                         NULL,
                         NULL};
     LSP_OWNED_CSR(ctx, made);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 2, sizeof *setup.longest, (void **)&setup.longest)); /* distances computed */
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, job->sets[0].n + 1, sizeof *setup.starts, (void **)&setup.starts));
-    LSP_TRY(lsp_cuda_clear(ctx, setup.longest, 2 * sizeof *setup.longest));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 2, &setup.longest)); /* distances computed */
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, job->sets[0].n + 1, &setup.starts));
     LSP_TRY(lsp_cuda_clear(ctx, setup.starts, (int64_t)sizeof *setup.starts));
     LSP_TRY(by_cells(ctx, job, &setup, setup.longest + 1, &made));
     if (job->where == LSP_HOST) {

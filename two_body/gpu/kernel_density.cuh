@@ -104,7 +104,7 @@ __device__ __forceinline__ density_point<S> load_point(const pair_cloud &cloud, 
 /* BOTH: of one set each pair of tiles once; else all pairs, for set a alone. */
 template <typename S, density_term TERM, bool BOTH>
 static __global__ void __launch_bounds__(DENSITY_NT, DENSITY_SM_BLOCKS)
-    kernel_density(const __grid_constant__ density_setup s, u64 *tested) {
+    kernel_density(const __grid_constant__ density_setup s, ull *tested) {
     typedef typename S::number number;
     constexpr int R = density_rows<S>::count, GROUP = R * WARP;
     __shared__ density_point<S> shared[2 * GROUP];
@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(DENSITY_NT, DENSITY_SM_BLOCKS)
         }
     }
     if (lane == 0 && pairs > 0) {
-        atomicAdd(tested, (u64)pairs);
+        atomicAdd(tested, (ull)pairs);
     }
 }
 

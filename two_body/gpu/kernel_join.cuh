@@ -12,7 +12,7 @@ typedef struct join_setup {
     bool half, self_pairs;
     int shift;
     int64_t *starts; /* counted: the hits of row i at starts[i + 1]; filled: where rows begin */
-    u64 *longest;    /* the largest of them */
+    ull *longest;    /* the largest of them */
     int32_t *col;
     void *val;
 } join_setup;
@@ -90,15 +90,15 @@ template <typename S, int G, bool FILL> struct join_rows {
                 most = max(most, sum);
             }
         }
-        if (!FILL && most > *(volatile u64 *)s.longest) {
-            atomicMax(s.longest, (u64)most);
+        if (!FILL && most > *(volatile ull *)s.longest) {
+            atomicMax(s.longest, (ull)most);
         }
     }
 };
 
 template <typename S, int G, bool FILL>
 static __global__ void __launch_bounds__(NEAR_NT)
-    kernel_join(const __grid_constant__ pair_walk walk, const __grid_constant__ join_setup setup, u64 *tested) {
+    kernel_join(const __grid_constant__ pair_walk walk, const __grid_constant__ join_setup setup, ull *tested) {
     join_rows<S, G, FILL> rows(setup, walk);
     visit_all_near<S, G>(walk, rows, tested);
 }

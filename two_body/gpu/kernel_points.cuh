@@ -2,16 +2,13 @@
 #ifndef LSP_TWO_BODY_GPU_KERNEL_POINTS_CUH
 #define LSP_TWO_BODY_GPU_KERNEL_POINTS_CUH
 
-#include "core/block.cuh"
 #include "core/launch.cuh"
 #include "gpu.h"
 
-enum { POINTS_NT = 256, POINTS_VT = 8, POINTS_SM_BLOCKS = 8 };
-
-typedef unsigned long long u64;
-
-#define EACH_POINT(i, n)                                                                                               \
-    for (int64_t i = (int64_t)blockIdx.x * POINTS_NT + threadIdx.x; i < (n); i += (int64_t)gridDim.x * POINTS_NT)
+enum { POINTS_NT = 256, POINTS_VT = 8, POINTS_TILE = POINTS_NT * POINTS_VT, POINTS_SM_BLOCKS = 8 };
+/* Starts a kernel with a loop over EACH_ITEM of n. */
+#define LAUNCH_POINTS(ctx, kernel, n, ...)                                                                             \
+    LSP_LAUNCH(ctx, kernel, lsp_blocks_for((ctx), (n), POINTS_TILE, POINTS_SM_BLOCKS), POINTS_NT, 0, __VA_ARGS__)
 
 __device__ inline double coordinate(const lsp_points &p, int k, int64_t i) {
     return p.type == LSP_F32 ? (double)((const float *)p.at[k])[i * p.stride] : ((const double *)p.at[k])[i * p.stride];
@@ -20,24 +17,24 @@ __device__ inline double coordinate(const lsp_points &p, int k, int64_t i) {
 /* What is known of the points. Doubles are kept as numbers in the same order, so that atomics find the least and the
  * largest; `low` upside down, so that all begins as zero. */
 typedef struct points_facts {
-    u64 low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
-    u64 bad[2][LSP_MOST_DIMENSIONS]; /* of each set: ~(the first point whose coordinate is not finite) */
+    ull low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
+    ull bad[2][LSP_MOST_DIMENSIONS]; /* of each set: ~(the first point whose coordinate is not finite) */
 } points_facts;
 
-static inline LSP_BOTH_SIDES u64 order_of(double x) {
-    u64 bits;
+static inline LSP_BOTH_SIDES ull order_of(double x) {
+    ull bits;
     memcpy(&bits, &x, sizeof bits);
-    return bits >> 63 ? ~bits : bits | (u64)1 << 63;
+    return bits >> 63 ? ~bits : bits | (ull)1 << 63;
 }
-static inline double from_order(u64 order) {
-    const u64 bits = order >> 63 ? order & ~((u64)1 << 63) : ~order;
+static inline double from_order(ull order) {
+    const ull bits = order >> 63 ? order & ~((ull)1 << 63) : ~order;
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
 /* The largest of the lanes' x goes to *at. */
-__device__ inline void keep_largest(u64 x, u64 *at) {
+__device__ inline void keep_largest(ull x, ull *at) {
     x = warp_max(x);
     if (threadIdx.x % WARP == 0 && x > 0) {
         atomicMax(at, x);
@@ -46,14 +43,14 @@ __device__ inline void keep_largest(u64 x, u64 *at) {
 
 static __global__ void __launch_bounds__(POINTS_NT) kernel_facts(lsp_points points, int set, points_facts *facts) {
     for (int k = 0; k < points.dimensions; k++) {
-        u64 low = 0, high = 0, bad = 0;
-        EACH_POINT(i, points.n) {
+        ull low = 0, high = 0, bad = 0;
+        EACH_ITEM(i, points.n, POINTS_NT) {
             const double x = coordinate(points, k, i);
             if (x - x == 0) {
                 low = max(low, ~order_of(x));
                 high = max(high, order_of(x));
             } else {
-                bad = max(bad, ~(u64)i);
+                bad = max(bad, ~(ull)i);
             }
         }
         keep_largest(low, &facts->low[k]);
@@ -90,7 +87,7 @@ static __global__ void __launch_bounds__(POINTS_NT)
     kernel_places(const __grid_constant__ lsp_pair_job job, int set, places to) {
     const lsp_points &points = job.sets[set];
     const int dimensions = DIM > 0 ? DIM : job.metric.dimensions;
-    EACH_POINT(i, points.n) {
+    EACH_ITEM(i, points.n, POINTS_NT) {
         double x[LSP_MOST_DIMENSIONS] = {}, part[LSP_MOST_DIMENSIONS] = {};
         for (int k = 0; k < dimensions; k++) {
             x[k] = part[k] = coordinate(points, k, i);
@@ -115,7 +112,9 @@ static __global__ void __launch_bounds__(POINTS_NT)
 /* start[c] = the points in cells before c; cells are sorted. */
 static __global__ void __launch_bounds__(POINTS_NT)
     kernel_starts(const uint32_t *cell, int64_t n, int64_t cells, int32_t *start) {
-    EACH_POINT(c, cells + 1) { start[c] = (int32_t)LSP_FIRST((int64_t)0, n, middle, cell[middle] >= (uint64_t)c); }
+    EACH_ITEM(c, cells + 1, POINTS_NT) {
+        start[c] = (int32_t)LSP_FIRST((int64_t)0, n, middle, cell[middle] >= (uint64_t)c);
+    }
 }
 
 #endif

@@ -164,7 +164,7 @@ static inline int64_t near_blocks(const pair_walk *w, int G) {
 
 /* Walks over all points, G for a warp at a time. */
 template <typename S, int G, typename VISIT>
-__device__ __forceinline__ void visit_all_near(const pair_walk &w, VISIT &visit, u64 *tested) {
+__device__ __forceinline__ void visit_all_near(const pair_walk &w, VISIT &visit, ull *tested) {
     int64_t sum = 0;
     const int64_t warp = (int64_t)blockIdx.x * NEAR_WARPS + threadIdx.x / WARP;
     const int64_t step = group_of<G>(w, (int64_t)gridDim.x * NEAR_WARPS) - group_of<G>(w, 0);
@@ -174,7 +174,7 @@ __device__ __forceinline__ void visit_all_near(const pair_walk &w, VISIT &visit,
         visit.end_points();
     }
     if (threadIdx.x % WARP == 0 && sum > 0 && tested != NULL) {
-        atomicAdd(tested, (u64)sum);
+        atomicAdd(tested, (ull)sum);
     }
 }
 

@@ -166,15 +166,15 @@ template <typename S> struct seeking {
         tested += (int64_t)cols * min((int64_t)SIDE, s.a.cloud.n - first);
     }
     /* How far a box is from the middle of the queries, above its number. */
-    __device__ u64 box_away(int64_t group, const lsp_box *boxes, int64_t h) const {
+    __device__ ull box_away(int64_t group, const lsp_box *boxes, int64_t h) const {
         const float away = (float)least_apart<S>(s.yard, s.a.boxes[group].middle, NULL, boxes[h]);
         unsigned bits;
         memcpy(&bits, &away, sizeof bits);
-        return (u64)(away > 0 ? bits : 0) << 32 | (u64)h;
+        return (ull)(away > 0 ? bits : 0) << 32 | (ull)h;
     }
     /* The least of boxes from .. to - 1. */
-    __device__ u64 nearest_box(int64_t group, const lsp_box *boxes, int64_t from, int64_t to) const {
-        u64 best = ~(u64)0;
+    __device__ ull nearest_box(int64_t group, const lsp_box *boxes, int64_t from, int64_t to) const {
+        ull best = ~(ull)0;
         for (int64_t h = from + threadIdx.x % WARP; h < to; h += WARP) {
             best = min(best, box_away(group, boxes, h));
         }
@@ -186,7 +186,7 @@ template <typename S> struct seeking {
             return s.own ? group : 0;
         }
         const int64_t wides = (s.b.count + LSP_WIDE - 1) / LSP_WIDE;
-        u64 best = ~(u64)0;
+        ull best = ~(ull)0;
         for (int64_t from = 0; from < wides; from += WARP) {
             const int64_t w = min(from + threadIdx.x % WARP, wides - 1);
             unsigned votes = __ballot_sync(~0u, box_away(group, s.b.wide, w) >> 32 < best >> 32);
@@ -243,7 +243,7 @@ template <typename S> struct seeking {
 
 template <typename S>
 static __global__ void __launch_bounds__(NEAREST_NT)
-    kernel_nearest(const __grid_constant__ nearest_setup setup, u64 *tested) {
+    kernel_nearest(const __grid_constant__ nearest_setup setup, ull *tested) {
     __shared__ __align__(16) typename S::place shared[NEAREST_WARPS][S::DIM][seeking<S>::SIDE];
     const int warp = (int)threadIdx.x / WARP;
     const int64_t group = (int64_t)blockIdx.x * NEAREST_WARPS + warp;
@@ -251,7 +251,7 @@ static __global__ void __launch_bounds__(NEAREST_NT)
         seeking<S> seek = {setup, shared[warp], 0, {}, {}, 0};
         seek.run(group);
         if (threadIdx.x % WARP == 0) {
-            atomicAdd(tested, (u64)seek.tested);
+            atomicAdd(tested, (ull)seek.tested);
         }
     }
 }
@@ -261,13 +261,9 @@ template <typename number>
 static __global__ void __launch_bounds__(NEAREST_NT)
     kernel_nearest_rows(const __grid_constant__ nearest_setup s, lsp_join_values values, double unit, void *rowptr,
                         bool wide, int32_t *col, number *val) {
-    const int64_t n = s.a.cloud.n, step = (int64_t)gridDim.x * NEAREST_NT;
-    for (int64_t i = (int64_t)blockIdx.x * NEAREST_NT + threadIdx.x; i <= n; i += step) {
-        if (wide) {
-            ((int64_t *)rowptr)[i] = i * s.k;
-        } else {
-            ((int32_t *)rowptr)[i] = (int32_t)(i * s.k);
-        }
+    const int64_t n = s.a.cloud.n;
+    EACH_ITEM(i, n + 1, NEAREST_NT) {
+        index_set(rowptr, wide, i, i * s.k);
         for (int64_t c = 0; c < s.k && i < n; c++) {
             const int64_t to = (int64_t)s.a.cloud.id[i] * s.k + c;
             const number d2 = ((const number *)s.d2)[c * n + i];
@@ -285,14 +281,14 @@ static __global__ void __launch_bounds__(NEAREST_NT)
 
 template <typename S>
 static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const pair_clouds *clouds, nearest_setup *s,
-                        const lsp_join_options *options, lsp_csr *C, u64 *tested) {
+                        const lsp_join_options *options, lsp_csr *C, ull *tested) {
     typedef typename S::number number;
     const int64_t rows = clouds->a.n;
     LSP_TRY(lsp_pair_groups_cuda(ctx, job, &clouds->a, seeking<S>::SIDE, &s->a));
     s->b = s->a;
     LSP_TRY(job->self ? LSP_OK : lsp_pair_groups_cuda(ctx, job, &clouds->b, seeking<S>::SIDE, &s->b));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * s->k, sizeof(number), &s->d2));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * s->k, sizeof *s->id, (void **)&s->id));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, rows * s->k, &s->id));
     if (s->k > 0 && rows > 0) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_nearest<S>, lsp_ceil_div(s->a.count, NEAREST_WARPS), NEAREST_NT, 0, *s, tested));
     }
@@ -330,12 +326,11 @@ extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t 
     pair_clouds clouds;
     lsp_csr_types types = {};
     LSP_OWNED_CSR(ctx, made);
-    u64 *there, tested;
+    ull *there, tested;
     types.col_type = LSP_I32, types.val_type = pattern ? LSP_NONE : job->type, types.drop_values = pattern;
     types.place = LSP_PLACE_CUDA;
     LSP_TRY(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     LSP_TRY(lsp_csr_create(ctx, job->sets[0].n, job->sets[1].n, job->sets[0].n * k, &types, &made));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &clouds, &s, options, &made, there));
     LSP_TRY(sort_columns(ctx, &made, k));

@@ -3,10 +3,6 @@
 #include "core/items.h"
 #include "kernel_points.cuh"
 
-static int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
-    return lsp_blocks_for(ctx, n, POINTS_NT * POINTS_VT, POINTS_SM_BLOCKS);
-}
-
 /* ---- from the host ---- */
 
 typedef struct packing {
@@ -97,10 +93,9 @@ extern "C" lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job) {
         LSP_TRY(bring(ctx, &job->sets[s]));
     }
     job->sets[1] = job->sets[sets - 1];
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     for (int s = 0; s < sets; s++) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_facts, blocks_for(ctx, job->sets[s].n), POINTS_NT, 0, job->sets[s], s, there));
+        LSP_TRY(LAUNCH_POINTS(ctx, kernel_facts, job->sets[s].n, job->sets[s], s, there));
     }
     LSP_TRY(lsp_cuda_read(ctx, &here, there, sizeof here));
     for (int k = 0; k < job->metric.dimensions; k++) {
@@ -125,14 +120,14 @@ static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, uint32_t *
     uint32_t *sorted, *id;
     int32_t *start;
     lsp_radix_sort_args sort = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *sorted, (void **)&sorted));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *id, (void **)&id));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, cells + 1, sizeof *start, (void **)&start));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, n, &sorted));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, n, &id));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, cells + 1, &start));
     sort.n = n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *id, sort.where = LSP_CUDA;
     sort.keys = cell, sort.keys_out = sorted, sort.values_out = id, sort.flags = LSP_SORT_POSITIONS;
     sort.end_bit = (int)lsp_max(lsp_bits((uint64_t)cells - 1), 1);
     LSP_TRY(n > 0 ? lsp_radix_sort(ctx, &sort, NULL) : LSP_OK);
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for(ctx, cells + 1), POINTS_NT, 0, sorted, n, cells, start));
+    LSP_TRY(LAUNCH_POINTS(ctx, kernel_starts, cells + 1, sorted, n, cells, start));
     for (int k = 0; k < job->metric.dimensions; k++) {
         void *to;
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, bytes, &to));
@@ -160,13 +155,13 @@ static lsp_status load(lsp_ctx *ctx, const lsp_pair_job *job, int set, bool grid
         cloud->place[k] = k < job->metric.dimensions ? to.at[k] : zeros;
     }
     if (grid) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *to.cell, (void **)&to.cell));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, n, &to.cell));
     }
-    LSP_TRY(LSP_LAUNCH(ctx,
-                       (job->metric.dimensions == 3   ? kernel_places<3>
-                        : job->metric.dimensions == 2 ? kernel_places<2>
-                                                      : kernel_places<0>),
-                       blocks_for(ctx, n), POINTS_NT, 0, *job, set, to));
+    LSP_TRY(LAUNCH_POINTS(ctx,
+                          (job->metric.dimensions == 3   ? kernel_places<3>
+                           : job->metric.dimensions == 2 ? kernel_places<2>
+                                                         : kernel_places<0>),
+                          n, *job, set, to));
     if (grid) {
         LSP_TRY(sort_by_cell(ctx, job, to.cell, cloud));
     }

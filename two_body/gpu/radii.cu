@@ -38,7 +38,7 @@ template <typename S> struct edge_bins {
     row *table;
     unsigned lane;
 
-    __device__ edge_bins(const setup &s_, u64 *) : s(s_) {
+    __device__ edge_bins(const setup &s_, ull *) : s(s_) {
         LSP_DYNAMIC_SHARED(memory);
         table = (row *)memory;
         lane = shared_address(memory) + threadIdx.x % WARP * 4;
@@ -86,11 +86,11 @@ template <typename S> struct edge_bins {
         take<G, MASKED>(d2, in);
     }
     __device__ __forceinline__ void end_chunk(int64_t) {}
-    __device__ void flush(u64 *sums) {
+    __device__ void flush(ull *sums) {
         __syncthreads();
         for (int i = (int)threadIdx.x; i < 2 * s.cells.cells; i += (int)blockDim.x) {
             unsigned *const counters = i % 2 ? table[i / 2].beyond : table[i / 2].within;
-            u64 sum = 0;
+            ull sum = 0;
             for (int l = 0; l < WARP; l++) {
                 unsigned *const counter = &counters[(l + i) % WARP];
                 sum += *counter;
@@ -104,7 +104,7 @@ template <typename S> struct edge_bins {
 
 template <typename S>
 static lsp_status start(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, const edge_cells *cells,
-                        const void *limits, u64 *sums, u64 *cursor) {
+                        const void *limits, ull *sums, ull *cursor) {
     typedef edge_bins<S> bins;
     const typename bins::setup setup = {*cells, (const typename S::number *)limits};
     const int64_t table = cells->cells * (int64_t)sizeof(typename bins::row);
@@ -148,12 +148,12 @@ static bool find_cells(lsp_type type, const double *limits, int64_t n, edge_cell
 
 /* Counts within the sorted limits 0..n-1, which fit `cells`; a pass over all pairs. */
 static lsp_status count_cells(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, const edge_cells *cells,
-                              const double *limits, int64_t n, u64 *there, uint64_t *counts) {
+                              const double *limits, int64_t n, ull *there, uint64_t *counts) {
     const bool narrow = job->type == LSP_F32;
     const int64_t items = 2 * cells->cells;
     double edges[MOST_CELLS];
     float narrow_edges[MOST_CELLS];
-    u64 here[2 * MOST_CELLS], sum = 0;
+    ull here[2 * MOST_CELLS], sum = 0;
     void *edges_there = there + 2 * MOST_CELLS + 2;
     for (int c = 0; c < cells->cells; c++) {
         edges[c] = INFINITY, narrow_edges[c] = INFINITY;
@@ -190,7 +190,7 @@ extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
     pair_walk walk = {job->metric, job->grid, {}, job->self};
     double *sorted;
     uint64_t *found;
-    u64 *there, tested;
+    ull *there, tested;
     int64_t n = 0;
     LSP_TRY(LSP_SCRATCH(ctx, radii, &sorted));
     LSP_TRY(LSP_SCRATCH(ctx, radii, &found));
@@ -202,7 +202,7 @@ extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
         }
     }
     LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 3 * MOST_CELLS + 2, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, 3 * MOST_CELLS + 2, &there));
     LSP_TRY(lsp_cuda_clear(ctx, there + 2 * MOST_CELLS + 1, sizeof *there));
     for (int64_t i = 0, end; i < n; i = end) {
         edge_cells cells = {}, more;

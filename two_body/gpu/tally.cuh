@@ -42,13 +42,13 @@ template <typename S> struct tally_rows {
 template <typename S, typename BINS>
 static __global__ void __launch_bounds__(TALLY_NT)
     kernel_tally(const __grid_constant__ lsp_metric metric, const __grid_constant__ pair_clouds clouds,
-                 pair_tiles tiles, const __grid_constant__ typename BINS::setup setup, u64 *sums) {
+                 pair_tiles tiles, const __grid_constant__ typename BINS::setup setup, ull *sums) {
     __shared__ __align__(16) typename S::place shared[S::DIM][CHUNK];
     BINS bins(setup, sums);
-    const u64 side = (u64)tally_rows<S>::count * blockDim.x, tiles_of_table = 0xffffffffu / (side * side);
-    u64 waiting = 0;
+    const ull side = (ull)tally_rows<S>::count * blockDim.x, tiles_of_table = 0xffffffffu / (side * side);
+    ull waiting = 0;
     bins.start_table();
-    for (u64 p = blockIdx.x; p < tiles.total; p += gridDim.x) {
+    for (ull p = blockIdx.x; p < tiles.total; p += gridDim.x) {
         int64_t I, J;
         find_tile(tiles, clouds.self, p, &I, &J);
         visit_tile<S, tally_rows<S>::count, TEAM_BLOCK, CHUNK>(&metric, clouds, I, J, shared, bins);
@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(TALLY_NT)
 template <typename S, typename BINS>
 static __global__ void __launch_bounds__(NEAR_NT)
     kernel_tally_near(const __grid_constant__ pair_walk walk, const __grid_constant__ typename BINS::setup setup,
-                      u64 *sums, u64 *tested) {
+                      ull *sums, ull *tested) {
     constexpr int G = near_points<S>::count;
     const int64_t most = 0x7fffffff / NEAR_WARPS;
     BINS bins(setup, sums);
@@ -80,20 +80,20 @@ static __global__ void __launch_bounds__(NEAR_NT)
     }
     bins.flush(sums);
     if (threadIdx.x % WARP == 0) {
-        atomicAdd(tested, (u64)sum);
+        atomicAdd(tested, (ull)sum);
     }
 }
 
 /* BINS with the pairs of groups that their bounds settle. */
 template <typename BINS> struct settling_bins : BINS {
-    u64 *sums;
-    __device__ settling_bins(const typename BINS::setup &s_, u64 *sums_) : BINS(s_, sums_), sums(sums_) {}
+    ull *sums;
+    __device__ settling_bins(const typename BINS::setup &s_, ull *sums_) : BINS(s_, sums_), sums(sums_) {}
     /* Lanes with the same sum add to it together. */
-    __device__ bool settle(u64 pairs, double low, double high) {
+    __device__ bool settle(ull pairs, double low, double high) {
         const int place = pairs > 0 ? this->place_of((typename BINS::number)low, (typename BINS::number)high) : -1;
         for (unsigned left = __ballot_sync(~0u, place >= 0); left != 0;) {
             const int leader = __ffs((int)left) - 1, which = __shfl_sync(~0u, place, leader);
-            const u64 sum = warp_sum(place == which ? pairs : 0);
+            const ull sum = warp_sum(place == which ? pairs : 0);
             if ((int)threadIdx.x % WARP == leader) {
                 atomicAdd(&sums[which], sum);
             }
@@ -106,7 +106,7 @@ template <typename BINS> struct settling_bins : BINS {
 template <typename S, typename BINS>
 static __global__ void __launch_bounds__(BOXES_NT, 2)
     kernel_tally_boxes(const __grid_constant__ pair_boxes boxes, const __grid_constant__ typename BINS::setup setup,
-                       u64 *sums) {
+                       ull *sums) {
     constexpr int R = tally_rows<S>::count;
     __shared__ __align__(16) typename S::place shared[BOXES_WARPS][S::DIM][R * WARP];
     settling_bins<BINS> bins(setup, sums);
@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(BOXES_NT, 2)
 /* most: threads of a block. */
 template <typename S, typename BINS>
 static lsp_status tally_all(lsp_ctx *ctx, const pair_walk *walk, int64_t table, int most,
-                            const typename BINS::setup &setup, u64 *sums) {
+                            const typename BINS::setup &setup, ull *sums) {
     const int64_t room = lsp_cuda_get_chip(ctx)->shared_sm_bytes, sms = lsp_cuda_get_chip(ctx)->sms;
     const int64_t beside = S::DIM * CHUNK * (int64_t)sizeof(typename S::place) + 1024;
     const int nt = pair_threads(ctx, &walk->clouds, tally_rows<S>::count, most);
@@ -138,7 +138,7 @@ static lsp_status tally_all(lsp_ctx *ctx, const pair_walk *walk, int64_t table, 
 
 template <typename S, typename BINS>
 static lsp_status tally_near(lsp_ctx *ctx, const pair_walk *walk, int64_t table, const typename BINS::setup &setup,
-                             u64 *sums, u64 *tested) {
+                             ull *sums, ull *tested) {
     const int64_t room = lsp_cuda_get_chip(ctx)->shared_sm_bytes, sms = lsp_cuda_get_chip(ctx)->sms;
     const int64_t blocks =
         lsp_min(near_blocks(walk, near_points<S>::count), sms * lsp_max(lsp_min(room / (table + 1024), 8), 1));
@@ -151,7 +151,7 @@ static lsp_status tally_near(lsp_ctx *ctx, const pair_walk *walk, int64_t table,
 /* cursor: 0; behind it the distances computed. */
 template <typename S, typename BINS>
 static lsp_status tally_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, int64_t table,
-                              const typename BINS::setup &setup, u64 *sums, u64 *cursor) {
+                              const typename BINS::setup &setup, ull *sums, ull *cursor) {
     pair_boxes boxes;
     LSP_TRY(make_boxes(ctx, job, &walk->clouds, tally_rows<S>::count * WARP, cursor, &boxes));
     LSP_TRY(lsp_allow_shared(ctx, kernel_tally_boxes<S, BINS>, (size_t)table));

@@ -4,13 +4,10 @@
 #ifndef LSP_TWO_BODY_GPU_TILE_CUH
 #define LSP_TWO_BODY_GPU_TILE_CUH
 
-#include "core/block.cuh"
 #include "core/launch.cuh"
 #include "gpu.h"
 
 enum { CHUNK = 256 }; /* points of tile J in shared memory */
-
-typedef unsigned long long u64;
 
 /* A space: the type of numbers and places, and a distance of constant kind and dimensions. */
 template <typename T, lsp_space_kind KIND, int DIMENSIONS> struct pair_space {
@@ -50,26 +47,26 @@ template <lsp_space_kind KIND, int DIMENSIONS> struct pair_space<double, KIND, D
 /* All tiles of a call. One set: those on and above the diagonal. A share has every step-th of them. */
 typedef struct pair_tiles {
     int64_t rows, cols; /* tiles of set a, of set b */
-    u64 total;          /* of the share */
+    ull total;          /* of the share */
     int first, step;
 } pair_tiles;
 
 static inline pair_tiles tiles_of(const pair_clouds *clouds, int side) {
     pair_tiles t = {lsp_ceil_div(clouds->a.n, side), lsp_ceil_div(clouds->b.n, side), 0, clouds->part, clouds->parts};
-    const u64 all = clouds->self ? (u64)t.rows * ((u64)t.rows + 1) / 2 : (u64)t.rows * (u64)t.cols;
-    t.total = (all + (u64)(t.step - 1 - t.first)) / (u64)t.step;
+    const ull all = clouds->self ? (ull)t.rows * ((ull)t.rows + 1) / 2 : (ull)t.rows * (ull)t.cols;
+    t.total = (all + (ull)(t.step - 1 - t.first)) / (ull)t.step;
     return t;
 }
 
 /* The p-th tile of the share. */
-__device__ inline void find_tile(const pair_tiles &tiles, bool self, u64 p, int64_t *row, int64_t *col) {
-    p = (u64)tiles.first + p * (u64)tiles.step;
+__device__ inline void find_tile(const pair_tiles &tiles, bool self, ull p, int64_t *row, int64_t *col) {
+    p = (ull)tiles.first + p * (ull)tiles.step;
     if (!self) {
-        *col = (int64_t)(p / (u64)tiles.rows);
-        *row = (int64_t)(p % (u64)tiles.rows);
+        *col = (int64_t)(p / (ull)tiles.rows);
+        *row = (int64_t)(p % (ull)tiles.rows);
         return;
     }
-    u64 j = (u64)((sqrt(8.0 * (double)p + 1) - 1) * 0.5); /* may be one off */
+    ull j = (ull)((sqrt(8.0 * (double)p + 1) - 1) * 0.5); /* may be one off */
     j += (j + 1) * (j + 2) / 2 <= p;
     j -= j * (j + 1) / 2 > p;
     *col = (int64_t)j;
@@ -178,7 +175,7 @@ static inline int pair_threads(lsp_ctx *ctx, const pair_clouds *clouds, int R, i
     pair_clouds all = *clouds; /* the shares of a call have tiles of one size */
     int nt = most;
     all.part = 0, all.parts = 1;
-    while (nt / 2 >= lsp_max(CHUNK / R, WARP) && tiles_of(&all, nt * R).total < 8 * (u64)lsp_cuda_get_chip(ctx)->sms) {
+    while (nt / 2 >= lsp_max(CHUNK / R, WARP) && tiles_of(&all, nt * R).total < 8 * (ull)lsp_cuda_get_chip(ctx)->sms) {
         nt /= 2;
     }
     return nt;

@@ -4,9 +4,10 @@
 #include "kernel_build.cuh"
 #include "kernel_find.cuh"
 
-enum { SM_BLOCKS = 64 }; /* ten times what is resident, so that the last blocks to end are a small part */
-
-static int64_t blocks_for(lsp_ctx *ctx, int64_t probes) { return lsp_blocks_for(ctx, probes, HASH_NT, SM_BLOCKS); }
+/* SM_BLOCKS: ten times what is resident, so that the last blocks to end are a small part. */
+enum { SM_BLOCKS = 64 };
+#define LAUNCH_PROBES(ctx, kernel, probes, ...)                                                                        \
+    LSP_LAUNCH(ctx, kernel, lsp_blocks_for((ctx), (probes), HASH_NT, SM_BLOCKS), HASH_NT, 0, __VA_ARGS__)
 
 /* ---- building ---- */
 
@@ -70,22 +71,20 @@ static lsp_status fill(lsp_ctx *ctx, const lsp_hash_view *t, void *lines) {
     case 4:                                                                                                            \
         return X(key, kind, uint32_t);                                                                                 \
     case 8:                                                                                                            \
-        return X(key, kind, unsigned long long);                                                                       \
+        return X(key, kind, ull);                                                                                      \
     default:                                                                                                           \
         return X(key, LSP_HASH_RUNS, ulonglong2);                                                                      \
     }
 
 static lsp_status find(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes) {
-#define START(K, kind, V)                                                                                              \
-    LSP_LAUNCH(ctx, (kernel_hash_find<K, kind, V>), blocks_for(ctx, probes->n), HASH_NT, 0, *t, *probes)
+#define START(K, kind, V) LAUNCH_PROBES(ctx, (kernel_hash_find<K, kind, V>), probes->n, *t, *probes)
     LSP_HASH_PICK(t, START)
 #undef START
 }
 
 static lsp_status start_matches(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
                                 uint64_t *at) {
-#define START(K, kind)                                                                                                 \
-    LSP_LAUNCH(ctx, (kernel_hash_matches<K, kind>), blocks_for(ctx, probes->n), HASH_NT, 0, *t, *probes, offsets, at)
+#define START(K, kind) LAUNCH_PROBES(ctx, (kernel_hash_matches<K, kind>), probes->n, *t, *probes, offsets, at)
     if (t->kind == LSP_HASH_NARROW) {
         return START(uint32_t, LSP_HASH_NARROW);
     }
@@ -108,27 +107,22 @@ static lsp_status fetch(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_pro
     LSP_LAUNCH(ctx, (kernel_hash_gather<kind, V>), lsp_ceil_div(total, HASH_GATHER), HASH_NT, 0, *t, probes->n,        \
                offsets, at, total, (V *)probes->values)
     if (t->kind != LSP_HASH_RUNS) { /* a slot's value: at most one a probe */
-        return t->value_bytes == 4 ? START(LSP_HASH_WIDE, uint32_t) : START(LSP_HASH_WIDE, unsigned long long);
+        return t->value_bytes == 4 ? START(LSP_HASH_WIDE, uint32_t) : START(LSP_HASH_WIDE, ull);
     }
     return t->value_bytes == 4   ? START(LSP_HASH_RUNS, uint32_t)
-           : t->value_bytes == 8 ? START(LSP_HASH_RUNS, unsigned long long)
+           : t->value_bytes == 8 ? START(LSP_HASH_RUNS, ull)
                                  : START(LSP_HASH_RUNS, ulonglong2);
 #undef START
 }
 
 static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes) {
     if (probes->left) {
-        const lsp_status status = LSP_CUDA_CALL(
-            ctx, cudaMemsetAsync(probes->left, 0, sizeof *probes->left, (cudaStream_t)lsp_cuda_stream(ctx)));
-        if (status != LSP_OK) {
-            return status;
-        }
+        LSP_TRY(lsp_cuda_clear(ctx, probes->left, sizeof *probes->left));
     }
     if (probes->n == 0) {
         return LSP_OK;
     }
-#define START(K, kind, V)                                                                                              \
-    LSP_LAUNCH(ctx, (kernel_hash_some<K, kind, V>), blocks_for(ctx, probes->n), HASH_NT, 0, *t, *probes)
+#define START(K, kind, V) LAUNCH_PROBES(ctx, (kernel_hash_some<K, kind, V>), probes->n, *t, *probes)
     LSP_HASH_PICK(t, START)
 #undef START
 }

@@ -35,7 +35,7 @@ template <typename K, int KIND> __device__ inline hash_answer hash_look(const ls
         part[r] = __ldg(lines + (int64_t)b * HASH_PARTS);
         last[r] = b == t.buckets - 1;
     }
-    uint64_t slot = 0; /* the slot that matches, or the last one */
+    uint64_t slot = 0;   /* the slot that matches, or the last one */
     uint32_t beside = 0; /* the upper half of that slot's key */
     bool found = false, link = false;
 #pragma unroll
@@ -62,8 +62,8 @@ template <typename K, int KIND> __device__ inline hash_answer hash_look(const ls
         const int at = lane % HASH_TURN_PROBES * HASH_PARTS;
         const unsigned mine = hits >> at & ((1u << HASH_PARTS) - 1);
         const int from = at + (mine ? __ffs((int)mine) - 1 : HASH_PARTS - 1);
-        const uint64_t got = KIND == LSP_HASH_NARROW ? __shfl_sync(~0u, (unsigned)value, from)
-                                                     : __shfl_sync(~0u, (unsigned long long)value, from);
+        const uint64_t got =
+            KIND == LSP_HASH_NARROW ? __shfl_sync(~0u, (unsigned)value, from) : __shfl_sync(~0u, (ull)value, from);
         const uint32_t upper = HALF ? __shfl_sync(~0u, part[r].y, from) : 0;
         if (lane / HASH_TURN_PROBES == r) {
             slot = got;
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_gather(lsp_hash_view t, i
 template <typename K, int KIND, typename V>
 __global__ void __launch_bounds__(HASH_NT) kernel_hash_some(lsp_hash_view t, lsp_hash_probes probes) {
     const int lane = (int)threadIdx.x % WARP;
-    unsigned long long left = 0;
+    ull left = 0;
     hash_each<K, KIND>(t, probes, [&](int64_t i, bool here, const hash_answer &answer) {
         const lsp_hash_match &match = answer.match;
         const int64_t from = here ? lsp_hash_cursor(probes.cursors[i], match.count) : 0;
@@ -213,13 +213,13 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_some(lsp_hash_view t, lsp
         if (here) {
             probes.counts[i] = (int32_t)taken;
             probes.cursors[i] = from + taken;
-            left += (unsigned long long)(match.count - from - taken);
+            left += (ull)(match.count - from - taken);
         }
         if constexpr (sizeof(V) > 1) {
             for (int r = 0; r < HASH_COPY_LANES; r++) {
                 const int owner = r * (WARP / HASH_COPY_LANES) + lane / HASH_COPY_LANES;
                 const int64_t count = __shfl_sync(~0u, (long long)taken, owner);
-                const uint64_t at = __shfl_sync(~0u, (unsigned long long)(match.at + (uint64_t)from), owner);
+                const uint64_t at = __shfl_sync(~0u, (ull)(match.at + (uint64_t)from), owner);
                 V *to = (V *)probes.values + (i - lane + owner) * probes.cap;
                 for (int64_t k = lane % HASH_COPY_LANES; k < count; k += HASH_COPY_LANES) {
                     to[k] = hash_value<V, KIND>(t, at + (uint64_t)k);
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_some(lsp_hash_view t, lsp
     });
     left = warp_sum(left);
     if (probes.left && lane == 0 && left > 0) {
-        atomicAdd((unsigned long long *)probes.left, left);
+        atomicAdd((ull *)probes.left, left);
     }
 }
 

@@ -8,12 +8,7 @@ enum { NT = 128 };
 static __global__ void __launch_bounds__(NT) kernel_bucket_offsets(lsp_bucket_search search) {
     const int64_t b = (int64_t)blockIdx.x * NT + threadIdx.x;
     if (b <= search.buckets) {
-        const int64_t begin = lsp_bucket_begin(&search, b);
-        if (search.offset_type == LSP_I32) {
-            ((int32_t *)search.offsets)[b] = (int32_t)begin;
-        } else {
-            ((int64_t *)search.offsets)[b] = begin;
-        }
+        lsp_index_set(search.offsets, search.offset_type, b, lsp_bucket_begin(&search, b));
     }
 }
 

@@ -50,15 +50,10 @@ static lsp_status start_write(lsp_ctx *ctx, const bin_job *job, const lsp_csr *B
 
 /* Counts the entries of the bins, and reads what decides whether they will do. */
 static lsp_status count_bins(lsp_ctx *ctx, bin_job *job, bin_facts *facts) {
-    const int64_t words = 2 * ((int64_t)job->bins + 1);
-    const cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *facts, (void **)&job->facts));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, words, sizeof *job->starts, (void **)&job->starts));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_ceil_div(job->A.nnz, ENTRY_TILE), sizeof *job->tile_row,
-                           (void **)&job->tile_row));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &job->facts));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 2 * ((int64_t)job->bins + 1), &job->starts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_ceil_div(job->A.nnz, ENTRY_TILE), &job->tile_row));
     job->next = job->starts + job->bins + 1;
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->facts, 0, sizeof *facts, stream)));
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(job->starts, 0, (size_t)words * sizeof *job->starts, stream)));
     LSP_TRY(
         LSP_LAUNCH(ctx, kernel_bin_count, lsp_blocks_for(ctx, job->A.nnz, BIN_COUNT_TILE, 8), NT, job->bins * 4, *job));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_bin_starts, 1, NT, 0, *job));
@@ -83,8 +78,8 @@ lsp_status lsp_csr_into_bins(lsp_ctx *ctx, const char *name, const lsp_csr *A, b
         return LSP_OK;
     }
     *bytes = bin_sort_bytes(*capacity, job->width, value);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *job->col, (void **)&job->col));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *job->row, (void **)&job->row));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->nnz, &job->col));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->nnz, &job->row));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, (size_t)value, &job->val));
     LSP_TRY(value == 0   ? start_move<0>(ctx, job, &facts)
             : value == 4 ? start_move<4>(ctx, job, &facts)

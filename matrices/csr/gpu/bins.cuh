@@ -3,7 +3,6 @@
 #ifndef LSP_MATRICES_CSR_GPU_BINS_CUH
 #define LSP_MATRICES_CSR_GPU_BINS_CUH
 
-#include "core/block.cuh"
 #include "entries.cuh"
 
 enum {

@@ -1,7 +1,6 @@
 /* Is it a matrix? One read of its row pointers and columns on the GPU says so; only after a fault a second one finds
  * the first fault, and the host words the refusal as it does for its own matrices. Then what flags ask for, each by a
  * search for the first entry at fault. */
-#include "core/block.cuh"
 #include "entries.cuh"
 #include "gpu.h"
 #include "matrices/csr/facts.h"
@@ -54,7 +53,7 @@ static __global__ void __launch_bounds__(NT)
     bool fault = A.wide_col ? is_outside<ull, ulonglong2>(A.col, A.nnz, (ull)A.cols)
                             : is_outside<unsigned, uint4>(A.col, A.nnz, (ull)A.cols);
 #pragma unroll CHECK_EACH
-    EACH_ITEM(i, A.rows) { fault |= rowptr_at(A, i) > rowptr_at(A, i + 1); }
+    EACH_ITEM(i, A.rows, NT) { fault |= rowptr_at(A, i) > rowptr_at(A, i + 1); }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         fault |= rowptr_at(A, 0) != 0 || rowptr_at(A, A.rows) != A.nnz;
     }
@@ -76,7 +75,7 @@ extern "C" lsp_status lsp_csr_check_begin_cuda(lsp_ctx *ctx, const lsp_csr *A, i
                                                const unsigned **gate) {
     check_state *state = NULL;
     const int64_t blocks = lsp_blocks_for(ctx, A->nnz / 4 + A->rows, NT * CHECK_EACH, 8);
-    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *state, (void **)&state));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &state));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_gate, blocks, NT, 0, view(A), first, last, state, (check_note *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
     *gate = &state->fault;
@@ -96,12 +95,12 @@ static __global__ void kernel_faults(gpu_csr A, faults *found) {
         found->start = rowptr_at(A, 0);
         found->stop = rowptr_at(A, A.rows);
     }
-    EACH_ITEM(i, A.rows) {
+    EACH_ITEM(i, A.rows, NT) {
         if (rowptr_at(A, i) > rowptr_at(A, i + 1)) {
             atomicMin(&found->row, (ull)i);
         }
     }
-    EACH_ITEM(k, A.nnz) {
+    EACH_ITEM(k, A.nnz, NT) {
         if (col_at(A, k) < 0 || col_at(A, k) >= A.cols) {
             atomicMin(&found->entry, (ull)k);
         }
@@ -118,7 +117,7 @@ static __global__ void kernel_spot(gpu_csr A, int64_t k, lsp_csr_spot *spot) {
 extern "C" lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
     LSP_SCRATCH_SCOPE(ctx);
     lsp_csr_spot *there = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, 1, &there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_spot, 1, 1, 0, view(A), entry, there));
     return lsp_cuda_read(ctx, spot, there, sizeof *spot);
 }
@@ -137,8 +136,8 @@ static lsp_status refuse_row(lsp_ctx *ctx, const char *name, const lsp_csr *A, i
 static lsp_status refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     LSP_SCRATCH_SCOPE(ctx);
     faults *there = NULL, found;
-    LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_faults, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, 1, &there));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_faults, A->rows + A->nnz, view(A), there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
     LSP_REQUIRE(found.start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)found.start);
     LSP_REQUIRE(found.stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
@@ -182,8 +181,8 @@ static __device__ bool is_fall(const gpu_csr &A, bool strictly, int64_t k) {
 /* *falls = entries within rows whose column is below the one before: all that fall, less the first ones of rows. */
 static __global__ void kernel_falls(gpu_csr A, bool strictly, ull *falls) {
     ull mine = 0;
-    EACH_ITEM(k, A.nnz) { mine += is_fall(A, strictly, k); }
-    EACH_ITEM(i, A.rows) {
+    EACH_ITEM(k, A.nnz, NT) { mine += is_fall(A, strictly, k); }
+    EACH_ITEM(i, A.rows, NT) {
         const int64_t k = rowptr_at(A, i);
         mine -= k < rowptr_at(A, i + 1) && is_fall(A, strictly, k);
     }
@@ -196,7 +195,7 @@ static __global__ void kernel_falls(gpu_csr A, bool strictly, ull *falls) {
 /* Columns fall where most rows begin, so only there the row of an entry is searched for, and only up to the first entry
  * that was found. */
 static __global__ void kernel_unsorted(gpu_csr A, bool strictly, ull *first) {
-    EACH_ITEM(k, A.nnz) {
+    EACH_ITEM(k, A.nnz, NT) {
         if (is_fall(A, strictly, k) && (ull)k < *(volatile ull *)first &&
             rowptr_at(A, row_of(A, k, 0, A.rows - 1)) < k) {
             lower_to(first, (ull)k);
@@ -205,7 +204,7 @@ static __global__ void kernel_unsorted(gpu_csr A, bool strictly, ull *first) {
 }
 
 static __global__ void kernel_not_finite(gpu_csr A, ull *first) {
-    EACH_ITEM(k, A.nnz) {
+    EACH_ITEM(k, A.nnz, NT) {
         if (!is_finite(complex_at(A, k))) {
             lower_to(first, (ull)k);
         }
@@ -218,10 +217,10 @@ extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A,
     ull *there = NULL, falls = 0;
     lsp_csr_spot spot = {};
     const auto launch = [&](ull *first) {
-        return LSP_LAUNCH(ctx, kernel_unsorted, blocks_for_items(A->nnz), NT, 0, view(A), strictly, first);
+        return LAUNCH_ITEMS(ctx, kernel_unsorted, A->nnz, view(A), strictly, first);
     };
     *row = A->rows;
-    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_falls, lsp_blocks_for(ctx, A->rows + A->nnz, NT * 8, 8), NT, 0, view(A), strictly,
                        there));
     LSP_TRY(lsp_cuda_read(ctx, &falls, there, sizeof falls));
@@ -235,8 +234,6 @@ extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A,
 
 extern "C" lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry) {
     *entry = A->nnz;
-    const auto launch = [&](ull *first) {
-        return LSP_LAUNCH(ctx, kernel_not_finite, blocks_for_items(A->nnz), NT, 0, view(A), first);
-    };
+    const auto launch = [&](ull *first) { return LAUNCH_ITEMS(ctx, kernel_not_finite, A->nnz, view(A), first); };
     return A->val_type == LSP_NONE ? LSP_OK : find_first(ctx, A->nnz, launch, entry);
 }

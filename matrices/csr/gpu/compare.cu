@@ -11,12 +11,12 @@ typedef struct pattern_faults {
 } pattern_faults;
 
 static __global__ void kernel_patterns(gpu_csr A, gpu_csr B, pattern_faults *found) {
-    EACH_ITEM(i, A.rows) {
+    EACH_ITEM(i, A.rows, NT) {
         if (rowptr_at(A, i + 1) != rowptr_at(B, i + 1)) {
             lower_to(&found->row, (ull)i);
         }
     }
-    EACH_ITEM(k, A.nnz < B.nnz ? A.nnz : B.nnz) {
+    EACH_ITEM(k, A.nnz < B.nnz ? A.nnz : B.nnz, NT) {
         if (col_at(A, k) != col_at(B, k)) {
             lower_to(&found->entry, (ull)k);
         }
@@ -46,9 +46,9 @@ extern "C" lsp_status lsp_csr_first_difference_cuda(lsp_ctx *ctx, const lsp_csr 
     LSP_SCRATCH_SCOPE(ctx);
     pattern_faults *found = NULL;
     lsp_csr_spot *there = NULL;
-    LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *found, (void **)&found));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_patterns, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), view(B), found));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, 1, &found));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, 1, &there));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_patterns, A->rows + A->nnz, view(A), view(B), found));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_name_difference, 1, 1, 0, view(A), view(B), found, there));
     return lsp_cuda_read(ctx, spot, there, sizeof *spot);
 }
@@ -119,7 +119,7 @@ extern "C" lsp_status lsp_csr_distance_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
     LSP_SCRATCH_SCOPE(ctx);
     const int64_t blocks = blocks_for_items(A->nnz);
     distances *there = NULL, found = {0, ~0ull, 0};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, 1, &there));
     LSP_TRY(lsp_cuda_copy(ctx, there, LSP_CUDA, &found, LSP_HOST, sizeof found));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_distances, blocks, NT, 0, view(A), view(B), aligned, false, there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
@@ -141,8 +141,8 @@ static __device__ bool same_number(double a, double b) { return a == b || (isnan
 
 static __global__ void kernel_symmetry(gpu_csr A, gpu_csr T, unsigned *lost) {
     unsigned mine = 0;
-    EACH_ITEM(i, A.rows) { mine |= rowptr_at(A, i + 1) != rowptr_at(T, i + 1) ? LOST_PATTERN : 0; }
-    EACH_ITEM(k, A.nnz) {
+    EACH_ITEM(i, A.rows, NT) { mine |= rowptr_at(A, i + 1) != rowptr_at(T, i + 1) ? LOST_PATTERN : 0; }
+    EACH_ITEM(k, A.nnz, NT) {
         mine |= col_at(A, k) != col_at(T, k) ? LOST_PATTERN : 0;
         if (is_integer(A.val_type)) {
             const ull x = (ull)whole_at(A.val_type, A.val, k), y = (ull)whole_at(T.val_type, T.val, k);
@@ -165,8 +165,8 @@ static __global__ void kernel_symmetry(gpu_csr A, gpu_csr T, unsigned *lost) {
 extern "C" lsp_status lsp_csr_symmetry_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats) {
     LSP_SCRATCH_SCOPE(ctx);
     unsigned *there = NULL, lost = 0;
-    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_symmetry, blocks_for_items(A->rows + A->nnz), NT, 0, view(A), view(T), there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_symmetry, A->rows + A->nnz, view(A), view(T), there));
     LSP_TRY(lsp_cuda_read(ctx, &lost, there, sizeof lost));
     stats->pattern_symmetric = !(lost & LOST_PATTERN);
     stats->symmetric = !(lost & (LOST_PATTERN | LOST_SYMMETRIC));

@@ -1,11 +1,9 @@
 /* Entries of the same row and column summed on the GPU, in their order. Rows are sorted, so a run of equal columns is
  * one entry of the result: runs are counted, a scan gives the row pointers, and a lane sums each run. Also the check of
  * triples, which are the usual source of duplicates. */
-#include "core/block.cuh"
 #include "core/scan.h"
 #include "entries.cuh"
 #include "gpu.h"
-#include "kernel_create.cuh"
 #include "matrices/matrices.h"
 
 static __device__ bool begins_run(const gpu_csr &A, int64_t begin, int64_t k) {
@@ -83,12 +81,12 @@ extern "C" lsp_status lsp_csr_sum_cuda(lsp_ctx *ctx, lsp_csr *A) {
     int64_t *counts = NULL, nnz = 0;
     lsp_csr_types types = {};
     types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *counts, (void **)&counts));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows + 1, &counts));
+    LSP_TRY(LAUNCH_ROWS(ctx, kernel_runs, A->rows, view(A), counts));
     LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
     if (nnz < A->nnz) {
         LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, types, counts, &made));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_sum_runs, blocks_for_rows(A->rows), NT, 0, view(A), counts, made.col, made.val));
+        LSP_TRY(LAUNCH_ROWS(ctx, kernel_sum_runs, A->rows, view(A), counts, made.col, made.val));
         return lsp_csr_put(ctx, A, &made, true);
     }
     return LSP_OK;
@@ -98,7 +96,7 @@ extern "C" lsp_status lsp_csr_sum_cuda(lsp_ctx *ctx, lsp_csr *A) {
 
 /* *first = the first triple outside. */
 static __global__ void kernel_outside(gpu_csr shape, const void *row, const void *col, bool wide, ull *first) {
-    EACH_ITEM(k, shape.nnz) {
+    EACH_ITEM(k, shape.nnz, NT) {
         const int64_t i = index_at(row, wide, k), j = index_at(col, wide, k);
         if (i < 0 || i >= shape.rows || j < 0 || j >= shape.cols) {
             atomicMin(first, (ull)k);
@@ -112,12 +110,10 @@ extern "C" lsp_status lsp_coo_outside_cuda(lsp_ctx *ctx, const lsp_coo *A, int64
     shape.rows = A->rows, shape.cols = A->cols, shape.nnz = A->nnz;
     LSP_TRY(find_first(
         ctx, A->nnz,
-        [&](ull *first) {
-            return LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(A->nnz), NT, 0, shape, A->row, A->col, wide, first);
-        },
+        [&](ull *first) { return LAUNCH_ITEMS(ctx, kernel_outside, A->nnz, shape, A->row, A->col, wide, first); },
         outside));
     for (int side = 0; side < 2 && *outside < A->nnz; side++) {
-        LSP_TRY(read_index(ctx, side ? A->col : A->row, A->index_type, *outside, &at[side]));
+        LSP_TRY(lsp_cuda_read_index(ctx, side ? A->col : A->row, A->index_type, *outside, &at[side]));
     }
     return LSP_OK;
 }

@@ -60,7 +60,7 @@ static inline __device__ bool is_finite(gpu_value v) { return isfinite(v.re) && 
 template <typename LAUNCH> static lsp_status find_first(lsp_ctx *ctx, int64_t none, LAUNCH launch, int64_t *first) {
     LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, found = ~0ull;
-    LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, 1, &there));
     LSP_TRY(launch(there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
     *first = found == ~0ull ? none : (int64_t)found;

@@ -1,9 +1,8 @@
 /* Each row of A followed by its mirrored entries, on the GPU. A holds one triangle of a matrix. The caller makes the
  * whole matrix: it sorts the rows in a stable way and sums duplicates. */
-#include "core/block.cuh"
 #include "core/scan.h"
 #include "gpu.h"
-#include "kernel_create.cuh"
+#include "view.cuh"
 
 typedef struct mirroring {
     gpu_csr A, T; /* T = A^T; empty for a general matrix */
@@ -81,12 +80,12 @@ extern "C" lsp_status lsp_csr_mirror_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
     if (symmetry != LSP_SYMMETRY_GENERAL) {
         m.T = view(T);
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *starts, (void **)&starts));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_count, blocks_for_rows(A->rows), NT, 0, m, starts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows + 1, &starts));
+    LSP_TRY(LAUNCH_ROWS(ctx, kernel_count, A->rows, m, starts));
     LSP_TRY(lsp_cuda_scan(ctx, starts, A->rows + 1, &nnz));
     types.rowptr_type = nnz <= INT32_MAX ? A->rowptr_type : LSP_I64;
     types.col_type = A->col_type, types.val_type = A->val_type;
     LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, types, starts, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mirror, blocks_for_rows(A->rows), NT, 0, m, starts, made.col, made.val));
+    LSP_TRY(LAUNCH_ROWS(ctx, kernel_mirror, A->rows, m, starts, made.col, made.val));
     return lsp_csr_put(ctx, B, &made, false);
 }

@@ -15,7 +15,7 @@ static __global__ void kernel_rows(gpu_csr A, void *rows, bool wide) {
 
 /* rowptr[i] = the number of sorted rows below i. */
 static __global__ void kernel_starts(gpu_csr B, void *rowptr, const void *sorted, bool wide) {
-    EACH_ITEM(i, B.rows + 1) {
+    EACH_ITEM(i, B.rows + 1, NT) {
         index_set(rowptr, B.wide_rowptr, i, LSP_FIRST(0, B.nnz, middle, index_at(sorted, wide, middle) >= i));
     }
 }
@@ -46,12 +46,9 @@ static lsp_status take_columns(lsp_ctx *ctx, const lsp_filing *items, const lsp_
         *col = made;
     }
     if (items->by) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_rows, blocks_for_rows(items->by->rows), NT, 0, view(items->by), made,
-                           B->col_type == LSP_I64));
-    } else if (made && B->col_type == LSP_I32) {
-        LSP_TRY(lsp_cuda_narrow(ctx, made, items->col, items->n));
+        LSP_TRY(LAUNCH_ROWS(ctx, kernel_rows, items->by->rows, view(items->by), made, B->col_type == LSP_I64));
     } else if (made) {
-        LSP_TRY(lsp_cuda_convert(ctx, made, B->col_type, items->col, items->index_type, items->n));
+        LSP_TRY(lsp_cuda_convert_values(ctx, made, B->col_type, items->col, items->index_type, items->n));
     }
     return LSP_OK;
 }
@@ -68,8 +65,7 @@ extern "C" lsp_status lsp_csr_file_cuda(lsp_ctx *ctx, const lsp_filing *items, l
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, items->n, lsp_type_bytes(items->index_type), &sorted));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, items->n, wide ? 8 : 4, &places));
     LSP_TRY(sort_items(ctx, items, B->rows, sorted, places));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(B->rows + 1), NT, 0, view(B), B->rowptr, sorted,
-                       items->index_type == LSP_I64));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_starts, B->rows + 1, view(B), B->rowptr, sorted, items->index_type == LSP_I64));
     LSP_TRY(take_columns(ctx, items, B, &columns[0].from));
     columns[0].to = B->col;
     columns[0].bytes = lsp_type_bytes(B->col_type);

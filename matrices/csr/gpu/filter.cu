@@ -1,11 +1,10 @@
 /* Entries chosen on the GPU: by a mask, by size, by the largest of each row. stays[k] says whether entry k stays; a
  * scan of the rows' counts gives the row pointers; a warp a row copies what stays. */
-#include "core/block.cuh"
 #include "core/scan.h"
 #include "gpu.h"
-#include "kernel_create.cuh"
 #include "matrices/csr/facts.h"
 #include "matrices/values/number.h"
+#include "view.cuh"
 
 typedef struct gpu_filter {
     gpu_csr mask; /* rows sorted; rowptr is NULL without a mask */
@@ -114,12 +113,11 @@ static lsp_status keep_largest(lsp_ctx *ctx, const gpu_csr *A, int64_t largest, 
     ull *sizes = NULL;
     int64_t *places = NULL, *begins = NULL, *ends = NULL;
     lsp_segsort_args args = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *sizes, (void **)&sizes));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *places, (void **)&places));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows, sizeof *begins, (void **)&begins));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows, sizeof *ends, (void **)&ends));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_sizes, blocks_for_rows(A->rows), NT, 0, *A, largest, stays, counts, sizes, begins,
-                       ends));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->nnz, &sizes));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->nnz, &places));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows, &begins));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows, &ends));
+    LSP_TRY(LAUNCH_ROWS(ctx, kernel_sizes, A->rows, *A, largest, stays, counts, sizes, begins, ends));
     args.n = A->nnz;
     args.segments = A->rows;
     args.offsets = begins;
@@ -132,7 +130,7 @@ static lsp_status keep_largest(lsp_ctx *ctx, const gpu_csr *A, int64_t largest, 
     args.flags = LSP_SORT_DESCENDING | LSP_SORT_GLOBAL_POSITIONS;
     args.where = LSP_CUDA;
     LSP_TRY(lsp_segsort(ctx, &args, NULL));
-    return LSP_LAUNCH(ctx, kernel_cut, blocks_for_rows(A->rows), NT, 0, *A, largest, places, stays, counts);
+    return LAUNCH_ROWS(ctx, kernel_cut, A->rows, *A, largest, places, stays, counts);
 }
 
 extern "C" lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
@@ -141,8 +139,8 @@ extern "C" lsp_status lsp_filter_take_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     int64_t nnz = 0;
     LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
     LSP_TRY(make_rows(ctx, A->rows, A->cols, nnz, *types, counts, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_rows(A->rows), NT, 0, view(A), stays, counts, made.col,
-                       made.col_type == LSP_I64, made.val, value_bytes(A)));
+    LSP_TRY(LAUNCH_ROWS(ctx, kernel_take, A->rows, view(A), stays, counts, made.col, made.col_type == LSP_I64, made.val,
+                        value_bytes(A)));
     return lsp_csr_put(ctx, B, &made, false);
 }
 
@@ -160,9 +158,9 @@ extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     f.complement = filter->complement;
     f.drop = filter->drop;
     f.tolerance = filter->tolerance;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, sizeof *stays, (void **)&stays));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *counts, (void **)&counts));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, blocks_for_rows(A->rows), NT, 0, from, f, stays, counts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->nnz, &stays));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows + 1, &counts));
+    LSP_TRY(LAUNCH_ROWS(ctx, kernel_inspect, A->rows, from, f, stays, counts));
     if (filter->largest > 0 && A->nnz > 0) {
         LSP_TRY(keep_largest(ctx, &from, filter->largest, stays, counts));
     }

@@ -38,7 +38,7 @@ static __global__ void __launch_bounds__(NT) kernel_bin_count(bin_job job) {
             }
         }
     }
-    EACH_ITEM(i, job.A.rows) {
+    EACH_ITEM(i, job.A.rows, NT) {
         const int64_t k = rowptr_at(job.A, i), end = rowptr_at(job.A, i + 1);
         fault |= k > end;
         row_falls += k > 0 && k < end && k < job.A.nnz && col_at(job.A, k) <= col_at(job.A, k - 1);

@@ -8,7 +8,6 @@
 #ifndef LSP_MATRICES_CSR_GPU_KERNEL_MERGE_CUH
 #define LSP_MATRICES_CSR_GPU_KERNEL_MERGE_CUH
 
-#include "core/block.cuh"
 #include "core/scan.h"
 #include "gpu.h"
 #include "view.cuh"
@@ -72,7 +71,7 @@ static __device__ inline int64_t split(int64_t d, int64_t low, int64_t high, A_C
 
 /* cuts[t] = where tile t begins; cuts[tiles] = the end. */
 template <bool NARROW> static __global__ void kernel_cuts(gpu_merge m, int64_t tiles, merge_place *cuts) {
-    EACH_ITEM(t, tiles + 1) {
+    EACH_ITEM(t, tiles + 1, NT) {
         const int64_t all = m.A.nnz + m.B.nnz, d = t * TILE;
         merge_place place;
         if (d < all) {
@@ -244,7 +243,7 @@ static __global__ void __launch_bounds__(NT)
 /* The row pointers of rows that are empty in A and B, and the last one. */
 static __global__ void kernel_merge_rowptr(gpu_merge m, merge_result C, int64_t nnz) {
     const int64_t all = m.A.nnz + m.B.nnz;
-    EACH_ITEM(i, m.A.rows + 1) {
+    EACH_ITEM(i, m.A.rows + 1, NT) {
         const int64_t start = list_start<false>(m, i);
         if (start == all) {
             index_set(C.rowptr, C.wide_rowptr, i, nnz);
@@ -268,8 +267,8 @@ template <bool NARROW> static __global__ void kernel_falls(gpu_csr A, merge_fact
         return index_of<NARROW>(A.col, A.wide_col, k) <= index_of<NARROW>(A.col, A.wide_col, k - 1);
     };
     int64_t found = 0;
-    EACH_ITEM(k, A.nnz) { found += k > 0 && falls(k); }
-    EACH_ITEM(i, A.rows) {
+    EACH_ITEM(k, A.nnz, NT) { found += k > 0 && falls(k); }
+    EACH_ITEM(i, A.rows, NT) {
         const int64_t k = first_of<NARROW>(A, i);
         found -= k > 0 && k < first_of<NARROW>(A, i + 1) && falls(k);
     }
@@ -305,7 +304,7 @@ template <bool NARROW> static __global__ void __launch_bounds__(NT) kernel_compa
             *different = 1;
         }
     }
-    EACH_ITEM(i, m.A.rows) {
+    EACH_ITEM(i, m.A.rows, NT) {
         const int64_t k = first_of<NARROW>(m.A, i);
         found -= k > 0 && k < first_of<NARROW>(m.A, i + 1) &&
                  index_of<NARROW>(m.A.col, m.A.wide_col, k) <= index_of<NARROW>(m.A.col, m.A.wide_col, k - 1);
@@ -322,8 +321,8 @@ template <bool NARROW> static __global__ void __launch_bounds__(NT) kernel_compa
 
 /* A and B have one pattern. */
 template <typename VALUE> static __global__ void kernel_merge_equal(gpu_merge m, merge_result C, VALUE f) {
-    EACH_ITEM(i, m.A.rows + 1) { index_set(C.rowptr, C.wide_rowptr, i, rowptr_at(m.A, i)); }
-    EACH_ITEM(k, m.A.nnz) {
+    EACH_ITEM(i, m.A.rows + 1, NT) { index_set(C.rowptr, C.wide_rowptr, i, rowptr_at(m.A, i)); }
+    EACH_ITEM(k, m.A.nnz, NT) {
         index_set(C.col, C.wide_col, k, col_at(m.A, k));
         f(C.val, k, m.A, k, m.B, k);
     }
@@ -336,7 +335,7 @@ template <bool NARROW>
 static lsp_status compare_patterns(lsp_ctx *ctx, const gpu_merge &m, merge_facts *there, merge_facts *facts) {
     const bool same = m.A.col == m.B.col && m.A.rowptr == m.B.rowptr;
     if (same || m.A.nnz != m.B.nnz) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_falls<NARROW>, blocks_for_items(m.A.nnz), NT, 0, m.A, there));
+        LSP_TRY(LAUNCH_ITEMS(ctx, kernel_falls<NARROW>, m.A.nnz, m.A, there));
     } else {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_compare<NARROW>, lsp_blocks_for(ctx, m.A.nnz, NT * 4, 16), NT, 0, m, there));
     }
@@ -353,8 +352,8 @@ template <typename COL>
 static lsp_status count_merged(lsp_ctx *ctx, const gpu_merge &m, int64_t tiles, merge_place *cuts, int64_t *ends,
                                merge_facts *there, merge_facts *facts) {
     const bool narrow = sizeof(COL) == 4;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_falls<narrow>, blocks_for_items(m.B.nnz), NT, 0, m.B, there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_cuts<narrow>, blocks_for_items(tiles + 1), NT, 0, m, tiles, cuts));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_falls<narrow>, m.B.nnz, m.B, there));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_cuts<narrow>, tiles + 1, m, tiles, cuts));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_count<COL>, tiles, NT, 0, m, cuts, ends));
     LSP_TRY(lsp_cuda_scan_there(ctx, ends, tiles, &there->nnz));
     return lsp_cuda_read(ctx, facts, there, sizeof *facts);
@@ -370,7 +369,7 @@ static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types
     merge_facts *there = NULL, facts = {};
     bool equal;
     LSP_OWNED_CSR(ctx, made);
-    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     if (tiles > 0) {
         LSP_TRY((compare_patterns<sizeof(COL) == 4>(ctx, m, there, &facts)));
     }
@@ -378,8 +377,8 @@ static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types
     if (equal) {
         facts.nnz = m.A.nnz;
     } else {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles + 1, sizeof *cuts, (void **)&cuts));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, tiles, sizeof *ends, (void **)&ends));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, tiles + 1, &cuts));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, tiles, &ends));
         LSP_TRY(count_merged<COL>(ctx, m, tiles, cuts, ends, there, &facts));
     }
     *done = facts.falls == 0;
@@ -388,11 +387,10 @@ static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types
         const merge_result result = {made.rowptr, made.col, made.val, made.rowptr_type == LSP_I64,
                                      made.col_type == LSP_I64};
         if (equal) {
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_equal<VALUE>, blocks_for_items(lsp_max(m.A.nnz, m.A.rows)), NT, 0, m,
-                               result, f));
+            LSP_TRY(LAUNCH_ITEMS(ctx, kernel_merge_equal<VALUE>, lsp_max(m.A.nnz, m.A.rows), m, result, f));
         } else {
             LSP_TRY(LSP_LAUNCH(ctx, (kernel_merge_fill<COL, VALUE>), tiles, NT, 0, m, cuts, ends, result, f));
-            LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_rowptr, blocks_for_items(m.A.rows + 1), NT, 0, m, result, facts.nnz));
+            LSP_TRY(LAUNCH_ITEMS(ctx, kernel_merge_rowptr, m.A.rows + 1, m, result, facts.nnz));
         }
     }
     return lsp_csr_put(ctx, C, &made, false);

@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(NT) kernel_tile_rows(gpu_csr A, const u
     if (is_set(gate)) {
         return;
     }
-    EACH_ITEM(i, A.rows) {
+    EACH_ITEM(i, A.rows, NT) {
         const int64_t begin = rowptr_at(A, i), end = rowptr_at(A, i + 1);
         for (int64_t t = (begin + MIRROR_TILE - 1) / MIRROR_TILE; t * MIRROR_TILE < end; t++) {
             tile_row[t] = (uint32_t)i;
@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(NT, MIRROR_BLOCKS)
         return;
     }
     if (B.rowptr) {
-        EACH_ITEM(i, A.A.rows + 1) { index_set((void *)B.rowptr, B.wide_rowptr, i, A.rowptr((uint32_t)i)); }
+        EACH_ITEM(i, A.A.rows + 1, NT) { index_set((void *)B.rowptr, B.wide_rowptr, i, A.rowptr((uint32_t)i)); }
     }
     for (int e = 0; e < MIRROR_EACH; e++) {
         marks[warp][e * 32 + lane] = 0;
@@ -202,15 +202,15 @@ lsp_status lsp_csr_mirror_entries(lsp_ctx *ctx, const char *name, const lsp_csr 
     if (A->rows != A->cols || A->nnz == 0 || A->nnz > INT32_MAX - MIRROR_TILE || A->rows > INT32_MAX - 32) {
         return LSP_OK;
     }
-    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *lost, (void **)&lost));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &lost));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_sample, SAMPLE / NT, NT, 0, a, lost));
     LSP_TRY(lsp_cuda_read(ctx, &is_lost, lost, sizeof is_lost));
     if (is_lost) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_ceil_div(A->nnz, MIRROR_TILE), sizeof *tile_row, (void **)&tile_row));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_ceil_div(A->nnz, MIRROR_TILE), &tile_row));
     LSP_TRY(name ? lsp_csr_check_begin_cuda(ctx, A, 0, 0, &gate) : LSP_OK);
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_rows, blocks_for_items(A->rows), NT, 0, a, gate, tile_row));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_tile_rows, A->rows, a, gate, tile_row));
     LSP_TRY(narrow ? start<true>(ctx, a, B, value, tile_row, gate, lost)
                    : start<false>(ctx, a, B, value, tile_row, gate, lost));
     LSP_TRY(name ? lsp_csr_check_end_cuda(ctx, name, A, NULL) : LSP_OK);

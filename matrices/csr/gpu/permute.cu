@@ -2,7 +2,7 @@
  * columns renamed; the caller sorts the rows. */
 #include "core/scan.h"
 #include "gpu.h"
-#include "kernel_create.cuh"
+#include "view.cuh"
 
 /* The first item of an order that is not in range, the first that came before; all bits 1 if none. */
 typedef struct order_faults {
@@ -11,7 +11,7 @@ typedef struct order_faults {
 
 /* inverse[order[i]] = i, of equal ones the first. inverse[] has all bits 1 before. */
 template <typename I> static __global__ void kernel_invert(const I *order, I *inverse, int64_t n, order_faults *found) {
-    EACH_ITEM(i, n) {
+    EACH_ITEM(i, n, NT) {
         const I place = order[i];
         if (place >= (ull)n) {
             atomicMin(&found->outside, (ull)i);
@@ -22,7 +22,7 @@ template <typename I> static __global__ void kernel_invert(const I *order, I *in
 }
 template <typename I>
 static __global__ void kernel_find_twice(const I *order, const I *inverse, int64_t n, order_faults *found) {
-    EACH_ITEM(i, n) {
+    EACH_ITEM(i, n, NT) {
         const I place = order[i];
         if (place < (ull)n && inverse[place] != (I)i) {
             atomicMin(&found->twice, (ull)i);
@@ -33,8 +33,7 @@ static __global__ void kernel_find_twice(const I *order, const I *inverse, int64
 template <typename I>
 static lsp_status invert(lsp_ctx *ctx, const void *order, void *inverse, int64_t n, order_faults *found) {
     const int64_t blocks = blocks_for_items(n);
-    const cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
-    LSP_TRY(LSP_CUDA_CALL(ctx, cudaMemsetAsync(inverse, 0xFF, (size_t)n * sizeof(I), stream)));
+    LSP_TRY(lsp_cuda_fill(ctx, inverse, 0xFF, n * (int64_t)sizeof(I)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_invert<I>, blocks, NT, 0, (const I *)order, (I *)inverse, n, found));
     return LSP_LAUNCH(ctx, kernel_find_twice<I>, blocks, NT, 0, (const I *)order, (const I *)inverse, n, found);
 }
@@ -43,20 +42,17 @@ extern "C" lsp_status lsp_csr_invert_cuda(lsp_ctx *ctx, const char *what, const 
                                           void *inverse) {
     LSP_SCRATCH_SCOPE(ctx);
     order_faults *there = NULL, found = {~0ull, ~0ull};
-    const size_t bytes = lsp_type_bytes(type);
     if (n == 0) {
         return LSP_OK;
     }
-    LSP_TRY(scratch_of(ctx, 0xFF, 1, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, 1, &there));
     LSP_TRY(type == LSP_I64 ? invert<ull>(ctx, order, inverse, n, there)
                             : invert<uint32_t>(ctx, order, inverse, n, there));
     LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
     if (found.outside != ~0ull || found.twice != ~0ull) {
         const bool outside = found.outside < found.twice;
         int64_t item = 0;
-        LSP_TRY(lsp_cuda_read(ctx, &item, (const char *)order + (outside ? found.outside : found.twice) * bytes,
-                              (int64_t)bytes));
-        item = type == LSP_I64 ? item : (int32_t)item;
+        LSP_TRY(lsp_cuda_read_index(ctx, order, type, (int64_t)(outside ? found.outside : found.twice), &item));
         LSP_REQUIRE(!outside, LSP_ERR_ARGUMENT, "the order of the %s holds %lld, not in 0 .. %lld", what,
                     (long long)item, (long long)(n - 1));
         LSP_REQUIRE(outside, LSP_ERR_ARGUMENT, "the order of the %s holds %lld twice", what, (long long)item);
@@ -78,7 +74,7 @@ static __device__ int64_t source_row(const reordering &r, int64_t i) {
 
 /* starts[i + 1] = the entries of row i. */
 static __global__ void kernel_lengths(gpu_csr A, reordering r, int64_t *starts) {
-    EACH_ITEM(i, A.rows + 1) {
+    EACH_ITEM(i, A.rows + 1, NT) {
         const int64_t row = i > 0 ? source_row(r, i - 1) : 0;
         starts[i] = i > 0 ? rowptr_at(A, row + 1) - rowptr_at(A, row) : 0;
     }
@@ -103,10 +99,10 @@ extern "C" lsp_status lsp_csr_reorder_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     LSP_OWNED_CSR(ctx, made);
     lsp_csr_types types = {};
     types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows + 1, sizeof *starts, (void **)&starts));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(A->rows + 1), NT, 0, view(A), r, starts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows + 1, &starts));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_lengths, A->rows + 1, view(A), r, starts));
     LSP_TRY(lsp_cuda_scan(ctx, starts, A->rows + 1, NULL));
     LSP_TRY(make_rows(ctx, A->rows, A->cols, A->nnz, types, starts, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_reorder, blocks_for_rows(A->rows), NT, 0, view(A), r, starts, made.col, made.val));
+    LSP_TRY(LAUNCH_ROWS(ctx, kernel_reorder, A->rows, view(A), r, starts, made.col, made.val));
     return lsp_csr_put(ctx, B, &made, false);
 }

@@ -1,23 +1,23 @@
 /* Plans of transposes and sums on the GPU: numbers of entries are stacked, sorted and transposed like values; a plan's
  * use is one kernel, with a thread for each entry of the result. */
 #include "core/scan.h"
-#include "kernel_create.cuh"
 #include "matrices/csr/plans.h"
 #include "matrices/matrices.h"
+#include "view.cuh"
 
 /* ---- transposes ---- */
 
 static __global__ void kernel_number(void *places, bool wide, int64_t n) {
-    EACH_ITEM(k, n) { lsp_place_set(places, wide, k, k); }
+    EACH_ITEM(k, n, NT) { lsp_place_set(places, wide, k, k); }
 }
 
 extern "C" lsp_status lsp_csr_number_cuda(lsp_ctx *ctx, void *places, bool wide, int64_t n) {
-    return n > 0 ? LSP_LAUNCH(ctx, kernel_number, blocks_for_items(n), NT, 0, places, wide, n) : LSP_OK;
+    return n > 0 ? LAUNCH_ITEMS(ctx, kernel_number, n, places, wide, n) : LSP_OK;
 }
 
 template <int BYTES>
 static __global__ void kernel_take_values(const void *from, const void *places, bool wide, void *to, int64_t n) {
-    EACH_ITEM(k, n) { move_value(to, k, from, lsp_place_at(places, wide, k), BYTES); }
+    EACH_ITEM(k, n, NT) { move_value(to, k, from, lsp_place_at(places, wide, k), BYTES); }
 }
 
 extern "C" lsp_status lsp_csr_take_values_cuda(lsp_ctx *ctx, const lsp_csr *A, const void *places, bool wide,
@@ -34,7 +34,7 @@ extern "C" lsp_status lsp_csr_take_values_cuda(lsp_ctx *ctx, const lsp_csr *A, c
 /* ---- the structure of a sum ---- */
 
 static __global__ void kernel_stack_starts(gpu_csr A, gpu_csr B, void *starts, bool wide) {
-    EACH_ITEM(i, A.rows + 1) { index_set(starts, wide, i, rowptr_at(A, i) + rowptr_at(B, i)); }
+    EACH_ITEM(i, A.rows + 1, NT) { index_set(starts, wide, i, rowptr_at(A, i) + rowptr_at(B, i)); }
 }
 
 /* Row i of A goes to entry `to` of P; its entries are numbered from `first` on. */
@@ -56,13 +56,13 @@ static __global__ void kernel_stack(gpu_csr A, gpu_csr B, gpu_csr P, void *col, 
 }
 
 extern "C" lsp_status lsp_csr_stack_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *P) {
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_stack_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), view(B), P->rowptr,
-                       P->rowptr_type == LSP_I64));
-    return LSP_LAUNCH(ctx, kernel_stack, blocks_for_rows(A->rows), NT, 0, view(A), view(B), view(P), P->col, P->val);
+    LSP_TRY(
+        LAUNCH_ITEMS(ctx, kernel_stack_starts, A->rows + 1, view(A), view(B), P->rowptr, P->rowptr_type == LSP_I64));
+    return LAUNCH_ROWS(ctx, kernel_stack, A->rows, view(A), view(B), view(P), P->col, P->val);
 }
 
 static __global__ void kernel_take_counts(const void *counts, bool wide, int64_t *to, int64_t n) {
-    EACH_ITEM(i, n + 1) { to[i] = i > 0 ? index_at(counts, wide, i - 1) : 0; }
+    EACH_ITEM(i, n + 1, NT) { to[i] = i > 0 ? index_at(counts, wide, i - 1) : 0; }
 }
 
 /* The last of `starts` is the end of P. */
@@ -89,14 +89,13 @@ extern "C" lsp_status lsp_csr_take_heads_cuda(lsp_ctx *ctx, const lsp_csr *P, co
     LSP_OWNED_CSR(ctx, made);
     int64_t *rowptr = NULL, nnz = 0;
     lsp_csr_types types = {};
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, P->rows + 1, sizeof *rowptr, (void **)&rowptr));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_counts, blocks_for_items(P->rows + 1), NT, 0, counts, P->rowptr_type == LSP_I64,
-                       rowptr, P->rows));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, P->rows + 1, &rowptr));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_take_counts, P->rows + 1, counts, P->rowptr_type == LSP_I64, rowptr, P->rows));
     LSP_TRY(lsp_cuda_scan(ctx, rowptr, P->rows + 1, &nnz));
     LSP_TRY(make_rows(ctx, P->rows, P->cols, nnz, types, rowptr, &made));
     LSP_TRY(starts ? lsp_alloc(ctx, LSP_CUDA, nnz + 1, lsp_place_bytes(wide), starts) : LSP_OK);
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take_heads, blocks_for_rows(P->rows), NT, 0, view(P), heads, rowptr, view(&made),
-                       made.col, starts ? *starts : NULL, wide));
+    LSP_TRY(LAUNCH_ROWS(ctx, kernel_take_heads, P->rows, view(P), heads, rowptr, view(&made), made.col,
+                        starts ? *starts : NULL, wide));
     return lsp_csr_put(ctx, C, &made, false);
 }
 
@@ -109,13 +108,13 @@ static __device__ double term(double factor, const gpu_csr &A, int64_t k) { retu
 
 /* alpha and beta are rounded to C's type, as the host rounds them. */
 template <typename V> static __global__ void kernel_sum_equal(gpu_csr A, V alpha, gpu_csr B, V beta, V *to, int64_t n) {
-    EACH_ITEM(k, n) { to[k] = (V)lsp_settled(term(alpha, A, k) + term(beta, B, k)); }
+    EACH_ITEM(k, n, NT) { to[k] = (V)lsp_settled(term(alpha, A, k) + term(beta, B, k)); }
 }
 
 template <typename V>
 static __global__ void kernel_sum_sources(gpu_csr A, V alpha, gpu_csr B, V beta, lsp_csr_sources from, V *to,
                                           int64_t n) {
-    EACH_ITEM(c, n) {
+    EACH_ITEM(c, n, NT) {
         const int64_t begin = lsp_place_at(from.starts, from.wide, c),
                       end = lsp_place_at(from.starts, from.wide, c + 1);
         V sum = 0;
@@ -136,7 +135,7 @@ static __device__ double part_term(const gpu_csr &A, double alpha, const gpu_csr
 /* Complex values: each thread sums one part. from.starts NULL: equal patterns. */
 static __global__ void kernel_sum_complex(gpu_csr A, double alpha, gpu_csr B, double beta, lsp_csr_sources from,
                                           double *to, int64_t n) {
-    EACH_ITEM(i, 2 * n) {
+    EACH_ITEM(i, 2 * n, NT) {
         const int64_t c = i / 2;
         const int part = (int)(i % 2);
         if (!from.starts) {
@@ -159,14 +158,14 @@ static __global__ void kernel_sum_complex(gpu_csr A, double alpha, gpu_csr B, do
 static lsp_status sum_complex(lsp_ctx *ctx, const lsp_csr_sum *u) {
     const int64_t n = u->C->nnz;
     const lsp_csr_sources equal = {};
-    return LSP_LAUNCH(ctx, kernel_sum_complex, blocks_for_items(2 * n), NT, 0, view(u->A), u->alpha, view(u->B),
-                      u->beta, u->from ? *u->from : equal, (double *)u->C->val, n);
+    return LAUNCH_ITEMS(ctx, kernel_sum_complex, 2 * n, view(u->A), u->alpha, view(u->B), u->beta,
+                        u->from ? *u->from : equal, (double *)u->C->val, n);
 }
 
 /* Integers, modulo 2^64. from.starts NULL: equal patterns. */
 static __global__ void kernel_sum_integers(const ull *a, ull alpha, const ull *b, ull beta, lsp_csr_sources from,
                                            ull *to, int64_t n) {
-    EACH_ITEM(c, n) {
+    EACH_ITEM(c, n, NT) {
         ull sum = from.starts ? 0 : alpha * a[c] + beta * b[c];
         const int64_t end = from.starts ? lsp_place_at(from.starts, from.wide, c + 1) : 0;
         for (int64_t k = from.starts ? lsp_place_at(from.starts, from.wide, c) : 0; k < end; k++) {
@@ -180,9 +179,8 @@ static __global__ void kernel_sum_integers(const ull *a, ull alpha, const ull *b
 static lsp_status sum_integers(lsp_ctx *ctx, const lsp_csr_sum *u) {
     const int64_t n = u->C->nnz;
     const lsp_csr_sources equal = {};
-    return LSP_LAUNCH(ctx, kernel_sum_integers, blocks_for_items(n), NT, 0, (const ull *)u->A->val,
-                      (ull)(int64_t)u->alpha, (const ull *)u->B->val, (ull)(int64_t)u->beta, u->from ? *u->from : equal,
-                      (ull *)u->C->val, n);
+    return LAUNCH_ITEMS(ctx, kernel_sum_integers, n, (const ull *)u->A->val, (ull)(int64_t)u->alpha,
+                        (const ull *)u->B->val, (ull)(int64_t)u->beta, u->from ? *u->from : equal, (ull *)u->C->val, n);
 }
 
 template <typename V> static lsp_status sum_values(lsp_ctx *ctx, const lsp_csr_sum *u) {

@@ -1,7 +1,6 @@
 /* Statistics of a matrix on the GPU. A pass over the entries collects what each row needs in scratch, a pass over the
  * rows sums it up. All facts are whole numbers, so they are the host's in any order; a block collects them in shared
  * memory first. */
-#include "core/block.cuh"
 #include "entries.cuh"
 #include "kernel_words.cuh"
 #include "matrices/csr/facts.h"
@@ -13,7 +12,7 @@ static __global__ void kernel_lengths(gpu_csr A, ull *facts) {
     ull longest = 0, shortest = 0;
     wide_sum squares = 0;
     clear_facts(mine);
-    EACH_ITEM(i, A.rows) {
+    EACH_ITEM(i, A.rows, NT) {
         const ull length = (ull)(rowptr_at(A, i + 1) - rowptr_at(A, i));
         longest = longest > length ? longest : length;
         shortest = shortest > ~length ? shortest : ~length;
@@ -109,7 +108,7 @@ static __global__ void kernel_notes(int64_t rows, int64_t cols, row_notes notes,
     wide_sum products = 0, bound = 0;
     ull falling = 0;
     clear_facts(mine);
-    EACH_ITEM(i, rows) {
+    EACH_ITEM(i, rows, NT) {
         const uint32_t flags = notes.flags[i];
         falling += flags & FELL ? 1 : 0;
         if (notes.products) {
@@ -156,16 +155,16 @@ static void read_facts(const lsp_csr *A, const ull *words, lsp_csr_row_facts *fa
 }
 
 /* Fewer blocks than items would allow: each gives its facts to the grid by atomics. */
-static int64_t blocks_for_facts(int64_t items) { return lsp_min(blocks_for_items(items), 1 << 11); }
+static int64_t blocks_for_facts(int64_t items) { return lsp_blocks_upto(items, NT * 4, 1 << 11); }
 
 extern "C" lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts) {
     LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, words[WORDS];
     row_notes notes = {};
-    LSP_TRY(scratch_of(ctx, 0, WORDS, sizeof *there, (void **)&there));
-    LSP_TRY(scratch_of(ctx, 0, A->rows, sizeof *notes.flags, (void **)&notes.flags));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, WORDS, &there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.flags));
     if (A->rows == A->cols) {
-        LSP_TRY(scratch_of(ctx, 0, A->rows, sizeof *notes.products, (void **)&notes.products));
+        LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.products));
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(A->rows), NT, 0, view(A), there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_entries, blocks_for_facts(A->nnz), NT, 0, view(A), notes, there));
@@ -178,7 +177,7 @@ extern "C" lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp
 extern "C" lsp_status lsp_csr_column_facts_cuda(lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats) {
     LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, words[WORDS];
-    LSP_TRY(scratch_of(ctx, 0, WORDS, sizeof *there, (void **)&there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, WORDS, &there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(T->rows), NT, 0, view(T), there));
     LSP_TRY(lsp_cuda_read(ctx, words, there, sizeof words));
     stats->empty_cols = (int64_t)words[HISTOGRAM];

@@ -3,10 +3,10 @@
 #ifndef LSP_MATRICES_CSR_GPU_VIEW_CUH
 #define LSP_MATRICES_CSR_GPU_VIEW_CUH
 
+#include "core/items.h"
 #include "core/launch.cuh"
 #include "matrices/matrices.h"
 
-typedef unsigned long long ull;
 enum { NT = 256, WARPS = NT / 32 };
 
 /* A matrix as the kernels see it. */
@@ -27,16 +27,6 @@ static inline gpu_csr view(const lsp_csr *A) {
     return v;
 }
 
-static inline __device__ int64_t index_at(const void *array, bool wide, int64_t i) {
-    return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
-}
-static inline __device__ void index_set(void *array, bool wide, int64_t i, int64_t x) {
-    if (wide) {
-        ((int64_t *)array)[i] = x;
-    } else {
-        ((int32_t *)array)[i] = (int32_t)x;
-    }
-}
 static inline __device__ int64_t rowptr_at(const gpu_csr &A, int64_t i) { return index_at(A.rowptr, A.wide_rowptr, i); }
 static inline __device__ int64_t col_at(const gpu_csr &A, int64_t k) { return index_at(A.col, A.wide_col, k); }
 static inline __host__ __device__ bool is_integer(lsp_type type) {
@@ -77,29 +67,20 @@ static inline __device__ void move_value(void *to, int64_t i, const void *from, 
 static inline int value_bytes(const lsp_csr *A) { return (int)lsp_type_bytes(A->val_type); }
 
 /* A warp takes every row whose number is its own modulo the warps of the grid. */
-static inline int64_t blocks_for_rows(int64_t rows) { return lsp_max(lsp_min(lsp_ceil_div(rows, WARPS), 1 << 16), 1); }
-static inline int64_t blocks_for_items(int64_t items) {
-    return lsp_max(lsp_min(lsp_ceil_div(items, NT * 4), 1 << 14), 1);
-}
+#define LAUNCH_ROWS(ctx, kernel, rows, ...)                                                                            \
+    LSP_LAUNCH(ctx, kernel, lsp_blocks_upto((rows), WARPS, 1 << 16), NT, 0, __VA_ARGS__)
 #define EACH_ROW(i, rows)                                                                                              \
     for (int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32; i < (rows); i += (int64_t)gridDim.x * WARPS)
-#define EACH_ITEM(i, n) for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < (n); i += (int64_t)gridDim.x * NT)
-/* Scratch on the GPU whose bytes are all `byte`. */
-static inline lsp_status scratch_of(lsp_ctx *ctx, int byte, int64_t count, size_t item_bytes, void **memory) {
-    lsp_status status = lsp_scratch_at(ctx, LSP_CUDA, count, item_bytes, memory);
-    if (status == LSP_OK && count > 0) {
-        const cudaStream_t stream = (cudaStream_t)lsp_cuda_stream(ctx);
-        status = LSP_CUDA_CALL(ctx, cudaMemsetAsync(*memory, byte, (size_t)count * item_bytes, stream));
-    }
-    return status;
-}
-/* *index = array[i], on the host. Waits. */
-static inline lsp_status read_index(lsp_ctx *ctx, const void *array, lsp_type type, int64_t i, int64_t *index) {
-    const int64_t bytes = (int64_t)lsp_type_bytes(type);
-    int64_t word = 0;
-    const lsp_status status = lsp_cuda_read(ctx, &word, (const char *)array + i * bytes, bytes);
-    *index = lsp_index_at(&word, type, 0);
-    return status;
+/* The thread takes items by EACH_ITEM. */
+static inline int64_t blocks_for_items(int64_t items) { return lsp_blocks_upto(items, NT * 4, 1 << 14); }
+#define LAUNCH_ITEMS(ctx, kernel, n, ...) LSP_LAUNCH(ctx, kernel, blocks_for_items(n), NT, 0, __VA_ARGS__)
+
+/* Creates a matrix with these row pointers; its other arrays are not set. */
+static inline lsp_status make_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, lsp_csr_types types,
+                                   const int64_t *rowptr, lsp_csr *C) {
+    types.place = LSP_PLACE_CUDA;
+    LSP_TRY(lsp_csr_create(ctx, rows, cols, nnz, &types, C));
+    return lsp_cuda_convert_values(ctx, C->rowptr, C->rowptr_type, rowptr, LSP_I64, rows + 1);
 }
 
 static inline __device__ int lane_of(void) { return (int)threadIdx.x % 32; }

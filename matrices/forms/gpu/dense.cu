@@ -8,7 +8,7 @@
 
 /* Clears `length` words of each line. */
 template <typename W> static __global__ void kernel_clear(W *val, int64_t lines, int64_t length, int64_t stride) {
-    EACH_ITEM(e, lines * length) { val[e / length * stride + e % length] = 0; }
+    EACH_ITEM(e, lines * length, NT) { val[e / length * stride + e % length] = 0; }
 }
 
 static lsp_status clear(lsp_ctx *ctx, const lsp_dense *D) {
@@ -18,10 +18,10 @@ static lsp_status clear(lsp_ctx *ctx, const lsp_dense *D) {
         return LSP_OK;
     }
     return length == D->stride ? lsp_cuda_clear(ctx, D->val, lines * length * bytes)
-           : words == 0        ? LSP_LAUNCH(ctx, kernel_clear<uint8_t>, blocks_for_items(lines * length), NT, 0,
-                                            (uint8_t *)D->val, lines, length, D->stride)
-                        : LSP_LAUNCH(ctx, kernel_clear<uint32_t>, blocks_for_items(lines * length * words), NT, 0,
-                                     (uint32_t *)D->val, lines, length * words, D->stride * words);
+           : words == 0
+               ? LAUNCH_ITEMS(ctx, kernel_clear<uint8_t>, lines * length, (uint8_t *)D->val, lines, length, D->stride)
+               : LAUNCH_ITEMS(ctx, kernel_clear<uint32_t>, lines * length * words, (uint32_t *)D->val, lines,
+                              length * words, D->stride * words);
 }
 
 static __global__ void kernel_store(gpu_csr A, lsp_dense D, int bytes) {
@@ -54,8 +54,7 @@ static __global__ void kernel_store(gpu_csr A, lsp_dense D, int bytes) {
 
 extern "C" lsp_status lsp_dense_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
     LSP_TRY(clear(ctx, D));
-    return LSP_LAUNCH(ctx, kernel_store, blocks_for_tiles(A->nnz), NT, 0, view(A), *D,
-                      (int)lsp_type_bytes(D->val_type));
+    return LAUNCH_TILES(ctx, kernel_store, A->nnz, view(A), *D, (int)lsp_type_bytes(D->val_type));
 }
 
 /* ---- read ---- */
@@ -83,11 +82,11 @@ static __global__ void kernel_mark(lsp_dense D, gpu_marks m) {
 }
 
 static __global__ void kernel_starts(lsp_dense D, gpu_marks m, void *rowptr, bool wide) {
-    EACH_ITEM(i, D.rows + 1) { index_set(rowptr, wide, i, place_of(m, i * D.cols)); }
+    EACH_ITEM(i, D.rows + 1, NT) { index_set(rowptr, wide, i, place_of(m, i * D.cols)); }
 }
 
 static __global__ void kernel_take(lsp_dense D, gpu_marks m, gpu_csr B, int bytes) {
-    EACH_ITEM(e, m.items) {
+    EACH_ITEM(e, m.items, NT) {
         if (is_marked(m, e)) {
             const int64_t to = place_of(m, e);
             index_set((void *)B.col, B.wide_col, to, e % D.cols);
@@ -104,11 +103,10 @@ extern "C" lsp_status lsp_dense_gather_cuda(lsp_ctx *ctx, const lsp_dense *D, ls
     int64_t nnz = 0;
     types.val_type = D->val_type, types.place = LSP_PLACE_CUDA;
     LSP_TRY(make_marks(ctx, D->rows * D->cols, &m));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(m.items), NT, 0, *D, m));
+    LSP_TRY(LAUNCH_TILES(ctx, kernel_mark, m.items, *D, m));
     LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
     LSP_TRY(lsp_csr_create(ctx, D->rows, D->cols, nnz, &types, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for_items(D->rows + 1), NT, 0, *D, m, made.rowptr,
-                       made.rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(m.items), NT, 0, *D, m, view(&made), value_bytes(&made)));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_starts, D->rows + 1, *D, m, made.rowptr, made.rowptr_type == LSP_I64));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_take, m.items, *D, m, view(&made), value_bytes(&made)));
     return lsp_csr_put(ctx, B, &made, false);
 }

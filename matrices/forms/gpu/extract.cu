@@ -1,7 +1,6 @@
 /* Rows and columns by lists on the GPU. Entry e of the wanted rows, taken one after the other, is copied from its
  * source in A. With a list that names no column twice it stays if a bit of its column is set, and an array holds the
  * place of its column; otherwise it becomes as many entries as its column has places in the list. */
-#include "core/block.cuh"
 #include "core/scan.h"
 #include "gpu.h"
 #include "words.cuh"
@@ -9,7 +8,7 @@
 /* ---- lists ---- */
 
 static __global__ void kernel_outside(const void *list, bool wide, int64_t count, int64_t n, ull *first) {
-    EACH_ITEM(k, count) {
+    EACH_ITEM(k, count, NT) {
         if ((ull)index_at(list, wide, k) >= (ull)n) {
             atomicMin(first, (ull)k);
         }
@@ -19,19 +18,19 @@ static __global__ void kernel_outside(const void *list, bool wide, int64_t count
 extern "C" lsp_status lsp_list_outside_cuda(lsp_ctx *ctx, const lsp_index_list *list, int64_t n, int64_t *first,
                                             int64_t *index) {
     const auto launch = [&](ull *there) {
-        return LSP_LAUNCH(ctx, kernel_outside, blocks_for_items(list->count), NT, 0, list->list, list->type == LSP_I64,
-                          list->count, n, there);
+        return LAUNCH_ITEMS(ctx, kernel_outside, list->count, list->list, list->type == LSP_I64, list->count, n, there);
     };
     const lsp_status status = find_first(ctx, list->count, launch, first);
-    return status != LSP_OK || *first == list->count ? status : read_index(ctx, list->list, list->type, *first, index);
+    return status != LSP_OK || *first == list->count ? status
+                                                     : lsp_cuda_read_index(ctx, list->list, list->type, *first, index);
 }
 
 static __global__ void kernel_count_up(void *to, bool wide, int64_t n) {
-    EACH_ITEM(i, n) { index_set(to, wide, i, i); }
+    EACH_ITEM(i, n, NT) { index_set(to, wide, i, i); }
 }
 
 extern "C" lsp_status lsp_count_up_cuda(lsp_ctx *ctx, void *to, lsp_type type, int64_t n) {
-    return LSP_LAUNCH(ctx, kernel_count_up, blocks_for_items(n), NT, 0, to, type == LSP_I64, n);
+    return LAUNCH_ITEMS(ctx, kernel_count_up, n, to, type == LSP_I64, n);
 }
 
 /* ---- entries of the wanted rows ---- */
@@ -46,7 +45,7 @@ typedef struct gpu_wanted {
 
 /* starts[i + 1] = the entries of the i-th wanted row. */
 static __global__ void kernel_lengths(gpu_wanted w, int64_t *starts) {
-    EACH_ITEM(i, w.G.rows + 1) {
+    EACH_ITEM(i, w.G.rows + 1, NT) {
         const int64_t row = i > 0 ? index_at(w.rows, w.wide, i - 1) : 0;
         starts[i] = i > 0 ? rowptr_at(w.A, row + 1) - rowptr_at(w.A, row) : 0;
     }
@@ -54,7 +53,7 @@ static __global__ void kernel_lengths(gpu_wanted w, int64_t *starts) {
 
 static __global__ void kernel_total(const int64_t *counts, int64_t n, lsp_wide_sum *sum) {
     ull low = 0, high = 0;
-    EACH_ITEM(i, n) {
+    EACH_ITEM(i, n, NT) {
         low += (ull)counts[i] & ((1ull << LSP_WIDE_BITS) - 1);
         high += (ull)counts[i] >> LSP_WIDE_BITS;
     }
@@ -74,9 +73,8 @@ static lsp_status add_up(lsp_ctx *ctx, const lsp_selection *wanted, int64_t *cou
     if ((double)n * (double)most < 1e18) { /* below 2^62 */
         return lsp_cuda_scan(ctx, counts, n, total);
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, sizeof *there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_total, blocks_for_items(n), NT, 0, counts, n, there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_total, n, counts, n, there));
     LSP_TRY(lsp_cuda_read(ctx, &sum, there, sizeof sum));
     LSP_TRY(lsp_check_total(ctx, &sum, wanted->row_count, wanted->col_count));
     return lsp_cuda_scan(ctx, counts, n, total);
@@ -99,7 +97,7 @@ static __device__ tile_rows rows_of(const gpu_wanted &w, int64_t first, uint16_t
 
 /* offsets NULL: the starts themselves are the row pointers. */
 static __global__ void kernel_rowptr(gpu_wanted w, const int64_t *offsets, void *rowptr, bool wide) {
-    EACH_ITEM(i, w.G.rows + 1) {
+    EACH_ITEM(i, w.G.rows + 1, NT) {
         const int64_t start = rowptr_at(w.G, i);
         index_set(rowptr, wide, i, offsets ? offsets[start] : start);
     }
@@ -138,7 +136,7 @@ typedef struct inverse_facts {
 
 static __global__ void kernel_invert(gpu_inverse v, inverse_facts *facts) {
     bool twice = false, falls = false;
-    EACH_ITEM(p, v.count) {
+    EACH_ITEM(p, v.count, NT) {
         const int64_t column = index_at(v.list, v.wide, p);
         const unsigned bit = 1u << column % WORD;
         twice |= (atomicOr(&v.bits[column / WORD], bit) & bit) != 0;
@@ -215,12 +213,12 @@ static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
     gpu_inverse v = {};
     gpu_marks m = {};
     v.list = wanted->cols, v.count = wanted->col_count, v.wide = wanted->cols_type == LSP_I64;
-    LSP_TRY(scratch_of(ctx, 0, 1, sizeof *there, (void **)&there));
-    LSP_TRY(scratch_of(ctx, 0, words, sizeof *v.bits, (void **)&v.bits));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, words, &v.bits));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->cols, lsp_type_bytes(wanted->cols_type), &v.place));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_invert, blocks_for_items(v.count), NT, 0, v, there));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_invert, v.count, v, there));
     LSP_TRY(make_marks(ctx, w->G.nnz, &m));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark_columns, blocks_for_tiles(w->G.nnz), NT, 0, *w, v, m));
+    LSP_TRY(LAUNCH_TILES(ctx, kernel_mark_columns, w->G.nnz, *w, v, m));
     LSP_TRY(lsp_cuda_scan_there(ctx, m.counts, m.words + 1, &there->nnz));
     LSP_TRY(lsp_cuda_read(ctx, &facts, there, sizeof facts));
     *found = facts.found;
@@ -229,9 +227,8 @@ static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
     }
     types = lsp_types_like(A, wanted->col_count, facts.nnz);
     LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, facts.nnz, &types, B));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_marked_starts, blocks_for_items(w->G.rows + 1), NT, 0, w->G, m, B->rowptr,
-                       B->rowptr_type == LSP_I64));
-    return LSP_LAUNCH(ctx, kernel_take_columns, blocks_for_tiles(w->G.nnz), NT, 0, *w, v, m, view(B));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_marked_starts, w->G.rows + 1, w->G, m, B->rowptr, B->rowptr_type == LSP_I64));
+    return LAUNCH_TILES(ctx, kernel_take_columns, w->G.nnz, *w, v, m, view(B));
 }
 
 /* ---- with a list that names columns twice ---- */
@@ -288,23 +285,21 @@ static lsp_status extract_columns(lsp_ctx *ctx, const lsp_csr *A, const lsp_sele
     int64_t *offsets = NULL, nnz = 0;
     lsp_csr_types types = {};
     w->P = view(&wanted->P);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w->G.nnz + 1, sizeof *offsets, (void **)&offsets));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_places, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, w->G.nnz + 1, &offsets));
+    LSP_TRY(LAUNCH_TILES(ctx, kernel_places, w->G.nnz, *w, offsets));
     LSP_TRY(add_up(ctx, wanted, offsets, w->G.nnz + 1, wanted->col_count, &nnz));
     types = lsp_types_like(A, wanted->col_count, nnz);
     LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, nnz, &types, B));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, offsets, B->rowptr,
-                       B->rowptr_type == LSP_I64));
-    return LSP_LAUNCH(ctx, kernel_expand, blocks_for_tiles(w->G.nnz), NT, 0, *w, offsets, view(B));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_rowptr, w->G.rows + 1, *w, offsets, B->rowptr, B->rowptr_type == LSP_I64));
+    return LAUNCH_TILES(ctx, kernel_expand, w->G.nnz, *w, offsets, view(B));
 }
 
 static lsp_status extract_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, const gpu_wanted *w,
                                lsp_csr *B) {
     const lsp_csr_types types = lsp_types_like(A, wanted->col_count, w->G.nnz);
     LSP_TRY(lsp_csr_create(ctx, w->G.rows, wanted->col_count, w->G.nnz, &types, B));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_rowptr, blocks_for_items(w->G.rows + 1), NT, 0, *w, NULL, B->rowptr,
-                       B->rowptr_type == LSP_I64));
-    return LSP_LAUNCH(ctx, kernel_copy, blocks_for_tiles(w->G.nnz), NT, 0, *w, view(B));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_rowptr, w->G.rows + 1, *w, NULL, B->rowptr, B->rowptr_type == LSP_I64));
+    return LAUNCH_TILES(ctx, kernel_copy, w->G.nnz, *w, view(B));
 }
 
 /* The wanted rows: with a list of them, starts of their entries are scratch. */
@@ -318,8 +313,8 @@ static lsp_status find_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection 
     w->G.rows = wanted->row_count;
     w->value_bytes = value_bytes(A);
     if (w->rows) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, w->G.rows + 1, sizeof *starts, (void **)&starts));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_items(w->G.rows + 1), NT, 0, *w, starts));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, w->G.rows + 1, &starts));
+        LSP_TRY(LAUNCH_ITEMS(ctx, kernel_lengths, w->G.rows + 1, *w, starts));
         LSP_TRY(add_up(ctx, wanted, starts, w->G.rows + 1, A->nnz, &w->G.nnz));
         w->G.rowptr = starts;
         w->G.wide_rowptr = true;

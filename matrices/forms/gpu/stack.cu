@@ -1,15 +1,14 @@
 /* The blocks of a stack on the GPU: rows are counted block by block, and entries copied block by block. */
 #include "core/scan.h"
 #include "gpu.h"
-#include "matrices/csr/gpu/kernel_create.cuh"
 #include "words.cuh"
 
 static __global__ void kernel_count(gpu_csr block, int64_t *next) {
-    EACH_ITEM(i, block.rows) { next[i + 1] += rowptr_at(block, i + 1) - rowptr_at(block, i); }
+    EACH_ITEM(i, block.rows, NT) { next[i + 1] += rowptr_at(block, i + 1) - rowptr_at(block, i); }
 }
 
 static __global__ void kernel_advance(gpu_csr block, int64_t *next) {
-    EACH_ITEM(i, block.rows) { next[i] += rowptr_at(block, i + 1) - rowptr_at(block, i); }
+    EACH_ITEM(i, block.rows, NT) { next[i] += rowptr_at(block, i + 1) - rowptr_at(block, i); }
 }
 
 /* As the host converts it: a NaN keeps its sign and the bits that fit, and becomes quiet. A GPU would make another. */
@@ -68,7 +67,7 @@ static __global__ void kernel_copy(gpu_csr block, int64_t offset, const int64_t 
 }
 
 extern "C" lsp_status lsp_stack_count_cuda(lsp_ctx *ctx, const lsp_csr *block, int64_t *next) {
-    return LSP_LAUNCH(ctx, kernel_count, blocks_for_items(block->rows), NT, 0, view(block), next);
+    return LAUNCH_ITEMS(ctx, kernel_count, block->rows, view(block), next);
 }
 
 extern "C" lsp_status lsp_stack_create_cuda(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz,
@@ -79,7 +78,6 @@ extern "C" lsp_status lsp_stack_create_cuda(lsp_ctx *ctx, int64_t rows, int64_t 
 
 extern "C" lsp_status lsp_stack_copy_cuda(lsp_ctx *ctx, const lsp_csr *block, int64_t offset, int64_t *next,
                                           const lsp_csr *B) {
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_copy, blocks_for_tiles(block->nnz), NT, 0, view(block), offset, next, view(B),
-                       value_bytes(B)));
-    return LSP_LAUNCH(ctx, kernel_advance, blocks_for_items(block->rows), NT, 0, view(block), next);
+    LSP_TRY(LAUNCH_TILES(ctx, kernel_copy, block->nnz, view(block), offset, next, view(B), value_bytes(B)));
+    return LAUNCH_ITEMS(ctx, kernel_advance, block->rows, view(block), next);
 }

@@ -23,7 +23,7 @@ static __global__ void kernel_mark(gpu_csr A, lsp_window w, gpu_marks m) {
 }
 
 static __global__ void kernel_take(gpu_csr A, gpu_marks m, gpu_csr B, int64_t shift, int bytes) {
-    EACH_ITEM(k, A.nnz) {
+    EACH_ITEM(k, A.nnz, NT) {
         if (is_marked(m, k)) {
             const int64_t to = place_of(m, k);
             index_set((void *)B.col, B.wide_col, to, col_at(A, k) - shift);
@@ -39,13 +39,11 @@ extern "C" lsp_status lsp_csr_window_cuda(lsp_ctx *ctx, const lsp_csr *A, const 
     LSP_OWNED_CSR(ctx, made);
     int64_t nnz = 0;
     LSP_TRY(make_marks(ctx, A->nnz, &m));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_mark, blocks_for_tiles(A->nnz), NT, 0, view(A), *window, m));
+    LSP_TRY(LAUNCH_TILES(ctx, kernel_mark, A->nnz, view(A), *window, m));
     LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
     LSP_TRY(lsp_csr_create(ctx, A->rows, window->cols, nnz, &types, &made));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_marked_starts, blocks_for_items(A->rows + 1), NT, 0, view(A), m, made.rowptr,
-                       made.rowptr_type == LSP_I64));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_take, blocks_for_items(A->nnz), NT, 0, view(A), m, view(&made), window->shift,
-                       value_bytes(A)));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_marked_starts, A->rows + 1, view(A), m, made.rowptr, made.rowptr_type == LSP_I64));
+    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_take, A->nnz, view(A), m, view(&made), window->shift, value_bytes(A)));
     return lsp_csr_put(ctx, B, &made, false);
 }
 
@@ -59,7 +57,7 @@ static __global__ void kernel_count_columns(gpu_csr A, lsp_buckets buckets, ull 
         here[b] = 0;
     }
     __syncthreads();
-    EACH_ITEM(k, A.nnz) {
+    EACH_ITEM(k, A.nnz, NT) {
         const int64_t column = col_at(A, k);
         if (buckets.low <= column && column < buckets.high) {
             atomicAdd(&here[(column - buckets.low) >> buckets.shift], 1u);
@@ -76,24 +74,22 @@ static __global__ void kernel_count_columns(gpu_csr A, lsp_buckets buckets, ull 
 extern "C" lsp_status lsp_csr_count_columns_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_buckets *buckets,
                                                  int64_t *counts) {
     LSP_SCRATCH_SCOPE(ctx);
-    const int64_t bytes = buckets->most * (int64_t)sizeof(ull);
     ull *there = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, buckets->most, sizeof *there, (void **)&there));
-    LSP_TRY(lsp_cuda_clear(ctx, there, bytes));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, buckets->most, &there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_columns, lsp_min(blocks_for_items(A->nnz), COUNT_BLOCKS), NT, 0, view(A),
                        *buckets, there));
-    return lsp_cuda_read(ctx, counts, there, bytes);
+    return lsp_cuda_read(ctx, counts, there, buckets->most * (int64_t)sizeof *there);
 }
 
 /* ---- row pointers ---- */
 
 static __global__ void kernel_shift(gpu_csr A, int64_t first, int64_t rows, int64_t begin, void *rowptr) {
-    EACH_ITEM(i, rows + 1) { index_set(rowptr, A.wide_rowptr, i, rowptr_at(A, first + i) - begin); }
+    EACH_ITEM(i, rows + 1, NT) { index_set(rowptr, A.wide_rowptr, i, rowptr_at(A, first + i) - begin); }
 }
 
 extern "C" lsp_status lsp_csr_shift_rowptr_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows,
                                                 int64_t begin, void *rowptr) {
-    return LSP_LAUNCH(ctx, kernel_shift, blocks_for_items(rows + 1), NT, 0, view(A), first, rows, begin, rowptr);
+    return LAUNCH_ITEMS(ctx, kernel_shift, rows + 1, view(A), first, rows, begin, rowptr);
 }
 
 static __global__ void kernel_rows(gpu_csr A, void *row, bool wide) {
@@ -110,5 +106,5 @@ static __global__ void kernel_rows(gpu_csr A, void *row, bool wide) {
 }
 
 extern "C" lsp_status lsp_csr_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, void *row, lsp_type type) {
-    return LSP_LAUNCH(ctx, kernel_rows, blocks_for_tiles(A->nnz), NT, 0, view(A), row, type == LSP_I64);
+    return LAUNCH_TILES(ctx, kernel_rows, A->nnz, view(A), row, type == LSP_I64);
 }

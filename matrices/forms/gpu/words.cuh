@@ -8,9 +8,8 @@
 
 enum { WORD = 32 };
 
-static inline int64_t blocks_for_tiles(int64_t n) {
-    return lsp_max(lsp_min(lsp_ceil_div(n, (int64_t)ENTRY_TILE * WARPS), 1 << 14), 1);
-}
+#define LAUNCH_TILES(ctx, kernel, n, ...)                                                                              \
+    LSP_LAUNCH(ctx, kernel, lsp_blocks_upto((n), ENTRY_TILE *WARPS, 1 << 14), NT, 0, __VA_ARGS__)
 
 /* The words of the tile that begins at entry `at`: all lanes take part in each. */
 #define EACH_WORD(word, at, n) for (int64_t word = (at); word < (at) + ENTRY_TILE && word < (n); word += WORD)
@@ -95,15 +94,15 @@ static inline __device__ bool is_marked(const gpu_marks &m, int64_t k) { return 
 
 /* rowptr[i] = the items before row i of A that stay. */
 static __global__ void kernel_marked_starts(gpu_csr A, gpu_marks m, void *rowptr, bool wide) {
-    EACH_ITEM(i, A.rows + 1) { index_set(rowptr, wide, i, place_of(m, rowptr_at(A, i))); }
+    EACH_ITEM(i, A.rows + 1, NT) { index_set(rowptr, wide, i, place_of(m, rowptr_at(A, i))); }
 }
 
 /* Scratch for the marks of n items. counts[0] is 0. */
 static inline lsp_status make_marks(lsp_ctx *ctx, int64_t n, gpu_marks *m) {
     m->items = n;
     m->words = lsp_ceil_div(n, WORD);
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, m->words, sizeof *m->masks, (void **)&m->masks));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, m->words + 1, sizeof *m->counts, (void **)&m->counts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, m->words, &m->masks));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, m->words + 1, &m->counts));
     return lsp_cuda_clear(ctx, m->counts, sizeof *m->counts);
 }
 

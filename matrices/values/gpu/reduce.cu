@@ -292,7 +292,7 @@ static __global__ void kernel_count(gpu_reducing r) {
     if (is_shut(r)) {
         return;
     }
-    EACH_ITEM(i, r.all ? 1 : r.A.rows) {
+    EACH_ITEM(i, r.all ? 1 : r.A.rows, NT) {
         const int64_t n = length_of(r, i);
         if (r.reduction == LSP_REDUCE_COUNT) {
             ((int64_t *)r.results)[i] = n;
@@ -365,9 +365,9 @@ static lsp_status make_queue(lsp_ctx *ctx, gpu_reducing *r) {
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, parts * pieces, sizeof(double), &r->joined[0]));
     r->joined[1] = (double *)r->joined[0] + (parts - 1) * pieces;
     if (!r->all) {
-        LSP_TRY(scratch_of(ctx, 0, 1, sizeof *r->queue, (void **)&r->queue));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, pieces, sizeof *r->pieces, (void **)&r->pieces));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, r->A.nnz / LSP_LIST_PIECE, sizeof *r->heads, (void **)&r->heads));
+        LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &r->queue));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, pieces, &r->pieces));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, r->A.nnz / LSP_LIST_PIECE, &r->heads));
     }
     return LSP_OK;
 }

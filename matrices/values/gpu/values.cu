@@ -62,14 +62,11 @@ extern "C" lsp_status lsp_csr_scale_wide_cuda(lsp_ctx *ctx, const lsp_csr *A, co
                                               int64_t *entry) {
     return find_first(
         ctx, A->nnz,
-        [&](ull *first) {
-            return LSP_LAUNCH(ctx, kernel_find_product, blocks_for_items(A->nnz), NT, 0, view(A), rows, cols, first);
-        },
-        entry);
+        [&](ull *first) { return LAUNCH_ITEMS(ctx, kernel_find_product, A->nnz, view(A), rows, cols, first); }, entry);
 }
 
 static __global__ void kernel_find_result(gpu_csr A, lsp_function function, double parameter, ull *first) {
-    EACH_ITEM(k, A.nnz) {
+    EACH_ITEM(k, A.nnz, NT) {
         if (!lsp_map_fits(A.val_type, function, parameter, whole_at(A.val_type, A.val, k))) {
             lower_to(first, (ull)k);
         }
@@ -80,10 +77,7 @@ extern "C" lsp_status lsp_csr_apply_wide_cuda(lsp_ctx *ctx, const lsp_csr *A, ls
                                               int64_t *entry) {
     return find_first(
         ctx, A->nnz,
-        [&](ull *first) {
-            return LSP_LAUNCH(ctx, kernel_find_result, blocks_for_items(A->nnz), NT, 0, view(A), function, parameter,
-                              first);
-        },
+        [&](ull *first) { return LAUNCH_ITEMS(ctx, kernel_find_result, A->nnz, view(A), function, parameter, first); },
         entry);
 }
 
@@ -115,11 +109,11 @@ static __global__ void kernel_scale(gpu_csr A, void *val, const void *rows, cons
 }
 
 extern "C" lsp_status lsp_csr_scale_cuda(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
-    return LSP_LAUNCH(ctx, kernel_scale, blocks_for_items(A->nnz), NT, 0, view(A), A->val, rows, cols);
+    return LAUNCH_ITEMS(ctx, kernel_scale, A->nnz, view(A), A->val, rows, cols);
 }
 
 static __global__ void kernel_map(lsp_type type, void *val, int64_t n, lsp_function function, double parameter) {
-    EACH_ITEM(k, n) {
+    EACH_ITEM(k, n, NT) {
         double x[2];
         if (is_integer(type)) {
             put_whole(type, val, k, lsp_map_whole(function, parameter, whole_at(type, val, k)));
@@ -134,8 +128,7 @@ static __global__ void kernel_map(lsp_type type, void *val, int64_t n, lsp_funct
 }
 
 extern "C" lsp_status lsp_csr_apply_cuda(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
-    return LSP_LAUNCH(ctx, kernel_map, blocks_for_items(A->nnz), NT, 0, A->val_type, A->val, A->nnz, function,
-                      parameter);
+    return LAUNCH_ITEMS(ctx, kernel_map, A->nnz, A->val_type, A->val, A->nnz, function, parameter);
 }
 
 /* ---- the entrywise product ---- */
@@ -243,7 +236,7 @@ extern "C" lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
 
 static __global__ void kernel_fill_diagonal(const void *diagonal, lsp_type type, int64_t n, void *rowptr,
                                             bool wide_rowptr, void *col, bool wide_col, void *val) {
-    EACH_ITEM(i, n) {
+    EACH_ITEM(i, n, NT) {
         double x[2] = {1, 0};
         index_set(rowptr, wide_rowptr, i + 1, i + 1);
         index_set(col, wide_col, i, i);
@@ -263,6 +256,6 @@ static __global__ void kernel_fill_diagonal(const void *diagonal, lsp_type type,
 }
 
 extern "C" lsp_status lsp_csr_fill_diagonal_cuda(lsp_ctx *ctx, const void *diagonal, lsp_csr *B) {
-    return LSP_LAUNCH(ctx, kernel_fill_diagonal, blocks_for_items(B->nnz), NT, 0, diagonal, B->val_type, B->nnz,
-                      B->rowptr, B->rowptr_type == LSP_I64, B->col, B->col_type == LSP_I64, B->val);
+    return LAUNCH_ITEMS(ctx, kernel_fill_diagonal, B->nnz, diagonal, B->val_type, B->nnz, B->rowptr,
+                        B->rowptr_type == LSP_I64, B->col, B->col_type == LSP_I64, B->val);
 }

@@ -43,7 +43,7 @@ static LSP_BOTH_SIDES int entry_bytes(const lsp_csr *A) {
 template <bool USUAL>
 static __device__ void stage_rows(lsp_setup *s, const lsp_csr &A, int64_t begin, int64_t end, char *to, int64_t room) {
     const lsp_type rows = USUAL ? LSP_I32 : A.rowptr_type;
-    const int64_t first = lsp_rule_index(rows, A.rowptr, begin), count = lsp_rule_index(rows, A.rowptr, end) - first;
+    const int64_t first = lsp_index_at(A.rowptr, rows, begin), count = lsp_index_at(A.rowptr, rows, end) - first;
     s->A = A;
     if (count * entry_bytes(&A) <= room) {
         __syncthreads(); /* the rows before have been read */

@@ -2,14 +2,13 @@
 #include "core/launch.cuh"
 #include "solve/multigrid/smooth.h"
 
-enum { NT = 256, VT = 4 };
+enum { NT = 256 };
 
 template <typename T>
 static __global__ void __launch_bounds__(NT)
     kernel_smooth(int64_t n, const T *__restrict__ b, const T *__restrict__ inverse, const T *old, T *w, T *d, T *x,
                   T c, T beta, bool zero, bool keep) {
-    const int64_t stride = (int64_t)gridDim.x * NT;
-    for (int64_t i = (int64_t)blockIdx.x * NT + threadIdx.x; i < n; i += stride) {
+    EACH_ITEM(i, n, NT) {
         const T r = !b ? w[i] : zero ? b[i] : b[i] - w[i];
         const T step = old ? fma(beta, old[i], c * inverse[i] * r) : c * inverse[i] * r;
         const T moved = zero ? step : x[i] + step; /* `old` may be x */
@@ -24,9 +23,8 @@ static __global__ void __launch_bounds__(NT)
 }
 
 template <typename T> static lsp_status smooth(lsp_ctx *ctx, int64_t n, const lsp_smooth *s) {
-    return LSP_LAUNCH(ctx, kernel_smooth<T>, lsp_blocks_for(ctx, n, NT * VT, 16), NT, 0, n, (const T *)s->b,
-                      (const T *)s->inverse, (const T *)s->old, (T *)s->w, (T *)s->d, (T *)s->x, (T)s->c, (T)s->beta,
-                      s->zero, s->keep);
+    return LSP_LAUNCH_EACH(ctx, kernel_smooth<T>, n, NT, n, (const T *)s->b, (const T *)s->inverse, (const T *)s->old,
+                           (T *)s->w, (T *)s->d, (T *)s->x, (T)s->c, (T)s->beta, s->zero, s->keep);
 }
 
 extern "C" lsp_status lsp_smooth_cuda(lsp_ctx *ctx, int64_t n, lsp_type type, const lsp_smooth *step) {
