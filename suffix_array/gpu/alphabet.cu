@@ -64,11 +64,11 @@ static lsp_status pack_by_sort(lsp_ctx *ctx, const uint32_t *symbols, lsp_packed
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *sorted, (void **)&sorted));
     mark = lsp_scratch_mark(ctx);
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *places, (void **)&places));
-    lsp_radix_sort_args sort;
+    lsp_segsort_args sort;
     memset(&sort, 0, sizeof sort);
     sort.n = p->n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *places, sort.flags = LSP_SORT_POSITIONS;
     sort.keys = symbols, sort.keys_out = sorted, sort.values_out = places, sort.where = LSP_CUDA;
-    LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+    LSP_TRY(lsp_sort_array(ctx, &sort));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, sizeof *before, (void **)&before));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_mark_sorted, blocks_for(ctx, p->n), TEXT_NT, 0, sorted, p->n, before));
     LSP_TRY(lsp_cuda_scan(ctx, before, p->n, &last));

@@ -1,6 +1,7 @@
 /* Points on the GPU: brought there, looked at, turned into places, sorted by cell with the library's radix sort. */
 #include "core/beside.h"
 #include "core/items.h"
+#include "gather_scatter/radix_sort.h"
 #include "kernel_points.cuh"
 
 static int64_t blocks_for(lsp_ctx *ctx, int64_t n) {
@@ -124,14 +125,14 @@ static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, uint32_t *
     const size_t bytes = lsp_type_bytes(job->type);
     uint32_t *sorted, *id;
     int32_t *start;
-    lsp_radix_sort_args sort = {};
+    lsp_segsort_args sort = {};
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *sorted, (void **)&sorted));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof *id, (void **)&id));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, cells + 1, sizeof *start, (void **)&start));
     sort.n = n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *id, sort.where = LSP_CUDA;
     sort.keys = cell, sort.keys_out = sorted, sort.values_out = id, sort.flags = LSP_SORT_POSITIONS;
     sort.end_bit = (int)lsp_max(lsp_bits((uint64_t)cells - 1), 1);
-    LSP_TRY(n > 0 ? lsp_radix_sort(ctx, &sort, NULL) : LSP_OK);
+    LSP_TRY(n > 0 ? lsp_sort_array(ctx, &sort) : LSP_OK);
     LSP_TRY(LSP_LAUNCH(ctx, kernel_starts, blocks_for(ctx, cells + 1), POINTS_NT, 0, sorted, n, cells, start));
     for (int k = 0; k < job->metric.dimensions; k++) {
         void *to;
