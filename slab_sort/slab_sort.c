@@ -26,6 +26,7 @@ static lsp_status check_sort(lsp_ctx *ctx, const lsp_sort_args *args) {
     lsp_segsort_args segment;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the sort are NULL");
     segment = lsp_sort_segment(args);
+    segment.change = args->change;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_sort_args", args->reserved));
     LSP_REQUIRE((unsigned)args->method < LSP_SORT_METHODS, LSP_ERR_ARGUMENT, "there is no sort method %d: 0 to %d are",
                 (int)args->method, LSP_SORT_METHODS - 1);
@@ -88,7 +89,8 @@ static lsp_status prepare_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort
 
 static lsp_status run_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_method method, void *scratch) {
     if (args->where == LSP_HOST) {
-        const lsp_segsort_args segment = lsp_sort_segment(args);
+        lsp_segsort_args segment = lsp_sort_segment(args);
+        segment.change = args->change;
         return lsp_segsort(ctx, &segment, NULL);
     }
     if (args->n == 0) {

@@ -23,7 +23,7 @@ typedef struct lsp_sort_way {
 extern const lsp_sort_way *const lsp_sort_ways[LSP_SORT_METHODS];
 extern const lsp_sort_way lsp_sort_by_ranks, lsp_sort_by_split, lsp_sort_by_radix, lsp_sort_by_slabs;
 
-/* radix.c: the same request as a segmented sort of one segment. */
+/* radix.c: the request as a segmented sort of one segment that marks no changes. */
 lsp_segsort_args lsp_sort_segment(const lsp_sort_args *args);
 
 /* Writes the changes of sorted keys. The arrays are on a GPU. */

@@ -208,7 +208,6 @@ lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const voi
                                    .keys = keys,
                                    .keys_out = keys,
                                    .values_out = places,
-                                   .begin_bit = 0,
                                    .end_bit = 8 * symbol_bytes,
                                    .flags = LSP_SORT_POSITIONS};
     LSP_TRY(lsp_sort_array(ctx, &sort));

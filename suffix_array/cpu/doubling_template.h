@@ -231,7 +231,6 @@ static lsp_status T(doubling_run)(lsp_ctx *ctx, T(doubling) * d, bool long_keys,
                                    .keys = d->keys,
                                    .keys_out = d->keys,
                                    .values_out = order,
-                                   .begin_bit = 0,
                                    .end_bit = *bits,
                                    .flags = LSP_SORT_POSITIONS};
     LSP_TRY(lsp_sort_array(ctx, &sort));

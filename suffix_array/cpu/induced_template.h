@@ -155,7 +155,6 @@ static lsp_status T(sort_substrings)(lsp_ctx *ctx, T(minima) * m, INDEX *order, 
                                    .keys = m->keys,
                                    .keys_out = m->keys,
                                    .values_out = order,
-                                   .begin_bit = 0,
                                    .end_bit = top,
                                    .flags = LSP_SORT_POSITIONS};
     LSP_TRY(lsp_sort_array(ctx, &sort));

@@ -121,8 +121,7 @@ extern "C" lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job) {
 
 /* Sorts by cell: the loaded places go to the order of the sorted cells. */
 static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, uint32_t *cell, pair_cloud *cloud) {
-    const int64_t n = cloud->n, cells = job->grid.total;
-    const size_t bytes = lsp_type_bytes(job->type);
+    const int64_t n = cloud->n, cells = job->grid.total, bytes = (int64_t)lsp_type_bytes(job->type);
     uint32_t *sorted, *id;
     int32_t *start;
     lsp_segsort_args sort = {};
