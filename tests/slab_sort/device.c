@@ -146,10 +146,14 @@ Test(device_slab_sort, methods_are_chosen_by_the_table_or_refused) {
     cr_assert_eq(info.method, LSP_SORT_RADIX);
     must(ctx, lsp_sort_execute(plan, &args)); /* still by ranks */
     lsp_sort_plan_destroy(plan);
+    lsp_sort_args places = args;
+    places.value_bytes = 4, places.flags = LSP_SORT_POSITIONS, places.keys_out = NULL, places.values_out = keys + args.n;
+    must(ctx, lsp_sort(ctx, &places, &info));
     const int64_t taken = info.scratch_bytes;
-    must(ctx, lsp_sort_plan_create(ctx, &args, &plan));
+    must(ctx, lsp_sort_plan_create(ctx, &places, &plan));
     must(ctx, lsp_sort_plan_get_info(plan, &info));
-    cr_assert(info.method == LSP_SORT_RADIX && taken > 0 && info.scratch_bytes == taken);
+    cr_assert(info.method == LSP_SORT_RADIX && taken >= 4 * args.n && info.scratch_bytes == taken);
+    must(ctx, lsp_sort_execute(plan, &places));
     lsp_sort_plan_destroy(plan);
     must(ctx, lsp_sort_set_table(ctx, NULL));
     must(ctx, lsp_sort_get_table(ctx, &kept));
