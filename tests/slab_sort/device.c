@@ -147,7 +147,8 @@ Test(device_slab_sort, methods_are_chosen_by_the_table_or_refused) {
     must(ctx, lsp_sort_execute(plan, &args)); /* still by ranks */
     lsp_sort_plan_destroy(plan);
     lsp_sort_args places = args;
-    places.value_bytes = 4, places.flags = LSP_SORT_POSITIONS, places.keys_out = NULL, places.values_out = keys + args.n;
+    places.value_bytes = 4, places.flags = LSP_SORT_POSITIONS, places.method = LSP_SORT_RADIX;
+    places.keys_out = NULL, places.values_out = keys + args.n;
     must(ctx, lsp_sort(ctx, &places, &info));
     const int64_t taken = info.scratch_bytes;
     must(ctx, lsp_sort_plan_create(ctx, &places, &plan));
