@@ -111,9 +111,9 @@ typedef struct bench_subject {
     double min_time; /* default of --min-time, in seconds */
     bool on_gpu;     /* runs on a GPU, and does so by default if there is a GPU */
 } bench_subject;
-extern const bench_subject bench_mtx, bench_spgemm, bench_segsort, bench_gather, bench_scatter, bench_radix_sort,
-    bench_hash_search, bench_transpose, bench_matrices, bench_batch, bench_spmv, bench_cg, bench_two_body, bench_sort,
-    bench_suffix_array, bench_growth;
+extern const bench_subject bench_mtx, bench_spgemm, bench_segsort, bench_gather, bench_scatter, bench_hash_search,
+    bench_transpose, bench_matrices, bench_batch, bench_spmv, bench_cg, bench_two_body, bench_sort, bench_suffix_array,
+    bench_growth;
 
 /* options.c: -1 to go on, else the exit code. */
 int bench_parse(bench_options *options, int argc, char **argv, const bench_subject *const *subjects);

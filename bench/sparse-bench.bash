@@ -8,7 +8,7 @@ _sparse_bench() {
     [[ $word == "=" ]] && word=
     [[ $before == "=" ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
     for ((i = 1; i < COMP_CWORD; i++)); do
-        [[ ${COMP_WORDS[i]} =~ ^(mtx|spgemm|segsort|gather|scatter|radix_sort|sort|hash|transpose|matrices|batch|spmv|cg|two_body|suffix_array|growth|plot|report|calibrate)$ ]] && primitive=${COMP_WORDS[i]}
+        [[ ${COMP_WORDS[i]} =~ ^(mtx|spgemm|segsort|gather|scatter|sort|hash|transpose|matrices|batch|spmv|cg|two_body|suffix_array|growth|plot|report|calibrate)$ ]] && primitive=${COMP_WORDS[i]}
     done
     case $before in
     --device) mapfile -t COMPREPLY < <(compgen -W "cpu cuda" -- "$word") ;;
@@ -21,7 +21,7 @@ _sparse_bench() {
         elif [[ $word == -* ]]; then
             mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
         elif [[ -z $primitive ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "mtx spgemm segsort gather scatter radix_sort sort hash transpose matrices batch spmv cg two_body suffix_array growth plot report calibrate" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "mtx spgemm segsort gather scatter sort hash transpose matrices batch spmv cg two_body suffix_array growth plot report calibrate" -- "$word")
         fi
         ;;
     esac

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUBJECTS = 16 };
+enum { SUBJECTS = 15 };
 static const bench_subject *const subjects[SUBJECTS + 1] = {
-    &bench_mtx,         &bench_spgemm,    &bench_segsort,      &bench_gather, &bench_scatter, &bench_radix_sort,
-    &bench_hash_search, &bench_transpose, &bench_matrices,     &bench_batch,  &bench_spmv,    &bench_cg,
-    &bench_two_body,    &bench_sort,      &bench_suffix_array, &bench_growth};
+    &bench_mtx,         &bench_spgemm,    &bench_segsort,  &bench_gather,       &bench_scatter,
+    &bench_hash_search, &bench_transpose, &bench_matrices, &bench_batch,        &bench_spmv,
+    &bench_cg,          &bench_two_body,  &bench_sort,     &bench_suffix_array, &bench_growth};
 
 /* A pattern that matches "er:262144:8" also means "er:262144:8/f64". */
 static bool wanted(const bench_options *options, const char *workload) {

@@ -9,7 +9,6 @@
  *     libsparse/segsort.h   segmented sort
  *     libsparse/cache_model.h     the time of indexed reads and writes, predicted
  *     libsparse/gather_scatter.h  indexed reads and writes of whole arrays
- *     libsparse/radix_sort.h  the sort of a whole array, and its partition into buckets
  *     libsparse/sort.h      the sort of a whole array by the fastest method for its length
  *     libsparse/hash.h      tables of keys that are searched
  *     libsparse/semiring.h  the operations that may replace multiplication and addition
@@ -48,7 +47,6 @@
 #include "libsparse/matrix_values.h"
 #include "libsparse/mtx.h"
 #include "libsparse/multigrid.h"
-#include "libsparse/radix_sort.h"
 #include "libsparse/segsort.h"
 #include "libsparse/semiring.h"
 #include "libsparse/solve.h"

@@ -1,6 +1,6 @@
 /* The public calls of the sort of a whole array: at once, or planned and then executed. What is sorted and in which
  * order is that of lsp_segsort with one segment, whose ref.c is the specification. On a GPU one of lsp_sort_ways does
- * it, and lsp_radix_sort sorts long arrays; on a CPU lsp_segsort sorts all. */
+ * it; on a CPU lsp_segsort does. */
 #include "slab_sort.h"
 #include "segsort/segsort.h"
 #include <stdio.h>
@@ -9,9 +9,8 @@
 struct lsp_sort_plan {
     lsp_ctx *ctx; /* NULL once the context is destroyed */
     lsp_plan_life life;
-    lsp_sort_args shape;        /* of its pointers, only whether they are NULL matters */
-    lsp_radix_sort_plan *radix; /* NULL: by another method */
-    void *scratch;              /* of that method */
+    lsp_sort_args shape; /* of its pointers, only whether they are NULL matters */
+    void *scratch;       /* of the method */
     lsp_sort_info info;
 };
 LSP_DROP(lsp_sort_plan)
@@ -23,24 +22,11 @@ const char *lsp_sort_method_name(lsp_sort_method method) {
 
 /* ---- arguments ---- */
 
-/* What the arguments of all three sorts have alike. */
-#define ALIKE(args)                                                                                                    \
-    .n = (args)->n, .key_type = (args)->key_type, .value_bytes = (args)->value_bytes, .keys = (args)->keys,            \
-    .keys_out = (args)->keys_out, .values = (args)->values, .values_out = (args)->values_out,                          \
-    .begin_bit = (args)->begin_bit, .end_bit = (args)->end_bit, .flags = (args)->flags, .where = (args)->where
-
-static lsp_radix_sort_args as_radix(const lsp_sort_args *args) { return (lsp_radix_sort_args){ALIKE(args)}; }
-
-/* The same request as a segmented sort of one segment. */
-static lsp_segsort_args as_segment(const lsp_sort_args *args) {
-    return (lsp_segsort_args){ALIKE(args), .segments = args->n > 0, .length = lsp_max(args->n, 0),
-                              .change = args->change};
-}
-
 static lsp_status check_sort(lsp_ctx *ctx, const lsp_sort_args *args) {
     lsp_segsort_args segment;
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the sort are NULL");
-    segment = as_segment(args);
+    segment = lsp_sort_segment(args);
+    segment.change = args->change;
     LSP_TRY(lsp_check_reserved(ctx, "lsp_sort_args", args->reserved));
     LSP_REQUIRE((unsigned)args->method < LSP_SORT_METHODS, LSP_ERR_ARGUMENT, "there is no sort method %d: 0 to %d are",
                 (int)args->method, LSP_SORT_METHODS - 1);
@@ -90,33 +76,27 @@ static lsp_status prepare_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort
         info->method = args->method;
         snprintf(info->reason, sizeof info->reason, "the caller asked for %s", name);
     }
-    if (info->method != LSP_SORT_RADIX) {
-        const lsp_sort_way *way = lsp_sort_ways[info->method];
-        LSP_REQUIRE(way != NULL, LSP_ERR_UNSUPPORTED, "the GPU has no sort method %s", name);
-        LSP_REQUIRE(args->n <= way->longest(ctx, args), LSP_ERR_UNSUPPORTED,
-                    "%lld items: the sort method %s takes at most %lld of this kind on this GPU", (long long)args->n,
-                    name, (long long)way->longest(ctx, args));
-        info->scratch_bytes = args->n > 0 ? way->bytes(ctx, args) : 0;
-    }
+    const lsp_sort_way *way = lsp_sort_ways[info->method];
+    LSP_REQUIRE(way != NULL, LSP_ERR_UNSUPPORTED, "the GPU has no sort method %s", name);
+    LSP_REQUIRE(args->n <= way->longest(ctx, args), LSP_ERR_UNSUPPORTED,
+                "%lld items: the sort method %s takes at most %lld of this kind on this GPU", (long long)args->n, name,
+                (long long)way->longest(ctx, args));
+    info->scratch_bytes = args->n > 0 ? way->bytes(ctx, args) : 0;
     return LSP_OK;
 }
 
 /* ---- sorting ---- */
 
-/* By one of lsp_sort_ways, or by `radix`, or by lsp_radix_sort if that is NULL. */
-static lsp_status run_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_method method, lsp_radix_sort_plan *radix,
-                           void *scratch) {
-    const lsp_radix_sort_args by_radix = as_radix(args);
+static lsp_status run_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_method method, void *scratch) {
     if (args->where == LSP_HOST) {
-        const lsp_segsort_args segment = as_segment(args);
+        lsp_segsort_args segment = lsp_sort_segment(args);
+        segment.change = args->change;
         return lsp_segsort(ctx, &segment, NULL);
     }
     if (args->n == 0) {
         return LSP_OK;
     }
-    LSP_TRY(method != LSP_SORT_RADIX ? lsp_sort_ways[method]->run(ctx, args, scratch)
-            : radix != NULL          ? lsp_radix_sort_execute(radix, &by_radix)
-                                     : lsp_radix_sort(ctx, &by_radix, NULL));
+    LSP_TRY(lsp_sort_ways[method]->run(ctx, args, scratch));
     if (args->change != NULL && method != LSP_SORT_SLAB) {
         LSP_TRY(lsp_sort_mark_changes(ctx, args));
     }
@@ -130,12 +110,12 @@ lsp_status lsp_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_info *info
     void *scratch = NULL;
     LSP_ENTER(ctx); /* a later call that takes this scratch works after this sort on the same stream */
     LSP_TRY(prepare_sort(ctx, args, &chosen));
-    if (chosen.method != LSP_SORT_RADIX) {
+    if (args->where == LSP_CUDA) {
         LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                     "work on the stream is being recorded into a graph: only a plan made before can sort there");
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &scratch));
     }
-    LSP_TRY(run_sort(ctx, args, chosen.method, NULL, scratch));
+    LSP_TRY(run_sort(ctx, args, chosen.method, scratch));
     if (info != NULL) {
         *info = chosen;
     }
@@ -153,15 +133,7 @@ lsp_status lsp_sort_plan_create(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sor
     LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     made->shape = *args;
     made->info = chosen;
-    if (chosen.method == LSP_SORT_RADIX) {
-        const lsp_radix_sort_args radix = as_radix(args);
-        lsp_radix_sort_info told;
-        LSP_TRY(lsp_radix_sort_plan_create(ctx, &radix, &made->radix));
-        LSP_TRY(lsp_radix_sort_plan_get_info(made->radix, &told));
-        made->info.scratch_bytes = told.scratch_bytes;
-    } else {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &made->scratch));
-    }
+    LSP_TRY(lsp_alloc(ctx, args->where, chosen.scratch_bytes, 1, &made->scratch));
     lsp_log(ctx, "sort: %lld items, method %s: %s", (long long)args->n, lsp_sort_method_name(made->info.method),
             made->info.reason);
     *plan = made, made = NULL;
@@ -170,7 +142,6 @@ lsp_status lsp_sort_plan_create(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sor
 
 void lsp_sort_plan_destroy(lsp_sort_plan *plan) {
     if (plan != NULL) {
-        lsp_radix_sort_plan_destroy(plan->radix);
         lsp_free(plan->ctx, plan->scratch);
     }
     lsp_plan_end(plan);
@@ -204,7 +175,7 @@ lsp_status lsp_sort_execute(lsp_sort_plan *plan, const lsp_sort_args *args) {
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the sort are NULL");
     LSP_TRY(check_sort_shape(ctx, &plan->shape, args));
     LSP_TRY(check_sort(ctx, args));
-    if (plan->info.method != LSP_SORT_RADIX && args->n > 0) {
+    if (args->where == LSP_CUDA && args->n > 0) {
         const lsp_sort_way *way = lsp_sort_ways[plan->info.method];
         const int64_t bytes = way->bytes(ctx, args);
         LSP_REQUIRE(args->n <= way->longest(ctx, args) && bytes <= plan->info.scratch_bytes, LSP_ERR_ARGUMENT,
@@ -212,5 +183,5 @@ lsp_status lsp_sort_execute(lsp_sort_plan *plan, const lsp_sort_args *args) {
                     "plan has %lld",
                     (long long)bytes, (long long)plan->info.scratch_bytes);
     }
-    return run_sort(ctx, args, plan->info.method, plan->radix, plan->scratch);
+    return run_sort(ctx, args, plan->info.method, plan->scratch);
 }

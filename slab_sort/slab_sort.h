@@ -19,9 +19,12 @@ typedef struct lsp_sort_way {
     lsp_status (*run)(lsp_ctx *ctx, const lsp_sort_args *args, void *scratch);
 } lsp_sort_way;
 
-/* NULL: the GPU lacks this method. LSP_SORT_RADIX is none of them: lsp_radix_sort is called for it. */
+/* NULL: the GPU lacks this method. */
 extern const lsp_sort_way *const lsp_sort_ways[LSP_SORT_METHODS];
-extern const lsp_sort_way lsp_sort_by_ranks, lsp_sort_by_split, lsp_sort_by_slabs;
+extern const lsp_sort_way lsp_sort_by_ranks, lsp_sort_by_split, lsp_sort_by_radix, lsp_sort_by_slabs;
+
+/* radix.c: the request as a segmented sort of one segment that marks no changes. */
+lsp_segsort_args lsp_sort_segment(const lsp_sort_args *args);
 
 /* Writes the changes of sorted keys. The arrays are on a GPU. */
 lsp_status lsp_sort_mark_changes(lsp_ctx *ctx, const lsp_sort_args *args);

@@ -202,16 +202,15 @@ lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const voi
     for (int64_t i = 0; i < n; i++) {
         keys[i] = lsp_symbol_at(bwt, symbol_bytes, i);
     }
-    const lsp_radix_sort_args sort = {.n = n,
-                                      .key_type = LSP_U32,
-                                      .value_bytes = lsp_type_bytes(type),
-                                      .keys = keys,
-                                      .keys_out = keys,
-                                      .values_out = places,
-                                      .begin_bit = 0,
-                                      .end_bit = 8 * symbol_bytes,
-                                      .flags = LSP_SORT_POSITIONS};
-    LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+    const lsp_segsort_args sort = {.n = n,
+                                   .key_type = LSP_U32,
+                                   .value_bytes = lsp_type_bytes(type),
+                                   .keys = keys,
+                                   .keys_out = keys,
+                                   .values_out = places,
+                                   .end_bit = 8 * symbol_bytes,
+                                   .flags = LSP_SORT_POSITIONS};
+    LSP_TRY(lsp_sort_array(ctx, &sort));
     for (int64_t i = 0, row = primary; i < n; i++) {
         LSP_REQUIRE(row > 0, LSP_ERR_FORMAT,
                     "no text has this transform: after %lld of %lld symbols its end is reached", (long long)i,

@@ -3,6 +3,7 @@
 #define LSP_SUFFIX_ARRAY_SUFFIX_ARRAY_H
 
 #include "core/core.h"
+#include "gather_scatter/radix_sort.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -84,8 +84,9 @@ typedef struct race {
     int32_t *offsets;     /* on the host, even if the arrays are on the GPU */
     int64_t longest;      /* segment, in items */
     int threads;
-    bench_sort_by by;
-    bool graph; /* sorts of plans run in a CUDA graph of GRAPH_SORTS */
+    bool whole;             /* one array by lsp_sort; else segments by lsp_segsort */
+    lsp_sort_method method; /* of lsp_sort */
+    bool graph;             /* sorts of plans run in a CUDA graph of GRAPH_SORTS */
 } race;
 
 typedef struct entrant {
@@ -109,7 +110,8 @@ static bool stop_clock(bench_contender *c, bench_device *device) {
     return c->elapsed >= 0 || bench_why(c, "%s", bench_device_error(device));
 }
 
-static lsp_sort_args sort_args_of(const lsp_segsort_args *a) {
+static lsp_sort_args sort_args_of(const race *r) {
+    const lsp_segsort_args *a = &r->args;
     return (lsp_sort_args){.n = a->n,
                            .key_type = a->key_type,
                            .value_bytes = a->value_bytes,
@@ -117,37 +119,26 @@ static lsp_sort_args sort_args_of(const lsp_segsort_args *a) {
                            .keys_out = a->keys_out,
                            .values = a->values,
                            .values_out = a->values_out,
+                           .method = r->method,
                            .where = a->where};
 }
 
 static lsp_status sort(lsp_ctx *ctx, const race *r) {
-    const lsp_segsort_args *a = &r->args;
-    const lsp_sort_args whole = sort_args_of(a);
-    return r->by == BENCH_BY_SORT    ? lsp_sort(ctx, &whole, NULL)
-           : r->by == BENCH_BY_RADIX ? lsp_radix_sort(ctx,
-                                                      &(lsp_radix_sort_args){.n = a->n,
-                                                                             .key_type = a->key_type,
-                                                                             .value_bytes = a->value_bytes,
-                                                                             .keys = a->keys,
-                                                                             .keys_out = a->keys_out,
-                                                                             .values = a->values,
-                                                                             .values_out = a->values_out,
-                                                                             .where = a->where},
-                                                      NULL)
-                                     : lsp_segsort(ctx, a, NULL);
+    const lsp_sort_args args = sort_args_of(r);
+    return r->whole ? lsp_sort(ctx, &args, NULL) : lsp_segsort(ctx, &r->args, NULL);
 }
 
 /* One sort of an entrant, to be recorded; NULL or a complaint. */
 static const char *sort_by_plan(void *data) {
     const entrant *e = data;
-    const lsp_sort_args args = sort_args_of(&e->race->args);
+    const lsp_sort_args args = sort_args_of(e->race);
     return e->gpu ? e->gpu->sort(e->self) : lsp_sort_execute(e->plan, &args) == LSP_OK ? NULL : lsp_last_error(e->ctx);
 }
 
 static bool run_graph(bench_contender *c) {
     entrant *e = c->state;
     bench_device *device = e->race->device;
-    const lsp_sort_args args = sort_args_of(&e->race->args);
+    const lsp_sort_args args = sort_args_of(e->race);
     if (!e->recorded) {
         e->ctx = c->ctx;
         if (!e->gpu && !bench_must(c, c->ctx, lsp_sort_plan_create(c->ctx, &args, &e->plan))) {
@@ -303,12 +294,13 @@ static bool make_arrays(race *r, const char *workload, bool is_quick) {
         keys = strlen(shapes[k]) == end && strncmp(shape + 1, shapes[k], end) == 0 ? (bench_keys)k : keys;
     }
     r->graph = r->device && strstr(workload, "/graph");
+    r->method = strstr(workload, "/radix") ? LSP_SORT_RADIX : LSP_SORT_AUTO;
     a->key_type = t >= 3 ? LSP_U64 : shape && strcmp(shape, "/f32") == 0 ? LSP_F32 : LSP_U32;
     a->value_bytes = value[t];
     a->first = shape && strncmp(shape, "/first", 6) == 0 ? strtoll(shape + 6, NULL, 10) : 0;
     a->n = INT64_C(1) << (is_quick ? 18 : r->device ? 27 : 24);
-    char one[64] = ""; /* "n20/kv32" of radix_sort and sort is one segment of 2^20 items */
-    if (r->by != BENCH_BY_SEGMENTS) {
+    char one[64] = ""; /* "n20/kv32" of sort is one segment of 2^20 items */
+    if (r->whole) {
         snprintf(one, sizeof one, "small_%lld_1/", 1LL << strtol(workload + 1, NULL, 10));
     }
     r->offsets = bench_segments_make(*one ? one : workload, &a->n, &a->segments, &draws);
@@ -339,8 +331,7 @@ static int enter_gpu_peers(bench *b, const race *r, bench_contender *contenders,
     for (int k = 0; k < GPU_PEERS; k++) {
         const peer_gpu_segments *peer = gpu_peers[k].peer;
         const bool merges = peer == PEER_CUB(peer_cub_merge), whole = merges || peer == PEER_CUB(peer_cub_radix);
-        if (!peer || !peer->offers(&r->args) || (r->by != BENCH_BY_SEGMENTS && !whole) ||
-            (merges && r->by != BENCH_BY_SORT)) {
+        if (!peer || !peer->offers(&r->args) || (r->whole ? !whole : merges)) {
             continue;
         }
         bench_contender *c = contenders + count;
@@ -393,8 +384,8 @@ static int enter(bench *b, const race *r, bench_contender *contenders, entrant *
     return count;
 }
 
-void bench_run_sort(bench *b, const char *workload, bench_sort_by by) {
-    race r = {.device = b->device, .threads = b->threads, .by = by};
+void bench_run_sort(bench *b, const char *workload, bool whole) {
+    race r = {.device = b->device, .threads = b->threads, .whole = whole};
     if (make_arrays(&r, workload, b->options.quick)) {
         bench_contender contenders[MOST_ENTRANTS];
         entrant entrants[MOST_ENTRANTS];
@@ -418,7 +409,7 @@ void bench_run_sort(bench *b, const char *workload, bench_sort_by by) {
 
 static void run(bench *b, const char *workload, const char *file) {
     (void)file;
-    bench_run_sort(b, workload, BENCH_BY_SEGMENTS);
+    bench_run_sort(b, workload, false);
 }
 const bench_subject bench_segsort = {.name = "segsort",
                                      .what = "sorts segments of keys, with or without values",

@@ -1,56 +1,39 @@
-/* The subjects radix_sort and sort: a whole array, by lsp_radix_sort or by lsp_sort, and `sort --tune`. Workloads of
- * sort that end in /graph run plans in a CUDA graph of 20 sorts: there the launches of the host cost nothing. */
+/* The subject sort: a whole array by lsp_sort, and `sort --tune`. Workloads that end in /graph run plans in a CUDA
+ * graph of 20 sorts: there the launches of the host cost nothing. Those that end in /radix ask for the radix sort. */
 #include "libsparse/unstable.h"
 #include "segsort.h"
 #include <math.h>
 
 static const char *const no_files[] = {NULL};
 
-static void run_radix(bench *b, const char *workload, const char *file) {
-    (void)file;
-    bench_run_sort(b, workload, BENCH_BY_RADIX);
-}
 static void run_sort(bench *b, const char *workload, const char *file) {
     (void)file;
-    bench_run_sort(b, workload, BENCH_BY_SORT);
+    bench_run_sort(b, workload, true);
 }
-
-#define WHOLE(n) n "/k32", n "/kv32", n "/k32v64", n "/k64v32", n "/k64", n "/kv64"
-static const char *const radix_workloads[] = {"n10/kv32", "n12/kv32", "n14/kv32", "n16/kv32",   "n17/kv32",
-                                              "n18/kv32", "n20/kv32", "n22/kv32", WHOLE("n24"), NULL};
-static const char *const radix_gpu_workloads[] = {"n10/kv32", "n12/kv32", "n14/kv32",   "n16/kv32",
-                                                  "n17/kv32", "n18/kv32", "n20/kv32",   "n22/kv32",
-                                                  "n24/kv32", "n26/kv32", WHOLE("n27"), NULL};
-static const char *const radix_quick[] = {WHOLE("n18"), "n12/kv32", NULL};
-
-const bench_subject bench_radix_sort = {.name = "radix_sort",
-                                        .what = "sorts an array of keys by lsp_radix_sort",
-                                        .workloads = radix_workloads,
-                                        .gpu_workloads = radix_gpu_workloads,
-                                        .quick = radix_quick,
-                                        .file_variants = no_files,
-                                        .run = run_radix,
-                                        .absent = bench_sort_absent,
-                                        .version = bench_sort_version,
-                                        .min_time = 0.25,
-                                        .on_gpu = true};
-
-/* ---- sort ---- */
 
 #define GRAPH(n) n "/k32/random/graph", n "/k64/random/graph", n "/kv32/random/graph", n "/kv64/random/graph"
 #define INPUTS(n)                                                                                                      \
     n "/k32/sorted", n "/k32/equal", n "/k32/distinct16", n "/k32/skewed", n "/kv32/sorted", n "/kv32/equal",          \
         n "/kv32/distinct16", n "/kv32/skewed", n "/k64/skewed"
 #define CALLS(n) n "/k32", n "/k64", n "/kv32"
+#define RADIX(item) item "/random/radix"
 static const char *const sort_workloads[] = {CALLS("n10"),  CALLS("n12"),  CALLS("n14"),  CALLS("n16"),
                                              CALLS("n18"),  CALLS("n20"),  CALLS("n22"),  CALLS("n24"),
                                              INPUTS("n16"), INPUTS("n20"), INPUTS("n24"), NULL};
 static const char *const sort_gpu_workloads[] = {
-    GRAPH("n10"), GRAPH("n11"),  GRAPH("n12"),  GRAPH("n13"),  GRAPH("n14"),  GRAPH("n15"),  GRAPH("n16"),
-    GRAPH("n17"), GRAPH("n18"),  GRAPH("n19"),  GRAPH("n20"),  GRAPH("n21"),  GRAPH("n22"),  CALLS("n10"),
-    CALLS("n12"), CALLS("n14"),  CALLS("n16"),  CALLS("n18"),  CALLS("n20"),  CALLS("n22"),  CALLS("n24"),
-    CALLS("n27"), INPUTS("n12"), INPUTS("n16"), INPUTS("n18"), INPUTS("n20"), INPUTS("n27"), NULL};
-static const char *const sort_quick[] = {CALLS("n12"), INPUTS("n16"), "n14/kv32/random/graph", NULL};
+    GRAPH("n10"),        GRAPH("n11"),      GRAPH("n12"),      GRAPH("n13"),
+    GRAPH("n14"),        GRAPH("n15"),      GRAPH("n16"),      GRAPH("n17"),
+    GRAPH("n18"),        GRAPH("n19"),      GRAPH("n20"),      GRAPH("n21"),
+    GRAPH("n22"),        CALLS("n10"),      CALLS("n12"),      CALLS("n14"),
+    CALLS("n16"),        CALLS("n18"),      CALLS("n20"),      CALLS("n22"),
+    CALLS("n24"),        CALLS("n27"),      INPUTS("n12"),     INPUTS("n16"),
+    INPUTS("n18"),       INPUTS("n20"),     INPUTS("n27"),     RADIX("n10/kv32"),
+    RADIX("n12/kv32"),   RADIX("n14/kv32"), RADIX("n16/kv32"), RADIX("n17/kv32"),
+    RADIX("n18/kv32"),   RADIX("n20/kv32"), RADIX("n22/kv32"), RADIX("n24/kv32"),
+    RADIX("n26/kv32"),   RADIX("n27/k32"),  RADIX("n27/kv32"), RADIX("n27/k32v64"),
+    RADIX("n27/k64v32"), RADIX("n27/k64"),  RADIX("n27/kv64"), NULL};
+static const char *const sort_quick[] = {CALLS("n12"), INPUTS("n16"), "n14/kv32/random/graph", RADIX("n18/k64v32"),
+                                         NULL};
 
 const bench_subject bench_sort = {.name = "sort",
                                   .what = "sorts an array of keys by the fastest method for its length",

@@ -1,13 +1,8 @@
-/* Gather, scatter, partition and hash search on a GPU, in a build without CUDA. No context of such a build has a GPU,
+/* Gather, scatter and hash search on a GPU, in a build without CUDA. No context of such a build has a GPU,
  * so no call reaches these; they exist so that every build links. */
 #include "core/none.h"
 #include "gather_scatter/hash/hash.h"
 #include "gather_scatter/job.h"
-#include "gather_scatter/radix_sort/radix_sort.h"
 
 const lsp_gather_device lsp_gather_cuda = {0};
 const lsp_hash_backend lsp_hash_cuda = {0};
-
-/* clang-format off */
-LSP_NO_CUDA(lsp_bucket_offsets_cuda, (lsp_ctx *ctx, const lsp_bucket_search *search), ctx)
-/* clang-format on */

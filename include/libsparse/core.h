@@ -22,14 +22,14 @@ extern "C" {
 
 /* Room for members that later versions add to structs. In structs of options and arguments (lsp_ctx_options,
  * lsp_filter, lsp_mtx_read_options, lsp_mtx_write_options, lsp_segsort_args, lsp_cache_figures, lsp_cache_pattern,
- * lsp_cache_case, lsp_gather_args, lsp_radix_sort_args, lsp_partition_args, lsp_hash_args, lsp_hash_probes,
- * lsp_spgemm_options, lsp_spmv_options, lsp_spmv_vectors, lsp_solve_options, lsp_multigrid_options, lsp_pair_options,
- * lsp_join_options, lsp_density_options, lsp_suffix_options, lsp_sort_args) it must be zero, else the call returns
- * LSP_ERR_ARGUMENT: an option that this library does not know is refused, not ignored. In structs that the library
- * fills (lsp_ctx_info, lsp_supported, lsp_csr_stats, lsp_csr_plan_info, lsp_mtx_info, lsp_segsort_info,
- * lsp_cache_prediction, lsp_gather_info, lsp_radix_sort_info, lsp_hash_info, lsp_spgemm_info, lsp_spmv_info,
- * lsp_solve_info, lsp_multigrid_info, lsp_pair_info, lsp_suffix_info, lsp_sort_info, lsp_nas_result) it is set to zero.
- * All other structs stay as they are until the library's file name changes. */
+ * lsp_cache_case, lsp_gather_args, lsp_hash_args, lsp_hash_probes, lsp_spgemm_options, lsp_spmv_options,
+ * lsp_spmv_vectors, lsp_solve_options, lsp_multigrid_options, lsp_pair_options, lsp_join_options, lsp_density_options,
+ * lsp_suffix_options, lsp_sort_args) it must be zero, else the call returns LSP_ERR_ARGUMENT: an option that this
+ * library does not know is refused, not ignored. In structs that the library fills (lsp_ctx_info, lsp_supported,
+ * lsp_csr_stats, lsp_csr_plan_info, lsp_mtx_info, lsp_segsort_info, lsp_cache_prediction, lsp_gather_info,
+ * lsp_hash_info, lsp_spgemm_info, lsp_spmv_info, lsp_solve_info, lsp_multigrid_info, lsp_pair_info, lsp_suffix_info,
+ * lsp_sort_info, lsp_nas_result) it is set to zero. All other structs stay as they are until the library's file name
+ * changes. */
 enum { LSP_RESERVED = 8 };
 
 /* ---- status ------------------------------------------------------------------------------------------------------ */
@@ -202,7 +202,7 @@ typedef struct lsp_supported {
                                 compute capabilities, times 10: "80 90 100+". +: newer GPUs too */
     uint64_t values;         /* of matrices and of products of matrices; LSP_NONE: patterns */
     uint64_t vectors;        /* lsp_spmv and the solvers */
-    uint64_t keys;           /* lsp_segsort, lsp_radix_sort, lsp_sort */
+    uint64_t keys;           /* lsp_segsort, lsp_sort */
     uint64_t points;         /* coordinates in two_body.h */
     uint64_t spgemm_methods; /* of lsp_spgemm_method */
     uint64_t spmv_methods;   /* of lsp_spmv_method; some are for plans alone, or for some matrices */

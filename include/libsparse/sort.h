@@ -15,7 +15,7 @@ typedef enum lsp_sort_method {
     LSP_SORT_AUTO = 0, /* by the length */
     LSP_SORT_RANKS,    /* each item is compared with all others; one launch; up to LSP_SORT_RANKS_MOST items */
     LSP_SORT_SPLIT,    /* a sample splits the array into a bucket for each block; one launch; up to about 2^20 items */
-    LSP_SORT_RADIX,    /* lsp_radix_sort */
+    LSP_SORT_RADIX,    /* a GPU splits the array by leading bits until the parts fit shared memory; any length */
     LSP_SORT_SLAB,     /* merges of sorted slabs, in place without scratch; keys alone, compared by all their bits */
     LSP_SORT_METHODS   /* the number of methods */
 } lsp_sort_method;

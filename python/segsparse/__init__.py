@@ -15,7 +15,7 @@ from .moving import gather, scatter
 from .points import nearest, pair_count, pair_histogram, radius_join
 from .products import (AddPlan, MultiplyPlan, TransposePlan, TriplePlan, explain, multiply, multiply_add,
                        multiply_batch, triple)
-from .sorting import Groups, Top, argsort, groups, radix_sort, segargsort, segsort, sort, top_k
+from .sorting import Groups, Top, argsort, groups, segargsort, segsort, sort, top_k
 from .texts import common_prefixes, find, suffix_array
 from .vectors import Solution, SolvePlan, SpmvPlan, bicgstab, cg, spmv
 

@@ -79,8 +79,9 @@ def _along(keys: Any, values: Any, axis: int | None, sort: Callable) -> Any:
 
 
 def sort(keys: Array, values: Array | None = None, *, descending: bool = False, equal_zeros: bool = False,
-         axis: int | None = -1, method: str = "auto") -> Any:
-    """The sorted keys, or (keys, values), along an axis (None: of all), by the fastest method for their number.
+         axis: int | None = -1, bits: tuple[int, int] = (0, 0), method: str = "auto") -> Any:
+    """The sorted keys, or (keys, values), along an axis (None: of all), by the fastest method for their number. `bits`
+    (begin, end) of integers alone decide.
 
     >>> import numpy, segsparse
     >>> segsparse.sort(numpy.array([3, 1, 2])).tolist()
@@ -88,13 +89,17 @@ def sort(keys: Array, values: Array | None = None, *, descending: bool = False, 
     >>> keys, values = segsparse.sort(numpy.array([3.0, 1.0]), numpy.array([10, 20]), descending=True)
     >>> values.tolist()
     [10, 20]
+    >>> segsparse.sort(numpy.array([0x31, 0x12, 0x21]), bits=(0, 4), method="radix").tolist()
+    [49, 33, 18]
     """
     flags, number = _flags(descending, equal_zeros), choose(METHODS, method, "method")
+    begin, end = pair("bits", bits, *INT)
 
     def one(keys: Any, values: Any, by_rows: bool) -> Any:
         if by_rows and number:
             raise UnsupportedError(f"rows are sorted by one method, and not by {method!r}")
         s = _Sort(keys, values, False, flags)
+        s.members.update(begin_bit=begin, end_bit=end)
         if by_rows:
             return s.run(lib.lsp_segsort, h.lsp_segsort_args(**s.members, **_Segments(s.keys, None, s.family).members))
         return s.run(lib.lsp_sort, h.lsp_sort_args(method=number, **s.members))
@@ -118,18 +123,6 @@ def argsort(keys: Array, *, descending: bool = False, equal_zeros: bool = False,
         return s.run(lib.lsp_sort, h.lsp_sort_args(**s.members))
 
     return _along(keys, None, axis, one)
-
-
-def radix_sort(keys: Array, values: Array | None = None, *, descending: bool = False,
-               bits: tuple[int, int] = (0, 0)) -> Any:
-    """The sorted keys, or (keys, values), by the radix sort; `bits` (begin, end) of integers alone decide.
-
-    >>> import numpy, segsparse
-    >>> segsparse.radix_sort(numpy.array([0x31, 0x12, 0x21]), bits=(0, 4)).tolist()
-    [49, 33, 18]
-    """
-    s, (begin, end) = _Sort(keys, values, False, _flags(descending), dims=(1,)), pair("bits", bits, *INT)
-    return s.run(lib.lsp_radix_sort, h.lsp_radix_sort_args(begin_bit=begin, end_bit=end, **s.members))
 
 
 # ---- segments ------------------------------------------------------------------------------------------------------

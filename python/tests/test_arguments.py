@@ -43,8 +43,7 @@ CALLS = {
     "to_device": {"x": X, "ordinal": 0}, "synchronize": {}, "cuda_device_count": {},
     "gather": {"source": X, "index": ORDER[:5]},
     "scatter": {"values": X[:5], "index": ORDER[:5], "target": np.zeros(N)},
-    "sort": {"keys": KEYS, "values": KEYS * 2, "axis": 0}, "argsort": {"keys": KEYS, "axis": 0},
-    "radix_sort": {"keys": KEYS, "values": KEYS * 2, "bits": (0, 4)},
+    "sort": {"keys": KEYS, "values": KEYS * 2, "axis": 0, "bits": (0, 4)}, "argsort": {"keys": KEYS, "axis": 0},
     "segsort": {"keys": KEYS, "offsets": OFFSETS, "values": KEYS * 2}, "segargsort": {"keys": KEYS, "offsets": OFFSETS},
     "top_k": {"keys": KEYS, "offsets": OFFSETS, "k": 2}, "groups": {"keys": KEYS, "offsets": OFFSETS},
     "suffix_array": {"text": TEXT}, "common_prefixes": {"text": TEXT, "suffixes": segsparse.suffix_array(TEXT)},
@@ -193,7 +192,7 @@ def test_what_does_not_fit_is_refused_by_an_error_of_segsparse(name, parameter, 
 @pytest.mark.parametrize("name, parameter", [("pair_count", "radii"), ("nearest", "box"), ("extract", "rows"),
                          ("permute", "cols"), ("scale", "rows"), ("from_coo", "row"), ("gather", "index"),
                          ("cg", "b"), ("cg", "x0"), ("SolvePlan.solve", "b"), ("segsort", "offsets"),
-                         ("radix_sort", "keys"), ("find", "suffixes"), ("SpmvPlan.update", "values")])
+                         ("find", "suffixes"), ("SpmvPlan.update", "values")])
 def test_two_dimensions_are_refused_where_one_is_meant(name, parameter):
     with pytest.raises(segsparse.ArgumentError, match="shape"):
         call(name, parameter, OTHER["2-D"](sample(name, parameter)))
@@ -252,7 +251,7 @@ def test_ints_of_c_are_not_cut():
         with pytest.raises(OverflowError, match=f"threads is {number}"):
             segsparse.Context(threads=number)
         with pytest.raises(OverflowError, match=f"bits is {number}"):
-            segsparse.radix_sort(KEYS, bits=(0, number))
+            segsparse.sort(KEYS, bits=(0, number))
         with pytest.raises(OverflowError, match=f"device is {number}"):
             segsparse.Context(f"cuda:{number}")
 

@@ -14,9 +14,9 @@ def test_whole_arrays(place, dtype):
     keys = random(10000, dtype)
     values = np.arange(10000)
     order = np.argsort(keys, kind="stable")
-    for sort in (segsparse.sort, segsparse.radix_sort):
-        assert (place.get(sort(place.put(keys))) == keys[order]).all()
-        sorted_keys, moved = sort(place.put(keys), place.put(values))
+    for method in ("auto", "radix"):
+        assert (place.get(segsparse.sort(place.put(keys), method=method)) == keys[order]).all()
+        sorted_keys, moved = segsparse.sort(place.put(keys), place.put(values), method=method)
         assert (place.get(sorted_keys) == keys[order]).all() and (place.get(moved) == order).all()
     assert (place.get(segsparse.argsort(place.put(keys))) == order).all()
     down = place.get(segsparse.sort(place.put(keys), descending=True))
@@ -118,8 +118,18 @@ def test_sort_takes_an_axis_as_numpy_does_and_keeps_the_type(shape, dtype):
         segsparse.sort(keys, axis=len(shape))
 
 
+def test_bits_decide_in_one_array_and_in_rows(place):
+    keys = random(600, np.uint64)
+    for shape, axis in (((600,), -1), ((20, 30), 1), ((20, 30), None)):
+        x = keys.reshape(shape)
+        y = x if axis is not None else x.reshape(-1)
+        order = np.argsort(y >> 3 & 31, axis=-1, kind="stable")
+        found = place.get(segsparse.sort(place.put(x), bits=(3, 8), axis=axis))
+        assert (found == np.take_along_axis(y, order, -1)).all()
+
+
 def test_all_sorts_keep_16_bits():
     keys = np.array([3, 1, 2, 1], np.int16)
-    for found in (segsparse.radix_sort(keys), segsparse.segsort(keys, np.int64(2)), segsparse.groups(keys).keys,
+    for found in (segsparse.sort(keys), segsparse.segsort(keys, np.int64(2)), segsparse.groups(keys).keys,
                   segsparse.top_k(keys, 2).keys):
         assert found.dtype == np.int16

@@ -102,14 +102,14 @@ static lsp_status make_by_sort(lsp_ctx *ctx, const lsp_text *text, lsp_codes *co
     const size_t bytes = codes->wide ? sizeof(int64_t) : sizeof(int32_t);
     LSP_TRY(LSP_SCRATCH(ctx, text->n, &sorted));
     LSP_TRY(lsp_scratch_bytes(ctx, text->n, bytes, false, &places));
-    const lsp_radix_sort_args sort = {.n = text->n,
-                                      .key_type = LSP_U32,
-                                      .value_bytes = bytes,
-                                      .keys = text->symbols,
-                                      .keys_out = sorted,
-                                      .values_out = places,
-                                      .flags = LSP_SORT_POSITIONS};
-    LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+    const lsp_segsort_args sort = {.n = text->n,
+                                   .key_type = LSP_U32,
+                                   .value_bytes = bytes,
+                                   .keys = text->symbols,
+                                   .keys_out = sorted,
+                                   .values_out = places,
+                                   .flags = LSP_SORT_POSITIONS};
+    LSP_TRY(lsp_sort_array(ctx, &sort));
     codes->kinds = 0;
     for (int64_t i = 0; i < text->n; i++) {
         const bool last = i + 1 == text->n || sorted[i + 1] != sorted[i];

@@ -192,12 +192,12 @@ extern "C" lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_
     d.keys = keys, d.places = places;
     LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_widen, n, TEXT_NT, n, bwt, symbol_bytes, keys));
     {
-        lsp_radix_sort_args sort;
+        lsp_segsort_args sort;
         memset(&sort, 0, sizeof sort);
         sort.n = n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *places, sort.end_bit = 8 * symbol_bytes;
         sort.keys = keys, sort.keys_out = keys, sort.values_out = places, sort.flags = LSP_SORT_POSITIONS;
         sort.where = LSP_CUDA;
-        LSP_TRY(lsp_radix_sort(ctx, &sort, NULL));
+        LSP_TRY(lsp_sort_array(ctx, &sort));
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_walk, lsp_ceil_div(d.walkers, TEXT_NT), TEXT_NT, 0, d, lengths, after));
     LSP_TRY(order_walkers(ctx, &d, n, lengths, after));

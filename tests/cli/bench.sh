@@ -22,7 +22,7 @@ well_formed "$manual" "$completion"
 touch A.mtx B.json C.svg notes.txt
 mkdir folder
 : >"$err"
-offers "batch calibrate cg gather growth hash matrices mtx plot radix_sort report scatter segsort sort spgemm spmv suffix_array transpose two_body" sparse-bench ""
+offers "batch calibrate cg gather growth hash matrices mtx plot report scatter segsort sort spgemm spmv suffix_array transpose two_body" sparse-bench ""
 offers "scatter segsort sort spgemm spmv suffix_array" sparse-bench s
 offers "--threads --tune" sparse-bench segsort --t
 offers "cpu cuda" sparse-bench segsort --device ""

@@ -158,30 +158,6 @@ CALL(sort) {
                                      .values_out = at[3]},
                     NULL);
 }
-CALL(radix_sort) {
-    return lsp_radix_sort(ctx,
-                          &(lsp_radix_sort_args){.n = N,
-                                                 .key_type = LSP_I64,
-                                                 .value_bytes = 8,
-                                                 .keys = at[0],
-                                                 .keys_out = at[1],
-                                                 .values = at[2],
-                                                 .values_out = at[3]},
-                          NULL);
-}
-CALL(partition) {
-    return lsp_partition(ctx, &(lsp_partition_args){.n = N,
-                                                    .buckets = 8,
-                                                    .numbers = at[4],
-                                                    .key_type = LSP_I64,
-                                                    .value_bytes = 8,
-                                                    .keys = at[0],
-                                                    .keys_out = at[1],
-                                                    .values = at[2],
-                                                    .values_out = at[3],
-                                                    .offsets = at[5],
-                                                    .offset_type = LSP_I64});
-}
 static lsp_segsort_args segments_of(void *const *at, int64_t *groups) {
     return (lsp_segsort_args){.n = N,
                               .segments = 2,
@@ -297,8 +273,6 @@ static const overlap_case cases[] = {
      {IN("probes.keys", keys), OUT("probes.values", 2 * N * 8), UNUSED("probes.offsets"),
       IN("probes.cursors", (int64_t[N]){0}), OUT("probes.left", 8)}},
     {"lsp_sort", sort, SORTED({0})},
-    {"lsp_radix_sort", radix_sort, SORTED({0})},
-    {"lsp_partition", partition, SORTED(IN("args.numbers", suffixes), OUT("args.offsets", 72))},
     {"lsp_segsort", segsort,
      SORTED(IN("args.offsets", segments), UNUSED("args.change_at"), OUT("args.change_count", 16),
             OUT("args.group_at", 72), UNUSED("args.ends"))},

@@ -105,12 +105,9 @@ TEST_ON_BOTH(supported, sorts_have_the_keys_and_methods_that_are_told) {
                                           .keys = keys.memory,
                                           .keys_out = sorted.memory,
                                           .where = where};
-        const lsp_radix_sort_args radix = {
-            .n = N, .key_type = key, .keys = keys.memory, .keys_out = sorted.memory, .where = where};
         const lsp_sort_args sort = {
             .n = N, .key_type = key, .keys = keys.memory, .keys_out = sorted.memory, .where = where};
         must_be_told(ctx, "segments of type", told.keys, type, lsp_segsort(ctx, &segsort, NULL));
-        must_be_told(ctx, "radix sorts of type", told.keys, type, lsp_radix_sort(ctx, &radix, NULL));
         must_be_told(ctx, "sorts of type", told.keys, type, lsp_sort(ctx, &sort, NULL));
     }
     for (int method = 0; method < TYPES; method++) {

@@ -146,6 +146,16 @@ Test(device_slab_sort, methods_are_chosen_by_the_table_or_refused) {
     cr_assert_eq(info.method, LSP_SORT_RADIX);
     must(ctx, lsp_sort_execute(plan, &args)); /* still by ranks */
     lsp_sort_plan_destroy(plan);
+    lsp_sort_args places = args;
+    places.value_bytes = 4, places.flags = LSP_SORT_POSITIONS, places.method = LSP_SORT_RADIX;
+    places.keys_out = NULL, places.values_out = keys + args.n;
+    must(ctx, lsp_sort(ctx, &places, &info));
+    const int64_t taken = info.scratch_bytes;
+    must(ctx, lsp_sort_plan_create(ctx, &places, &plan));
+    must(ctx, lsp_sort_plan_get_info(plan, &info));
+    cr_assert(info.method == LSP_SORT_RADIX && taken >= 4 * args.n && info.scratch_bytes == taken);
+    must(ctx, lsp_sort_execute(plan, &places));
+    lsp_sort_plan_destroy(plan);
     must(ctx, lsp_sort_set_table(ctx, NULL));
     must(ctx, lsp_sort_get_table(ctx, &kept));
     cr_assert(memcmp(&shipped, &kept, sizeof kept) == 0);
@@ -163,17 +173,17 @@ Test(device_slab_sort, methods_are_chosen_by_the_table_or_refused) {
 Test(device_slab_sort, failing_allocations_and_budgets) {
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
     enum { N = 10000 };
-    lsp_status status = LSP_ERR_MEMORY;
-    for (long fail_at = 0; status != LSP_OK; fail_at++) {
+    lsp_sort_method method = LSP_SORT_SPLIT;
+    for (long fail_at = 0; method <= LSP_SORT_RADIX; fail_at++) {
         test_memory memory = {.fail_at = fail_at};
         lsp_ctx *ctx = NULL;
         lsp_sort_plan *plan = NULL;
         void *keys = NULL;
-        status = lsp_ctx_create(
+        lsp_status status = lsp_ctx_create(
             &ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = {failing_alloc, failing_free, &memory}}, NULL, 0);
         status = status ? status : lsp_alloc(ctx, LSP_CUDA, N, 8, &keys);
         const lsp_sort_args args = {
-            .n = N, .key_type = LSP_U64, .keys = keys, .keys_out = keys, .method = LSP_SORT_SPLIT, .where = LSP_CUDA};
+            .n = N, .key_type = LSP_U64, .keys = keys, .keys_out = keys, .method = method, .where = LSP_CUDA};
         status = status ? status : lsp_sort(ctx, &args, NULL);
         status = status ? status : lsp_sort_plan_create(ctx, &args, &plan);
         cr_assert((plan != NULL) == (status == LSP_OK));
@@ -183,6 +193,9 @@ Test(device_slab_sort, failing_allocations_and_budgets) {
         lsp_ctx_destroy(ctx);
         cr_assert_eq(memory.outstanding, 0);
         cr_assert(fail_at < 100);
+        if (status == LSP_OK) {
+            method++, fail_at = -1;
+        }
     }
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     uint64_t *keys = put_there(ctx, NULL, N * 8);

@@ -3,7 +3,7 @@
 #include "segsort/cpu/cpu.h"
 
 /* Case `number` of this length; neighbours differ in everything. */
-static void check_number(lsp_ctx *ctx, int64_t n, int number) {
+static sort_case make_case(int64_t n, int number) {
     static const lsp_sort_method methods[] = {LSP_SORT_AUTO, LSP_SORT_RANKS, LSP_SORT_SPLIT, LSP_SORT_SPLIT,
                                               LSP_SORT_RADIX};
     sort_case c = {.n = n,
@@ -22,6 +22,11 @@ static void check_number(lsp_ctx *ctx, int64_t n, int number) {
         c.begin_bit = number % 9, c.end_bit = 32 - number % 7;
     }
     c.changes = number % 7 == 2 && !c.no_keys;
+    return c;
+}
+
+static void check_number(lsp_ctx *ctx, int64_t n, int number) {
+    sort_case c = make_case(n, number);
     if (ctx->options.device == LSP_CUDA && number % 2 && c.value_bytes == 0 && c.end_bit == 0 &&
         (c.flags & LSP_SORT_EQUAL_ZEROS) == 0 && c.key_type != LSP_F32 && c.key_type != LSP_F64) {
         c.method = LSP_SORT_SLAB;
@@ -34,6 +39,18 @@ TEST_ON_BOTH(slab_sort, short_arrays_of_all_types_and_inputs_are_sorted_by_all_m
     for (int l = 0; l < 15; l++) {
         for (int k = 0; k < 480 / sort_pace(ctx); k++) {
             check_number(ctx, lengths[l], k * 5 + l);
+        }
+    }
+}
+
+/* A GPU splits arrays of more than 2^14 items. */
+TEST_ON_BOTH(slab_sort, the_radix_sort_sorts_arrays_of_any_length) {
+    static const int64_t lengths[] = {0, 1, 2, 100, 5000, 16384, 16385, 70000, 300000};
+    for (int l = 0; l < (is_slow(ctx) ? 7 : 9); l++) {
+        for (int k = 0; k < 48; k += sort_pace(ctx)) {
+            sort_case c = make_case(lengths[l], k * 5 + l);
+            c.method = LSP_SORT_RADIX;
+            check_sort(ctx, c);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* Points on the GPU: brought there, looked at, turned into places, sorted by cell with the library's radix sort. */
 #include "core/beside.h"
 #include "core/items.h"
+#include "gather_scatter/radix_sort.h"
 #include "kernel_points.cuh"
 
 /* ---- from the host ---- */
@@ -115,18 +116,17 @@ extern "C" lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job) {
 
 /* Sorts by cell: the loaded places go to the order of the sorted cells. */
 static lsp_status sort_by_cell(lsp_ctx *ctx, const lsp_pair_job *job, uint32_t *cell, pair_cloud *cloud) {
-    const int64_t n = cloud->n, cells = job->grid.total;
-    const size_t bytes = lsp_type_bytes(job->type);
+    const int64_t n = cloud->n, cells = job->grid.total, bytes = (int64_t)lsp_type_bytes(job->type);
     uint32_t *sorted, *id;
     int32_t *start;
-    lsp_radix_sort_args sort = {};
+    lsp_segsort_args sort = {};
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, n, &sorted));
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, n, &id));
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, cells + 1, &start));
     sort.n = n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *id, sort.where = LSP_CUDA;
     sort.keys = cell, sort.keys_out = sorted, sort.values_out = id, sort.flags = LSP_SORT_POSITIONS;
     sort.end_bit = (int)lsp_max(lsp_bits((uint64_t)cells - 1), 1);
-    LSP_TRY(n > 0 ? lsp_radix_sort(ctx, &sort, NULL) : LSP_OK);
+    LSP_TRY(n > 0 ? lsp_sort_array(ctx, &sort) : LSP_OK);
     LSP_TRY(LAUNCH_POINTS(ctx, kernel_starts, cells + 1, sorted, n, cells, start));
     for (int k = 0; k < job->metric.dimensions; k++) {
         void *to;
