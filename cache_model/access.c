@@ -26,16 +26,6 @@ double lsp_cache_rate(const lsp_cache_figures *f, const double *rates, double fo
     return rates[i] * pow(rates[i + 1] / rates[i], share);
 }
 
-void lsp_cache_set_footprints(lsp_cache_figures *f, double most_bytes) {
-    const double cache = f->cache_bytes;
-    double bytes = f->where == LSP_CUDA ? 1 << 20 : fmax(f->stage_bytes / 32, 1 << 14);
-    f->points = 0;
-    while (f->points < LSP_CACHE_POINTS && (bytes <= most_bytes || f->points < 2)) {
-        f->footprint[f->points++] = floor(bytes / 64) * 64;
-        bytes *= bytes >= 0.24 * cache && bytes < 4 * cache ? sqrt(2) : bytes < 16 * cache ? 2 : 4;
-    }
-}
-
 /* ---- what a pattern asks ---- */
 
 /* Neighbours whose common sectors are looked up once. A warp writes what it has; reads of a GPU go through the cache of

@@ -18,20 +18,10 @@ lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures)
 lsp_status lsp_cache_figures_for_bits(lsp_ctx *ctx, lsp_where where, const lsp_cache_figures **figures);
 /* figures.c: refuses figures that no device has, with a sentence. */
 lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
-/* figures.c: the figures without a calibration. */
-lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* store.c: reads the stored figures of the device that `figures` names. false: there are none that pass the check; the
- * log says why if there is a file. */
-typedef lsp_status lsp_cache_check(lsp_ctx *ctx, const lsp_cache_figures *figures);
-bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *refuse, lsp_cache_figures *figures);
-/* store.c: lsp_cache_model_store for checked figures. */
-lsp_status lsp_cache_write_figures(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path);
-
-/* cpu/ and gpu/: measure everything but the names. */
-lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures);
-lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* access.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
-void lsp_cache_set_footprints(lsp_cache_figures *figures, double most_bytes);
+/* builtin.c: fills in figures that have a place, a device's name and threads; of a CPU with these bytes in a core's
+ * cache, in the last one, and in a line. */
+void lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
+void lsp_cache_cpu_figures(double own, double last, double line, lsp_cache_figures *figures);
 
 /* ---- formulas ---- */
 
