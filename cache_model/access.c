@@ -224,11 +224,11 @@ static double fetches(const lsp_cache_figures *f, const lsp_access *a) {
 
 double lsp_access_seconds(const lsp_cache_figures *f, const lsp_access *a) { return lookups(f, a) + fetches(f, a); }
 
-double lsp_pass_seconds(const lsp_cache_figures *f, double n, const lsp_access *a, double times, double streams) {
+double lsp_pass_seconds(const lsp_cache_figures *f, double n, const lsp_access *a, double streams) {
     static const double waits = 0.47; /* of a hit's time: fitted to one and two passes over indices in order */
-    const double hits = times * lookups(f, a), memory = times * fetches(f, a) + streams;
+    const double hits = lookups(f, a), memory = fetches(f, a) + streams;
     if (f->where == LSP_HOST) {
-        return fmax(hits, streams) + times * fetches(f, a); /* streams flow while accesses hit */
+        return fmax(hits, streams) + fetches(f, a); /* streams flow while accesses hit */
     }
     const double p = 1 + a->dense;
     return hypot(pow(pow(hits, p) + pow(memory, p), 1 / p), n * waits / f->reads[0]);

@@ -57,13 +57,12 @@ double lsp_access_misses(const lsp_cache_figures *figures, const lsp_access *acc
 /* access.c: the seconds of the accesses alone, without indices and the other array. */
 double lsp_access_seconds(const lsp_cache_figures *figures, const lsp_access *access);
 
-/* access.c: the seconds of one pass over n indices: `times` times the accesses, and the streams. On a GPU
+/* access.c: the seconds of one pass over n indices: the accesses and the streams. On a GPU
  * - misses at random add to everything; if lines are used whole, the memory works beside the lookups: the root of the
  * sum of squares;
  * - a block of threads waits for its indices before it can move. That overlaps with the moves of other blocks in part:
  *   again the root of the sum of squares. */
-double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_access *access, double times,
-                        double streams);
+double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_access *access, double streams);
 
 /* access.c: the seconds for bytes that are read or written in order. */
 double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
@@ -83,17 +82,10 @@ double lsp_parts_scan(const lsp_cache_figures *figures, double n, int passes);
 lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
                             lsp_cache_pattern *pattern);
 
-/* phases.c: strategies that move the elements more than once, through shared memory or a cache; 0: not offered. They
- * set the seconds of a call and of its plan. */
-typedef struct lsp_phases {
-    double seconds, plan_seconds;
-} lsp_phases;
-lsp_phases lsp_phases_stage(const lsp_cache_figures *figures, const lsp_cache_case *what);
-lsp_phases lsp_phases_invert(const lsp_cache_figures *figures, const lsp_cache_case *what);
+/* phases.c: sets the seconds of strategies that move the elements more than once, through shared memory or a cache, and
+ * those of their plans; 0: not offered. */
+void lsp_phases_predict(const lsp_cache_figures *figures, const lsp_cache_case *what, lsp_cache_prediction *prediction);
 
-/* cache_model.c: fills in the context's figures for NULL; refuses figures that no device has and a case that makes no
- * sense. */
-lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_figures **figures, const lsp_cache_case *what);
 /* cache_model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
 void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *prediction);
 
