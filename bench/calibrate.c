@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 4, CALLS = 16, STARTS = 100, PART = 1 << 15 /* indices of a thread */, WHOLE = 1 << 24 /* of a GPU */ };
+enum { RUNS = 4, CALLS = 8, STARTS = 100 };
+enum { PART = 1 << 16, WHOLE = 1 << 24 }; /* indices: of a thread, which half of them wakes; of a GPU */
 
 typedef struct rig {
     bench b;
@@ -62,14 +63,14 @@ static bool fill(rig *r, int64_t extent, int run) {
     return !r->device || bench_device_upload(r->device, r->index, r->made, r->n * (int64_t)sizeof *r->index);
 }
 
-/* Seconds of one of `calls` calls with n of the indices. Each call jumps in another part of `count` elements. */
+/* Seconds of one of `calls` calls with n of the indices. Each call begins at another of `count` elements. */
 static double seconds_of(rig *r, bool write, int64_t n, int64_t extent, int64_t count, int calls) {
     double fastest = HUGE_VAL;
     for (int run = 0; run <= RUNS && r->b.exit_code == EXIT_DONE; run++) { /* the first one fills the cache */
         const double start = bench_now();
         bool fine = !r->device || bench_device_start(r->device);
         for (int k = 0; k < calls && fine; k++) {
-            uint64_t *jumps = r->array + (count - extent) / calls * k;
+            uint64_t *jumps = r->array + (count - extent) / (calls * (RUNS + 1)) * (run * calls + k);
             const lsp_column column = {.from = write ? r->other : jumps, .to = write ? jumps : r->other, .bytes = 8};
             const lsp_gather_args args = {.n = n,
                                           .extent = extent,
@@ -106,7 +107,7 @@ static void smooth(double *rates, int points) {
 /* Footprints: two an octave around the size of the cache. */
 static void measure(rig *r, lsp_cache_figures *f, int64_t most) {
     const double cache = f->cache_bytes;
-    const int64_t few = r->device ? 1 << 10 : (int64_t)f->threads * PART / 2;
+    const int64_t few = r->device ? 1 << 10 : r->n / 2;
     f->copy_rate = r->device ? bench_device_copy_speed(r->device, false) : bench_copy_speed(f->threads, false);
     (void)fill(r, 1024, 0);
     f->start_seconds = fmax(
