@@ -11,7 +11,7 @@ static void help(const bench_subject *const *subjects) {
     printf("usage: sparse-bench PRIMITIVE [OPTION]...\n"
            "       sparse-bench plot FILE.json OUT.svg [TYPES]\n"
            "       sparse-bench report OUT.html RECORD.json...\n"
-           "       sparse-bench calibrate [--device cpu|cuda] [--threads N] [--store]\n"
+           "       sparse-bench calibrate [--device cpu|cuda] [--threads N]\n"
            "Measures the library beside its peers, in one process, and checks every result.\n\n");
     for (; *subjects; subjects++) {
         printf("  %-18s %s\n", (*subjects)->name, (*subjects)->what);
@@ -39,7 +39,6 @@ static void help(const bench_subject *const *subjects) {
         "  --keep-heap        keep the freed memory of the peers in the process, as the library keeps its own\n"
         "  --tune             segsort, sort: find the best limits for this GPU and print the table "
         "(segsort/README.md)\n"
-        "  --store            calibrate: keep the figures for later contexts (in $XDG_CACHE_HOME/libsparse)\n"
         "  --help, --version\n\n"
         "Columns; each row is a contender, PRIMITIVE/WORKLOAD/WHO:\n"
         "  time               median of the runs\n"

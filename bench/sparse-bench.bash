@@ -1,7 +1,7 @@
 # Completion of sparse-bench for bash.
 _sparse_bench() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} primitive='' i
-    local options="--list --workload --file --quick --device --threads --json --min-time --keep-heap --tune --store --help
+    local options="--list --workload --file --quick --device --threads --json --min-time --keep-heap --tune --help
         --version"
     COMPREPLY=()
     # COMP_WORDBREAKS cuts "--option=word" into three words; the option is the first of them

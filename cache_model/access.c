@@ -26,16 +26,6 @@ double lsp_cache_rate(const lsp_cache_figures *f, const double *rates, double fo
     return rates[i] * pow(rates[i + 1] / rates[i], share);
 }
 
-void lsp_cache_set_footprints(lsp_cache_figures *f, double most_bytes) {
-    const double cache = f->cache_bytes;
-    double bytes = f->where == LSP_CUDA ? 1 << 20 : fmax(f->stage_bytes / 32, 1 << 14);
-    f->points = 0;
-    while (f->points < LSP_CACHE_POINTS && (bytes <= most_bytes || f->points < 2)) {
-        f->footprint[f->points++] = floor(bytes / 64) * 64;
-        bytes *= bytes >= 0.24 * cache && bytes < 4 * cache ? sqrt(2) : bytes < 16 * cache ? 2 : 4;
-    }
-}
-
 /* ---- what a pattern asks ---- */
 
 /* Neighbours whose common sectors are looked up once. A warp writes what it has; reads of a GPU go through the cache of
@@ -234,11 +224,11 @@ static double fetches(const lsp_cache_figures *f, const lsp_access *a) {
 
 double lsp_access_seconds(const lsp_cache_figures *f, const lsp_access *a) { return lookups(f, a) + fetches(f, a); }
 
-double lsp_pass_seconds(const lsp_cache_figures *f, double n, const lsp_access *a, double times, double streams) {
+double lsp_pass_seconds(const lsp_cache_figures *f, double n, const lsp_access *a, double streams) {
     static const double waits = 0.47; /* of a hit's time: fitted to one and two passes over indices in order */
-    const double hits = times * lookups(f, a), memory = times * fetches(f, a) + streams;
+    const double hits = lookups(f, a), memory = fetches(f, a) + streams;
     if (f->where == LSP_HOST) {
-        return fmax(hits, streams) + times * fetches(f, a); /* streams flow while accesses hit */
+        return fmax(hits, streams) + fetches(f, a); /* streams flow while accesses hit */
     }
     const double p = 1 + a->dense;
     return hypot(pow(pow(hits, p) + pow(memory, p), 1 / p), n * waits / f->reads[0]);

@@ -35,8 +35,10 @@ static lsp_status check_pattern(lsp_ctx *ctx, const lsp_cache_pattern *p) {
     return LSP_OK;
 }
 
-static lsp_status check_case(lsp_ctx *ctx, const lsp_cache_case *what) {
+/* Fills in the context's figures for NULL; refuses figures that no device has and a case that makes no sense. */
+static lsp_status check_case(lsp_ctx *ctx, const lsp_cache_figures **figures, const lsp_cache_case *what) {
     static const int64_t most = INT64_C(1) << 48;
+    LSP_TRY(*figures ? lsp_cache_check_figures(ctx, *figures) : lsp_cache_figures_of(ctx, figures));
     LSP_REQUIRE(what, LSP_ERR_ARGUMENT, "the case is NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_cache_case", what->reserved));
     LSP_REQUIRE(what->n >= 0 && what->n <= most && what->extent >= 0 && what->extent <= most, LSP_ERR_ARGUMENT,
@@ -50,15 +52,6 @@ static lsp_status check_case(lsp_ctx *ctx, const lsp_cache_case *what) {
     return check_pattern(ctx, &what->pattern);
 }
 
-lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_figures **figures, const lsp_cache_case *what) {
-    if (*figures == NULL) {
-        LSP_TRY(lsp_cache_figures_of(ctx, figures));
-    } else {
-        LSP_TRY(lsp_cache_check_figures(ctx, *figures));
-    }
-    return check_case(ctx, what);
-}
-
 /* ---- one pass, several passes ---- */
 
 /* The corrected equation 11. In P passes the footprint shrinks as well as the accesses; the indices are read P times;
@@ -67,15 +60,10 @@ static double rescan_seconds(const lsp_cache_figures *f, const lsp_cache_case *w
     const double n = (double)what->n, indices = n * (double)what->index_bytes;
     const lsp_access a = lsp_access_of(f, what, passes);
     const double streams = lsp_stream_seconds(f, what, indices) + lsp_parts_seconds(f, what, passes) / passes;
-    return passes * (f->start_seconds + lsp_pass_seconds(f, n, &a, 1, streams)) + lsp_parts_scan(f, n, passes);
+    return passes * (f->start_seconds + lsp_pass_seconds(f, n, &a, streams)) + lsp_parts_scan(f, n, passes);
 }
 
 /* ---- the choice ---- */
-
-static void offer(lsp_cache_prediction *p, lsp_strategy strategy, lsp_phases phases) {
-    p->seconds[strategy] = phases.seconds;
-    p->plan_seconds[strategy] = phases.plan_seconds;
-}
 
 static void offer_rescan(const lsp_cache_figures *f, const lsp_cache_case *what, lsp_cache_prediction *p) {
     p->seconds[LSP_STRATEGY_RESCAN] = INFINITY;
@@ -118,8 +106,7 @@ static void predict(const lsp_cache_figures *f, const lsp_cache_case *what, lsp_
     p->hit_rate = fmax(0, 1 - lsp_access_misses(f, &a) / a.n);
     p->seconds[LSP_STRATEGY_DIRECT] = rescan_seconds(f, what, 1);
     offer_rescan(f, what, p);
-    offer(p, LSP_STRATEGY_STAGE, lsp_phases_stage(f, what));
-    offer(p, LSP_STRATEGY_INVERT, lsp_phases_invert(f, what));
+    lsp_phases_predict(f, what, p);
     lsp_cache_choose(what, p);
 }
 
@@ -127,7 +114,7 @@ lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures *figure
                                    lsp_cache_prediction *prediction) {
     LSP_ENTER(ctx);
     LSP_REQUIRE(prediction, LSP_ERR_ARGUMENT, "the place for the prediction is NULL");
-    LSP_TRY(lsp_cache_check_case(ctx, &figures, what));
+    LSP_TRY(check_case(ctx, &figures, what));
     lsp_cache_prediction p = {.hit_rate = 1, .best = LSP_STRATEGY_DIRECT, .reason = "there are no indices"};
     if (what->n > 0 && what->extent > 0) {
         predict(figures, what, &p);
@@ -141,7 +128,7 @@ lsp_status lsp_cache_model_rescan(lsp_ctx *ctx, const lsp_cache_figures *figures
     LSP_ENTER(ctx);
     LSP_REQUIRE(seconds, LSP_ERR_ARGUMENT, "the place for the seconds is NULL");
     LSP_REQUIRE(passes >= 1, LSP_ERR_ARGUMENT, "%d passes: there must be 1 or more", passes);
-    LSP_TRY(lsp_cache_check_case(ctx, &figures, what));
+    LSP_TRY(check_case(ctx, &figures, what));
     *seconds = what->n > 0 && what->extent > 0 ? rescan_seconds(figures, what, passes) : 0;
     return LSP_OK;
 }

@@ -18,20 +18,10 @@ lsp_status lsp_cache_figures_of(lsp_ctx *ctx, const lsp_cache_figures **figures)
 lsp_status lsp_cache_figures_for_bits(lsp_ctx *ctx, lsp_where where, const lsp_cache_figures **figures);
 /* figures.c: refuses figures that no device has, with a sentence. */
 lsp_status lsp_cache_check_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
-/* figures.c: the figures without a calibration. */
-lsp_status lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* store.c: reads the stored figures of the device that `figures` names. false: there are none that pass the check; the
- * log says why if there is a file. */
-typedef lsp_status lsp_cache_check(lsp_ctx *ctx, const lsp_cache_figures *figures);
-bool lsp_cache_read_figures(lsp_ctx *ctx, lsp_cache_check *refuse, lsp_cache_figures *figures);
-/* store.c: lsp_cache_model_store for checked figures. */
-lsp_status lsp_cache_write_figures(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path);
-
-/* cpu/ and gpu/: measure everything but the names. */
-lsp_status lsp_cache_calibrate_cpu(lsp_ctx *ctx, lsp_cache_figures *figures);
-lsp_status lsp_cache_calibrate_cuda(lsp_ctx *ctx, lsp_cache_figures *figures);
-/* access.c: sets the footprints that are measured: two an octave around the size of the cache, up to most_bytes. */
-void lsp_cache_set_footprints(lsp_cache_figures *figures, double most_bytes);
+/* builtin.c: fills in figures that have a place, a device's name and threads; of a CPU with these bytes in a core's
+ * cache, in the last one, and in a line. */
+void lsp_cache_builtin_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
+void lsp_cache_cpu_figures(double own, double last, double line, lsp_cache_figures *figures);
 
 /* ---- formulas ---- */
 
@@ -67,13 +57,12 @@ double lsp_access_misses(const lsp_cache_figures *figures, const lsp_access *acc
 /* access.c: the seconds of the accesses alone, without indices and the other array. */
 double lsp_access_seconds(const lsp_cache_figures *figures, const lsp_access *access);
 
-/* access.c: the seconds of one pass over n indices: `times` times the accesses, and the streams. On a GPU
+/* access.c: the seconds of one pass over n indices: the accesses and the streams. On a GPU
  * - misses at random add to everything; if lines are used whole, the memory works beside the lookups: the root of the
  * sum of squares;
  * - a block of threads waits for its indices before it can move. That overlaps with the moves of other blocks in part:
  *   again the root of the sum of squares. */
-double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_access *access, double times,
-                        double streams);
+double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_access *access, double streams);
 
 /* access.c: the seconds for bytes that are read or written in order. */
 double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
@@ -93,17 +82,10 @@ double lsp_parts_scan(const lsp_cache_figures *figures, double n, int passes);
 lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
                             lsp_cache_pattern *pattern);
 
-/* phases.c: strategies that move the elements more than once, through shared memory or a cache; 0: not offered. They
- * set the seconds of a call and of its plan. */
-typedef struct lsp_phases {
-    double seconds, plan_seconds;
-} lsp_phases;
-lsp_phases lsp_phases_stage(const lsp_cache_figures *figures, const lsp_cache_case *what);
-lsp_phases lsp_phases_invert(const lsp_cache_figures *figures, const lsp_cache_case *what);
+/* phases.c: sets the seconds of strategies that move the elements more than once, through shared memory or a cache, and
+ * those of their plans; 0: not offered. */
+void lsp_phases_predict(const lsp_cache_figures *figures, const lsp_cache_case *what, lsp_cache_prediction *prediction);
 
-/* cache_model.c: fills in the context's figures for NULL; refuses figures that no device has and a case that makes no
- * sense. */
-lsp_status lsp_cache_check_case(lsp_ctx *ctx, const lsp_cache_figures **figures, const lsp_cache_case *what);
 /* cache_model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
 void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *prediction);
 

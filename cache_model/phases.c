@@ -78,13 +78,11 @@ static double binned(const lsp_cache_figures *f, const lsp_cache_case *what) {
     return count + levels * partition_level(f, what, fan) + placed + (2 + levels) * f->start_seconds;
 }
 
-lsp_phases lsp_phases_stage(const lsp_cache_figures *f, const lsp_cache_case *what) {
+static void stage(const lsp_cache_figures *f, const lsp_cache_case *what, double *seconds, double *plan_seconds) {
     const terms *t = terms_of(f);
-    if (what->planned) {
-        const double plan = (double)what->n * t->stage_bytes / f->copy_rate + t->plan_starts * f->start_seconds;
-        return (lsp_phases){staged(f, what), plan};
-    }
-    return (lsp_phases){what->scatter ? binned(f, what) : 0, 0};
+    *seconds = what->planned ? staged(f, what) : what->scatter ? binned(f, what) : 0;
+    *plan_seconds =
+        what->planned ? (double)what->n * t->stage_bytes / f->copy_rate + t->plan_starts * f->start_seconds : 0;
 }
 
 /* ---- invert ---- */
@@ -98,10 +96,7 @@ static bool inverse_jumps(const lsp_cache_case *what) {
 }
 
 /* A scatter with distinct indices as the gather by the inverted map. */
-lsp_phases lsp_phases_invert(const lsp_cache_figures *f, const lsp_cache_case *what) {
-    if (!what->planned || !what->scatter) {
-        return (lsp_phases){0, 0};
-    }
+static void invert(const lsp_cache_figures *f, const lsp_cache_case *what, double *seconds, double *plan_seconds) {
     lsp_cache_case gather = *what, positions = *what;
     gather.scatter = false;
     if (f->where == LSP_HOST && inverse_jumps(what)) {
@@ -112,6 +107,13 @@ lsp_phases lsp_phases_invert(const lsp_cache_figures *f, const lsp_cache_case *w
     const lsp_access reads = lsp_access_of(f, &gather, 1), writes = lsp_access_of(f, &positions, 1);
     const double streams = lsp_stream_seconds(f, what, n * index + (double)what->extent * (double)what->element_bytes);
     const double making = lsp_access_seconds(f, &writes) + n * index / f->copy_rate;
-    const double call = lsp_pass_seconds(f, n, &reads, 1, streams) + f->start_seconds;
-    return (lsp_phases){call, making + 2 * f->start_seconds};
+    *seconds = lsp_pass_seconds(f, n, &reads, streams) + f->start_seconds;
+    *plan_seconds = making + 2 * f->start_seconds;
+}
+
+void lsp_phases_predict(const lsp_cache_figures *f, const lsp_cache_case *what, lsp_cache_prediction *p) {
+    stage(f, what, &p->seconds[LSP_STRATEGY_STAGE], &p->plan_seconds[LSP_STRATEGY_STAGE]);
+    if (what->planned && what->scatter) {
+        invert(f, what, &p->seconds[LSP_STRATEGY_INVERT], &p->plan_seconds[LSP_STRATEGY_INVERT]);
+    }
 }

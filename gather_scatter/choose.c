@@ -120,7 +120,7 @@ static bool looks_sequential(const lsp_gather_args *a, size_t bytes) {
     return near > places * steps * 3 / 4;
 }
 
-/* One call: direct without a sample if the array fits half of the last cache, or on the host if it is read in order. */
+/* One call: direct without a sample if the array fits half of the last cache; on the host a gather, or one in order. */
 static lsp_status is_plain_call(lsp_ctx *ctx, const lsp_gather_job *job, bool *plain) {
     const lsp_cache_figures *f;
     *plain = false;
@@ -129,7 +129,7 @@ static lsp_status is_plain_call(lsp_ctx *ctx, const lsp_gather_job *job, bool *p
     }
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
     *plain = (double)job->args.extent * (double)job->most_bytes <= f->cache_bytes * cached_share[job->args.where] ||
-             (job->args.where == LSP_HOST && looks_sequential(&job->args, job->most_bytes));
+             (job->args.where == LSP_HOST && (!job->scatter || looks_sequential(&job->args, job->most_bytes)));
     return LSP_OK;
 }
 
@@ -154,7 +154,7 @@ lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job) {
         job->choice = (lsp_gather_choice){.strategy = asked == LSP_STRATEGY_AUTO ? LSP_STRATEGY_DIRECT : asked};
         job->choice.passes = asked == LSP_STRATEGY_RESCAN ? (int)lsp_max(job->args.passes, 1) : 1;
         snprintf(job->choice.reason, sizeof job->choice.reason, "%s",
-                 asked == LSP_STRATEGY_AUTO ? "few indices, a small array, or an order that a cache likes"
+                 asked == LSP_STRATEGY_AUTO ? "few indices, a small array, an order that a cache likes, or no other way"
                                             : "the caller asked for it");
     } else {
         job->choice = (lsp_gather_choice){0};

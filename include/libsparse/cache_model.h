@@ -45,22 +45,15 @@ typedef struct lsp_cache_figures {
     int64_t reserved[LSP_RESERVED];
 } lsp_cache_figures;
 
-/* The figures that the context uses: those stored by a calibration of this device, else built-in ones (an H200's for
- * an H200; a generic GPU's or CPU's scaled to the chip otherwise). Reads at most one small file, once a context. */
+/* The figures that the context uses: of the file that the environment variable LSP_CACHE_FIGURES names, which
+ * `sparse-bench calibrate` prints; else built-in ones (an H200's for an H200; a generic GPU's or CPU's scaled to the
+ * chip otherwise). A context reads the file once. If it is malformed, of another device or other threads, or has
+ * figures that no device has, the log says why and the built-in figures are used. */
 LSP_API lsp_status lsp_cache_model_figures(lsp_ctx *ctx, lsp_cache_figures *figures);
 
 /* Sets the figures that the context uses from now on; NULL: the ones it started with. On a CPU plans of products with
  * vectors (spmv.h) choose by figures only if they were set here. */
 LSP_API lsp_status lsp_cache_model_set_figures(lsp_ctx *ctx, const lsp_cache_figures *figures);
-
-/* Measures the figures of the context's device: a few seconds, and up to a quarter of its free memory. Nothing is
- * stored and nothing is set. No other function calls it. */
-LSP_API lsp_status lsp_cache_model_calibrate(lsp_ctx *ctx, lsp_cache_figures *figures);
-
-/* Stores figures for later contexts of that device: in the file `path`, or with path NULL in
- * $XDG_CACHE_HOME/libsparse or ~/.cache/libsparse, in a file named after the device. The file
- * appears complete or not at all. A link is followed; a device or a pipe is written in place. */
-LSP_API lsp_status lsp_cache_model_store(lsp_ctx *ctx, const lsp_cache_figures *figures, const char *path);
 
 /* ---- patterns of indices ----------------------------------------------------------------------------------------- */
 

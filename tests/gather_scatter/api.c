@@ -367,3 +367,26 @@ TEST_ON_BOTH(gather_scatter_api, a_budget_that_is_too_small_is_told) {
         free_arrays(ctx, &ours, &r);
     }
 }
+
+/* A gather on the host in one call has one way, so a sample of its indices would only cost time. */
+Test(gather_scatter_api, one_gather_on_the_host_is_direct_without_a_prediction_and_a_scatter_is_predicted) {
+    enum { INDICES = 1 << 17, ELEMENTS = 1 << 22 };
+    lsp_ctx *ctx = test_ctx(1);
+    int32_t *index = malloc(INDICES * sizeof *index);
+    double *many = calloc(ELEMENTS, sizeof *many), *few = calloc(INDICES, sizeof *few);
+    cr_assert(index && many && few);
+    for (int i = 0; i < INDICES; i++) {
+        index[i] = (int32_t)((int64_t)i * 1234577 % ELEMENTS);
+    }
+    lsp_column column = {.from = many, .to = few, .bytes = 8};
+    const lsp_gather_args args = {
+        .n = INDICES, .extent = ELEMENTS, .index = index, .index_type = LSP_I32, .columns = &column, .column_count = 1};
+    lsp_gather_info info;
+    must(ctx, lsp_gather(ctx, &args, &info));
+    cr_assert(info.strategy == LSP_STRATEGY_DIRECT && info.predicted_seconds == 0, "%s", info.reason);
+    column = (lsp_column){.from = few, .to = many, .bytes = 8};
+    must(ctx, lsp_scatter(ctx, &args, &info));
+    cr_assert(info.predicted_seconds > 0, "%s", info.reason);
+    lsp_ctx_destroy(ctx);
+    free(index), free(many), free(few);
+}
