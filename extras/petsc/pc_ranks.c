@@ -157,7 +157,7 @@ static PetscErrorCode make_blocks(PC pc, PetscInt vectors, const PetscScalar *mo
     PetscFunctionReturn(0);
 }
 
-/* ---- the scale of P ---------------------------------------------------------------------------------------------  */
+/* ---- the scale of P ---------------------------------------------------------------------------------------------- */
 
 /* One unknown a node: multiplies the columns of P, and level 1 with them, so that P turns the constant into the
  * constant. With the vector that is found as a near-null vector instead, coefficients that jump take 29 iterations
