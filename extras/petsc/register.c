@@ -1,4 +1,4 @@
-/* plugin.c: what PETSc calls when it loads the plug-in. It registers the types and events. */
+/* register.c: what PETSc calls when it loads the plug-in. It registers the types and events. */
 #include "plugin.h"
 
 static PetscErrorCode check_petsc(void) {
