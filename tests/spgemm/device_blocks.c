@@ -2,7 +2,7 @@
  * context, so that small factors are cut. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "tests/failing.h"
-#include "tests/received.h"
+#include "tests/stream_sink.h"
 
 static bool reduced(void) { return getenv("LSP_TEST_REDUCED") != NULL; }
 
