@@ -293,7 +293,8 @@ Test(device_spgemm, failing_allocations_leave_nothing_behind) {
     lsp_csr A = make(&r, 8);
     for (int round = 0; round < 5; round++) { /* the last round uses a mask */
         const lsp_type type = round & 1 ? LSP_F32 : LSP_NONE;
-        failing_product p = {&A, 0, {.transpose_a = round & 1, .transpose_b = round & 2, .types.val_type = type}, round == 4};
+        failing_product p = {
+            &A, 0, {.transpose_a = round & 1, .transpose_b = round & 2, .types.val_type = type}, round == 4};
         test_failing_gpu(0, 1, multiply_there, &p);
     }
     drop(&A);
