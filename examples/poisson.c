@@ -8,23 +8,14 @@
 
 #define TRY(call)                                                                                                      \
     if ((status = (call)) != LSP_OK)                                                                                   \
-    goto done
+    return status
 
-int main(int argc, char **argv) {
-    const char *name = argc > 1 ? argv[1] : "poisson2d:100";
-    const lsp_where device = argc > 3 && strcmp(argv[3], "cuda") == 0 ? LSP_CUDA : LSP_HOST;
-    const lsp_ctx_options options = {.device = device};
+static lsp_status solve(lsp_ctx *ctx, const char *name, lsp_where device) {
     const lsp_csr_types here = {.val_type = LSP_F64}, there = {.val_type = LSP_F64, .place = lsp_place_of(device)};
     const lsp_solve_options jacobi = {.precondition = LSP_PRECONDITION_JACOBI};
     lsp_csr read = {0}, A, b, x;
     lsp_solve_info info;
     lsp_status status;
-    lsp_ctx *ctx = NULL;
-    char error[256] = "";
-    if (lsp_ctx_create(&ctx, &options, error, sizeof error) != LSP_OK) {
-        fprintf(stderr, "poisson: %s\n", error);
-        return 1;
-    }
     TRY(strchr(name, ':') ? lsp_generate(ctx, name, 1, &here, &read) : lsp_mtx_read(ctx, name, NULL, &read, NULL));
     TRY(lsp_csr_copy(ctx, &read, &there, &A));
     /* The values of an identity matrix are a vector of ones, where A lies. */
@@ -32,7 +23,18 @@ int main(int argc, char **argv) {
     TRY(lsp_csr_from_diagonal(ctx, A.rows, NULL, LSP_F64, device, &x));
     TRY(lsp_cg(ctx, &A, b.val, &jacobi, x.val, &info));
     printf("%lld unknowns: %s (%s, %.3g s)\n", (long long)A.rows, info.reason, info.solver, info.solve_seconds);
-done:
+    return LSP_OK;
+}
+
+int main(int argc, char **argv) {
+    const lsp_where device = argc > 3 && strcmp(argv[3], "cuda") == 0 ? LSP_CUDA : LSP_HOST;
+    lsp_ctx *ctx = NULL;
+    char error[256] = "";
+    if (lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = device}, error, sizeof error) != LSP_OK) {
+        fprintf(stderr, "poisson: %s\n", error);
+        return 1;
+    }
+    const lsp_status status = solve(ctx, argc > 1 ? argv[1] : "poisson2d:100", device);
     if (status != LSP_OK) {
         fprintf(stderr, "poisson: %s\n", lsp_last_error(ctx));
     }

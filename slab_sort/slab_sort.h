@@ -1,9 +1,9 @@
-/* Inside the sort of a whole array: the methods of a GPU, and the table that chooses among them. */
+/* Inside the sort of a whole array: the methods of a GPU, and the kinds of items. */
 #ifndef LSP_SLAB_SORT_SLAB_SORT_H
 #define LSP_SLAB_SORT_SLAB_SORT_H
 
 #include "core/cuda.h"
-#include "libsparse/unstable.h"
+#include "gpu/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,11 +29,6 @@ lsp_segsort_args lsp_sort_segment(const lsp_sort_args *args);
 /* Writes the changes of sorted keys. The arrays are on a GPU. */
 lsp_status lsp_sort_mark_changes(lsp_ctx *ctx, const lsp_sort_args *args);
 
-/* ---- the table: gpu/table.c ---- */
-
-/* The table that a GPU's context uses now. */
-const lsp_sort_table *lsp_sort_table_of(lsp_ctx *ctx);
-
 /* Are all keys of equal order equal in all bits? Else, or with values, items need a stable sort. */
 static inline bool lsp_sort_is_plain(const lsp_sort_args *args) {
     return args->key_type != LSP_F32 && args->key_type != LSP_F64 && args->end_bit == 0;
@@ -44,17 +39,6 @@ static inline int lsp_sort_kind(const lsp_sort_args *args) {
     return lsp_type_bytes(args->key_type) == 8 ? 1 + 2 * (args->value_bytes > 0)
                                                : 2 * (args->value_bytes > 0 || !lsp_sort_is_plain(args));
 }
-
-/* How LSP_SORT_SPLIT cuts n items: into `blocks` chunks for as many blocks. */
-typedef struct lsp_sort_cut {
-    int shape;           /* of the kernel, an index of the table's; below 0: too many items for every kernel */
-    int blocks, samples; /* powers of two; samples in all */
-} lsp_sort_cut;
-lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n);
-
-/* Threads of a block and words that each of them sorts, by shape. */
-static inline LSP_BOTH_SIDES int lsp_sort_threads(int shape) { return shape < 2 ? 256 << shape : 1024; }
-static inline LSP_BOTH_SIDES int lsp_sort_words(int shape) { return shape < 3 ? 4 : 8 << (shape - 3); }
 
 #ifdef __cplusplus
 }

@@ -8,8 +8,12 @@
 static inline int cudaMalloc(void **memory, size_t bytes) { return (*memory = malloc(bytes)) == NULL; }
 static inline void cudaFree(void *memory) { free(memory); }
 enum { cudaSuccess = 0 };
-#else
+#elif LSP_HAVE_CUDA
 #include <cuda_runtime_api.h>
+#else
+static inline int cudaMalloc(void **memory, size_t bytes) { return (void)memory, (void)bytes, 1; }
+static inline void cudaFree(void *memory) { (void)memory; }
+enum { cudaSuccess = 0 };
 #endif
 
 /* `user` is a test_memory. */
@@ -35,6 +39,13 @@ static inline void failing_free(void *user, void *piece, size_t bytes, lsp_where
     } else {
         free(piece);
     }
+}
+
+/* test_failing on the GPU, or skips the test. */
+static inline void test_failing_gpu(long first, long step, lsp_status (*call)(lsp_ctx *ctx, void *data), void *data) {
+    lsp_ctx_destroy(test_gpu_ctx_or_skip());
+    test_failing((lsp_ctx_options){.device = LSP_CUDA, .allocator = {failing_alloc, failing_free, NULL}}, first, step,
+                 call, data);
 }
 
 #endif

@@ -45,6 +45,19 @@ static inline plain plain_of(int64_t rows, int64_t cols) {
 }
 static inline void plain_free(plain *p) { free(p->val), free(p->is); }
 
+/* A on the host as a dense array; entries at the same place are summed. */
+static inline plain plain_matrix(const lsp_csr *A) {
+    plain p = plain_of(A->rows, A->cols);
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
+            const int64_t at = i * A->cols + lsp_csr_col(A, k);
+            p.val[at] = (int64_t)((uint64_t)p.val[at] + (uint64_t)whole_at(A, k));
+            p.is[at] = true;
+        }
+    }
+    return p;
+}
+
 /* The first element, row by row, that does not fit LSP_I32; -1: all fit. */
 static inline int64_t plain_wide(const plain *p) {
     for (int64_t k = 0; k < p->rows * p->cols; k++) {

@@ -2,7 +2,7 @@
 #ifndef LSP_TESTS_MASKED_H
 #define LSP_TESTS_MASKED_H
 
-#include "received.h"
+#include "stream_sink.h"
 
 /* How much a round of tests has seen: a test of nothing would pass. */
 typedef struct witness {

@@ -244,4 +244,28 @@ static inline void check_far_columns(const far_columns *f, const lsp_csr *C) {
     }
 }
 
+/* A product on the GPU, to be made while allocations fail. */
+typedef struct failing_product {
+    const lsp_csr *A; /* times itself */
+    int64_t most;     /* of entries at once; 0: as usual */
+    lsp_spgemm_options options;
+    bool masked;
+} failing_product;
+
+static inline lsp_status multiply_there(lsp_ctx *ctx, void *data) {
+    failing_product *p = data;
+    lsp_csr a = {0}, C = {.rows = 4711};
+    lsp_spgemm_info info = {.products = 42};
+    lsp_csr_types there = lsp_types_of(p->A);
+    there.place = LSP_PLACE_CUDA;
+    p->options.filter.mask = p->masked ? &a : NULL;
+    lsp_status status = p->most > 0 ? lsp_spgemm_set_most(ctx, p->most) : LSP_OK;
+    status = status == LSP_OK ? lsp_csr_copy(ctx, p->A, &there, &a) : status;
+    if (status == LSP_OK) {
+        status = lsp_spgemm(ctx, &a, &a, &p->options, &C, &info);
+        cr_assert(status == LSP_OK || (C.rows == 4711 && C.rowptr == NULL && info.products == 42));
+    }
+    return status;
+}
+
 #endif

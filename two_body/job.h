@@ -104,6 +104,13 @@ typedef struct lsp_density_work {
     const void *weights; /* of set 1, in its order; or NULL */
 } lsp_density_work;
 
+/* What is counted: pairs within n limits, or in n bins. */
+typedef struct lsp_pair_tally {
+    const double *limits; /* NULL: bins, `scale` of them in a unit */
+    double scale;
+    int64_t n;
+} lsp_pair_tally;
+
 /* What a device does. */
 typedef struct lsp_pair_device {
     /* Refuses coordinates that are not finite; sets low and high. */
@@ -121,6 +128,9 @@ typedef struct lsp_pair_device {
 } lsp_pair_device;
 
 extern const lsp_pair_device lsp_pair_cpu, lsp_pair_cuda;
+static inline const lsp_pair_device *lsp_pair_device_of(const lsp_ctx *ctx) {
+    return ctx->options.device == LSP_CUDA ? &lsp_pair_cuda : &lsp_pair_cpu;
+}
 
 #ifdef __cplusplus
 }

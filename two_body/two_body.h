@@ -4,10 +4,6 @@
 
 #include "job.h"
 
-static inline const lsp_pair_device *lsp_pair_device_of(const lsp_ctx *ctx) {
-    return ctx->options.device == LSP_CUDA ? &lsp_pair_cuda : &lsp_pair_cpu;
-}
-
 /* check.c: refuses wrong arguments with a sentence; fills the job but for its radius, its extent and its choice. */
 lsp_status lsp_pair_check(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                           lsp_pair_job *job);
@@ -32,12 +28,6 @@ lsp_status lsp_join_between(lsp_ctx *ctx, const lsp_pair_job *whole, double radi
  * points are wanted. */
 lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius);
 
-/* What is counted: pairs within n limits, or in n bins. */
-typedef struct lsp_pair_tally {
-    const double *limits; /* NULL: bins, `scale` of them in a unit */
-    double scale;
-    int64_t n;
-} lsp_pair_tally;
 /* blocks.c: points of a block, if those of the job lie on the host and do not fit the GPU beside `results` words; else
  * INT32_MAX. */
 int64_t lsp_pair_block_points(lsp_ctx *ctx, const lsp_pair_job *job, int64_t results);

@@ -8,6 +8,7 @@ enum { COPYING_THREADS = 4 }; /* for a GPU: one does not fill its bus with pagea
 
 lsp_ctx *plugin_ctx;
 lsp_where plugin_device;
+PluginEvents plugin_events;
 
 typedef struct Copy {
     lsp_csr csr;
@@ -15,6 +16,22 @@ typedef struct Copy {
 } Copy;
 
 /* ---- the context ------------------------------------------------------------------------------------------------- */
+
+PetscErrorCode plugin_error(lsp_status status) {
+    switch (status) {
+    case LSP_ERR_MEMORY:
+        return PETSC_ERR_MEM;
+    case LSP_ERR_ARGUMENT:
+    case LSP_ERR_FORMAT:
+        return PETSC_ERR_ARG_WRONG;
+    case LSP_ERR_UNSUPPORTED:
+        return PETSC_ERR_SUP;
+    case LSP_ERR_OVERFLOW:
+        return PETSC_ERR_ARG_OUTOFRANGE;
+    default:
+        return PETSC_ERR_LIB;
+    }
+}
 
 static lsp_ctx *beside_ctx;
 static PetscDeviceContext beside;

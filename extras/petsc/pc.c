@@ -32,43 +32,6 @@ static PetscErrorCode destroy(PC pc) {
     PetscFunctionReturn(0);
 }
 
-/* In the order of the library: those of an unknown beside each other. */
-PetscErrorCode plugin_get_near_null(Mat A, Hierarchy *h) {
-    const PetscInt n = A->rmap->n;
-    const Vec *vectors;
-    const PetscScalar *value;
-    PetscScalar *packed;
-    MatNullSpace space;
-    PetscBool constant;
-    PetscInt count;
-
-    PetscFunctionBegin;
-    lsp_array_free(&h->near_null);
-    h->options.near_null = NULL, h->options.near_null_vectors = 0;
-    PetscCall(MatGetNearNullSpace(A, &space));
-    if (!space)
-        PetscFunctionReturn(0);
-    PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
-    const size_t all = (size_t)count + (constant ? 1 : 0), bytes = (size_t)n * all * sizeof *packed;
-    if (bytes == 0)
-        PetscFunctionReturn(0);
-    PetscCall(PetscMalloc(bytes, &packed));
-    for (PetscInt k = 0; k < count; k++) {
-        PetscCall(VecGetArrayRead(vectors[k], &value));
-        for (PetscInt i = 0; i < n; i++)
-            packed[(size_t)i * all + (size_t)k] = value[i];
-        PetscCall(VecRestoreArrayRead(vectors[k], &value));
-    }
-    for (PetscInt i = 0; constant && i < n; i++)
-        packed[(size_t)i * all + (size_t)count] = 1;
-    LSP_CALL(lsp_array_create(plugin_ctx, bytes, plugin_device, &h->near_null));
-    LSP_CALL(lsp_array_copy(plugin_ctx, h->near_null.memory, plugin_device, packed, LSP_HOST, bytes));
-    PetscCall(PetscFree(packed));
-    h->options.near_null = h->near_null.memory;
-    h->options.near_null_vectors = (int64_t)all;
-    PetscFunctionReturn(0);
-}
-
 /* The matrix if it is of one rank; else NULL. */
 static PetscErrorCode matrix_of_one(PC pc, Mat *A) {
     PetscBool sequential, parallel;

@@ -17,7 +17,9 @@ typedef struct Hierarchy {
     VecScatter to_all;
 } Hierarchy;
 
-PetscErrorCode plugin_get_near_null(Mat A, Hierarchy *h); /* of this rank's rows: into the options */
-PetscErrorCode plugin_set_up_ranks(PC pc);                /* for pc->pmat of type mpiaij or its kin: makes the grids */
+/* The near-null vectors of this rank's rows become those of the options, in the order of the library: those of an
+ * unknown beside each other. */
+PetscErrorCode plugin_get_near_null(Mat A, Hierarchy *h);
+PetscErrorCode plugin_set_up_ranks(PC pc); /* for pc->pmat of type mpiaij or its kin: makes the grids */
 
 #endif

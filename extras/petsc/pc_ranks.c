@@ -157,26 +157,7 @@ static PetscErrorCode make_blocks(PC pc, PetscInt vectors, const PetscScalar *mo
     PetscFunctionReturn(0);
 }
 
-/* ---- near-null vectors ------------------------------------------------------------------------------------------- */
-
-/* The x whose P x is nearest to b. */
-static PetscErrorCode find_coarse(Mat P, const char *prefix, Vec b, Vec x) {
-    KSP solver;
-    PC none;
-
-    PetscFunctionBegin;
-    PetscCall(KSPCreate(PetscObjectComm((PetscObject)P), &solver));
-    PetscCall(KSPSetOptionsPrefix(solver, prefix));
-    PetscCall(KSPAppendOptionsPrefix(solver, "lsp_scale_"));
-    PetscCall(KSPSetType(solver, KSPLSQR));
-    PetscCall(KSPSetOperators(solver, P, P));
-    PetscCall(KSPGetPC(solver, &none));
-    PetscCall(PCSetType(none, PCNONE));
-    PetscCall(KSPSetTolerances(solver, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 40));
-    PetscCall(KSPSolve(solver, b, x));
-    PetscCall(KSPDestroy(&solver));
-    PetscFunctionReturn(0);
-}
+/* ---- the scale of P ---------------------------------------------------------------------------------------------- */
 
 /* One unknown a node: multiplies the columns of P, and level 1 with them, so that P turns the constant into the
  * constant. With the vector that is found as a near-null vector instead, coefficients that jump take 29 iterations
@@ -191,7 +172,7 @@ static PetscErrorCode scale(Mat M, const lsp_csr *level, const char *prefix) {
     PetscFunctionBegin;
     PetscCall(MatCreateVecs(M, &weights, &ones));
     PetscCall(VecSet(ones, 1));
-    PetscCall(find_coarse(M, prefix, ones, weights));
+    PetscCall(plugin_find_coarse(M, prefix, ones, weights));
     PetscCall(VecDestroy(&ones));
     PetscCall(VecGetArray(weights, &value));
     for (PetscInt r = 0; r < level->rows; r++)
@@ -209,65 +190,6 @@ static PetscErrorCode scale(Mat M, const lsp_csr *level, const char *prefix) {
     LSP_CALL(lsp_spmv_update(p->up, &p->P));
     LSP_CALL(lsp_spmv_update(p->down, &p->P));
     PetscCall(VecDestroy(&weights));
-    PetscFunctionReturn(0);
-}
-
-/* Near-null vector k of A: of its space, or ones in unknown k of each node. */
-static PetscErrorCode get_vector(Mat A, PetscInt k, Vec b) {
-    MatNullSpace space;
-    const Vec *vectors;
-    PetscScalar *value;
-    PetscBool constant;
-    PetscInt unknowns, count = 0;
-
-    PetscFunctionBegin;
-    PetscCall(MatGetBlockSize(A, &unknowns));
-    PetscCall(MatGetNearNullSpace(A, &space));
-    if (space)
-        PetscCall(MatNullSpaceGetVecs(space, &constant, &count, &vectors));
-    if (k < count) {
-        PetscCall(VecCopy(vectors[k], b));
-        PetscFunctionReturn(0);
-    }
-    PetscCall(VecGetArrayWrite(b, &value));
-    for (PetscInt i = 0; i < A->rmap->n; i++)
-        value[i] = space || i % unknowns == k ? 1 : 0;
-    PetscCall(VecRestoreArrayWrite(b, &value));
-    PetscFunctionReturn(0);
-}
-
-/* The near-null vectors of the coarse matrix, with the rows of all ranks, in the order of the library. */
-static PetscErrorCode find_near_null(Mat A, Mat P, PetscInt count, const char *prefix, lsp_array *found) {
-    const PetscScalar *value;
-    PetscScalar *packed;
-    VecScatter to_all;
-    PetscInt n;
-    Vec b, x, all;
-
-    PetscFunctionBegin;
-    PetscCall(MatCreateVecs(P, &x, &b));
-    PetscCall(VecScatterCreateToAll(x, &to_all, &all));
-    PetscCall(VecGetSize(x, &n));
-    const size_t bytes = (size_t)n * (size_t)count * sizeof *packed;
-    PetscCall(PetscMalloc(bytes, &packed));
-    for (PetscInt k = 0; k < count; k++) {
-        PetscCall(get_vector(A, k, b));
-        PetscCall(VecSet(x, 0));
-        PetscCall(find_coarse(P, prefix, b, x));
-        PetscCall(VecScatterBegin(to_all, x, all, INSERT_VALUES, SCATTER_FORWARD));
-        PetscCall(VecScatterEnd(to_all, x, all, INSERT_VALUES, SCATTER_FORWARD));
-        PetscCall(VecGetArrayRead(all, &value));
-        for (PetscInt i = 0; i < n; i++)
-            packed[(size_t)i * (size_t)count + (size_t)k] = value[i];
-        PetscCall(VecRestoreArrayRead(all, &value));
-    }
-    LSP_CALL(lsp_array_create(plugin_ctx, bytes, plugin_device, found));
-    LSP_CALL(lsp_array_copy(plugin_ctx, found->memory, plugin_device, packed, LSP_HOST, bytes));
-    PetscCall(PetscFree(packed));
-    PetscCall(VecScatterDestroy(&to_all));
-    PetscCall(VecDestroy(&b));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&all));
     PetscFunctionReturn(0);
 }
 
@@ -435,7 +357,7 @@ PetscErrorCode plugin_set_up_ranks(PC pc) {
     if (unknowns == 1 && given == 0)
         PetscCall(scale(M, &level, prefix));
     else
-        PetscCall(find_near_null(pc->pmat, M, vectors, prefix, &near_null));
+        PetscCall(plugin_find_near_null(pc->pmat, M, vectors, prefix, &near_null));
     PetscCall(widen(comm, &level));
     PetscCall(MatShellGetContext(M, &p));
     if (border.all > 0)

@@ -4,6 +4,12 @@
 
 #include "pc.h"
 
+/* The x whose P x is nearest to b. */
+PetscErrorCode plugin_find_coarse(Mat P, const char *prefix, Vec b, Vec x);
+
+/* The near-null vectors of the coarse matrix, with the rows of all ranks, in the order of the library. */
+PetscErrorCode plugin_find_near_null(Mat A, Mat P, PetscInt count, const char *prefix, lsp_array *found);
+
 #define PLUGIN_INDEX (sizeof(PetscInt) == 8 ? LSP_I64 : LSP_I32)
 
 /* Rows of this rank, on the host; the caller frees them. */

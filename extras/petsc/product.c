@@ -148,7 +148,7 @@ static PetscErrorCode own(MPI_Comm comm, lsp_csr *made, Mat *T) {
         MatCreateSeqAIJWithArrays(comm, (PetscInt)view.rows, (PetscInt)view.cols, view.rowptr, view.col, view.val, T));
     PetscCall(plugin_attached(*T, "lsp_arrays", 3 * sizeof *arrays, free_arrays, (void **)&arrays));
     LSP_CALL(lsp_csr_detach(plugin_ctx, made, arrays));
-    PetscCall(plugin_convert(*T, MATSEQAIJLSP, MAT_INPLACE_MATRIX, T));
+    PetscCall(MatConvert(*T, MATSEQAIJLSP, MAT_INPLACE_MATRIX, T));
     PetscFunctionReturn(0);
 }
 

@@ -1,4 +1,4 @@
-/* test.h: what the tests of one rank (test.c) and of several (test_ranks.c) share. */
+/* test.h: what the tests of one rank (test.c) and of several (test_ranks.c) share: test_compare.c. */
 #ifndef LSP_EXTRAS_PETSC_TEST_H
 #define LSP_EXTRAS_PETSC_TEST_H
 

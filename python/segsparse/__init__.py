@@ -3,15 +3,16 @@
 Matrices are SciPy's, CuPy's or PyTorch's, or segsparse.Matrix; nothing is copied. python/README.md has a table.
 """
 
-from ._arrays import DeviceArray, to_device
+from ._context import Context, synchronize
 from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceError, Error, FileError, FormatError,
                       OutOfMemoryError, RangeError, UnsupportedError)
-from ._library import Context, cuda_device_count, lib, synchronize
-from ._matrix import Matrix
-from .matrices import (add, apply, block, check, copy, diagonal, expand, extract, filter, from_coo, from_dense,
-                       from_diagonal, generate, hadamard, permute, read_mtx, reduce, scale, sort_rows, stack, stats,
-                       to_dense, transpose, tril, triu, write_mtx)
+from ._families import DeviceArray
+from ._library import cuda_device_count, lib
+from ._matrix import Matrix, to_device
+from .matrices import (add, apply, check, copy, diagonal, expand, filter, from_coo, from_dense, from_diagonal,
+                       generate, hadamard, permute, read_mtx, reduce, scale, sort_rows, stats, transpose, write_mtx)
 from .moving import gather, scatter
+from .parts import block, extract, stack, to_dense, tril, triu
 from .points import nearest, pair_count, pair_histogram, radius_join
 from .products import (AddPlan, MultiplyPlan, TransposePlan, TriplePlan, explain, multiply, multiply_add,
                        multiply_batch, triple)

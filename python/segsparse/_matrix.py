@@ -4,16 +4,17 @@ first argument."""
 from __future__ import annotations
 
 import sys
-from typing import Any
+from ctypes import byref
+from typing import Any, Callable
 
 import numpy as np
 
 from . import _header as h
-from ._arrays import (HOST, INDEX, INDEX_TYPES, MATRIX, MATRIX_TYPES, TYPES, TYPESTR, Array, DeviceArray, Family,
-                      OnDevice, address, array_of, family_of, host_array, host_copy, host_memory, place, typestr_of,
-                      view)
-from ._errors import ArgumentError, UnsupportedError, pair
-from ._library import Arrays, Context, set_members
+from ._arrays import INDEX, INDEX_TYPES, MATRIX, MATRIX_TYPES, Array, array_of, host_copy, place, typestr_of, view
+from ._context import Context
+from ._errors import INT, ArgumentError, UnsupportedError, pair, whole
+from ._families import HOST, TYPES, TYPESTR, DeviceArray, OnDevice, address, family_of, host_array, host_memory
+from ._library import Arrays, lib, set_members
 
 Sparse = Any  # what the annotations of public functions say: a matrix
 
@@ -51,11 +52,7 @@ class Matrix:
         values = "a pattern" if self.data is None else f"of {self.dtype}"
         return f"<segsparse.Matrix {self.shape[0]} x {self.shape[1]}, {self.nnz} entries, {values}>"
 
-    def __matmul__(self, other: Any) -> Any:
-        from .products import multiply
-        from .vectors import spmv
-        vector = hasattr(other, "__len__") and not hasattr(other, "indptr")
-        return spmv(self, other) if vector else multiply(self, other)
+    __matmul__: Callable[["Matrix", Any], Any]  # set in vectors.py: products stand above matrices
 
 
 class Operand:
@@ -265,3 +262,41 @@ def common(*operands: Operand) -> Context:
         if other.family.ordinal != first.ordinal:
             raise ArgumentError(f"matrices lie in different places: {place(first)} and {place(other.family)}")
     return first.context()
+
+
+# ---- functions of one matrix ---------------------------------------------------------------------------------------
+
+
+def unary(function: Any, A: Sparse, *arguments: Any) -> Any:
+    """function(context, A, arguments, B) as a matrix B."""
+    a, B = operand(A), h.lsp_csr()
+    context = common(a)
+    return made(context, B, a, function, byref(a.csr), *arguments, byref(B), size=size_of(a))
+
+
+def changed(function: Any, A: Sparse, *arguments: Any) -> Any:
+    """A copy of A that function(context, copy, arguments) has changed in place."""
+    a, B = operand(A), h.lsp_csr()
+    context = common(a)
+    size = size_of(a)
+    context.call(lib.lsp_csr_copy, byref(a.csr), None, byref(B), size=size)
+    try:
+        return made(context, B, a, function, byref(B), *arguments, size=size)
+    except BaseException:
+        context.call(lib.lsp_csr_free, byref(B))
+        raise
+
+
+def to_device(x: Array, ordinal: int = 0) -> Any:
+    """A copy of an array or of a matrix on a GPU, as DeviceArray or segsparse.Matrix.
+
+    >>> import numpy, segsparse
+    >>> segsparse.cuda_device_count() == 0 or len(segsparse.to_device(numpy.ones(4))) == 4
+    True
+    """
+    family = OnDevice(whole("ordinal", ordinal, *INT))
+    if isinstance(x, np.ndarray):
+        return family.put(x)
+    A = operand(x)
+    data = None if A.data is None else family.put(np.asarray(A.data))
+    return Matrix(A.shape, family.put(np.asarray(A.indptr)), family.put(np.asarray(A.indices)), data)

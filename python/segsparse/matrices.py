@@ -1,17 +1,19 @@
-"""Matrices made, read, written, changed, taken apart and reduced. Results are new matrices in the form of A."""
+"""Matrices made, read, written, changed and reduced. Results are new matrices in the form of A."""
 
 from __future__ import annotations
 
-from ctypes import addressof, byref, c_void_p
-from typing import Any, Sequence
+from ctypes import byref
+from typing import Any
 
 import numpy as np
 
 from . import _header as h
-from ._arrays import HOST, INDEX, MATRIX, TYPES, Array, beside, family_of, view
+from ._arrays import INDEX, MATRIX, Array, beside, view
+from ._context import current
 from ._errors import ArgumentError, characters, choose, pair, real, whole
-from ._library import as_dict, current, lib
-from ._matrix import Operand, Sparse, common, csr_types, made, operand, size_of
+from ._families import HOST, family_of
+from ._library import as_dict, lib
+from ._matrix import Sparse, changed, common, csr_types, made, operand, size_of, unary
 from .products import filter_of
 
 
@@ -25,26 +27,6 @@ FUNCTIONS = _names("LSP_APPLY_", h.LSP_FUNCTIONS)
 REDUCTIONS = {name: number for name, number in _names("LSP_REDUCE_", h.LSP_REDUCTIONS).items()
               if name not in ("each-row", "each-col", "all")}
 SYMMETRIES = _names("LSP_SYMMETRY_", 4)
-
-
-def _unary(function: Any, A: Sparse, *arguments: Any) -> Any:
-    """function(context, A, arguments, B) as a matrix B."""
-    a, B = operand(A), h.lsp_csr()
-    context = common(a)
-    return made(context, B, a, function, byref(a.csr), *arguments, byref(B), size=size_of(a))
-
-
-def _changed(function: Any, A: Sparse, *arguments: Any) -> Any:
-    """A copy of A that function(context, copy, arguments) has changed in place."""
-    a, B = operand(A), h.lsp_csr()
-    context = common(a)
-    size = size_of(a)
-    context.call(lib.lsp_csr_copy, byref(a.csr), None, byref(B), size=size)
-    try:
-        return made(context, B, a, function, byref(B), *arguments, size=size)
-    except BaseException:
-        context.call(lib.lsp_csr_free, byref(B))
-        raise
 
 
 # ---- made, read and written ----------------------------------------------------------------------------------------
@@ -137,7 +119,7 @@ def copy(A: Sparse, *, dtype: Any = None) -> Any:
     dtype('float32')
     """
     types = csr_types(dtype)
-    return _unary(lib.lsp_csr_copy, A, byref(types))
+    return unary(lib.lsp_csr_copy, A, byref(types))
 
 
 # ---- whole matrices ------------------------------------------------------------------------------------------------
@@ -150,7 +132,7 @@ def transpose(A: Sparse) -> Any:
     >>> segsparse.transpose(segsparse.generate("amg:8:T")).shape[1]
     64
     """
-    return _unary(lib.lsp_csr_transpose, A)
+    return unary(lib.lsp_csr_transpose, A)
 
 
 def sort_rows(A: Sparse) -> Any:
@@ -161,7 +143,7 @@ def sort_rows(A: Sparse) -> Any:
     >>> segsparse.sort_rows(A).indices.tolist()
     [0, 2]
     """
-    return _changed(lib.lsp_csr_sort, A)
+    return changed(lib.lsp_csr_sort, A)
 
 
 def add(A: Sparse, B: Sparse, alpha: float = 1, beta: float = 1) -> Any:
@@ -201,7 +183,7 @@ def filter(A: Sparse, *, mask: Sparse | None = None, complement: bool = False, d
     """
     a = operand(A)
     chosen = filter_of((a,), mask, complement, drop, keep)
-    return _unary(lib.lsp_csr_filter, a, byref(chosen))
+    return unary(lib.lsp_csr_filter, a, byref(chosen))
 
 
 def permute(A: Sparse, rows: Array | None = None, cols: Array | None = None) -> Any:
@@ -218,7 +200,7 @@ def permute(A: Sparse, rows: Array | None = None, cols: Array | None = None) -> 
     if r and c and r.typestr != c.typestr:
         raise ArgumentError("rows and cols have different types")
     given = r or c
-    return _unary(lib.lsp_csr_permute, a, r and r.pointer, c and c.pointer, given.type if given else h.LSP_NONE)
+    return unary(lib.lsp_csr_permute, a, r and r.pointer, c and c.pointer, given.type if given else h.LSP_NONE)
 
 
 def expand(A: Sparse, symmetry: str = "symmetric") -> Any:
@@ -228,7 +210,7 @@ def expand(A: Sparse, symmetry: str = "symmetric") -> Any:
     >>> segsparse.expand(segsparse.from_dense([[1.0, 0.0], [2.0, 3.0]])).toarray().tolist()
     [[1.0, 2.0], [2.0, 3.0]]
     """
-    return _unary(lib.lsp_csr_expand, A, choose(SYMMETRIES, symmetry, "symmetry"))
+    return unary(lib.lsp_csr_expand, A, choose(SYMMETRIES, symmetry, "symmetry"))
 
 
 def check(A: Sparse, *, sorted: bool = False, unique: bool = False, finite: bool = False) -> None:
@@ -270,7 +252,7 @@ def scale(A: Sparse, rows: Array | None = None, cols: Array | None = None) -> An
     types = frozenset((a.typestr or "<f8",))
     r = None if rows is None else beside(rows, types, "rows", a.family, a.shape[0])
     c = None if cols is None else beside(cols, types, "cols", a.family, a.shape[1])
-    return _changed(lib.lsp_csr_scale, a, r and r.pointer, c and c.pointer)
+    return changed(lib.lsp_csr_scale, a, r and r.pointer, c and c.pointer)
 
 
 def apply(A: Sparse, function: str, parameter: float = 0) -> Any:
@@ -281,7 +263,7 @@ def apply(A: Sparse, function: str, parameter: float = 0) -> Any:
     >>> segsparse.apply(segsparse.from_dense([[4.0, 9.0]]), "sqrt").toarray().tolist()
     [[2.0, 3.0]]
     """
-    return _changed(lib.lsp_csr_apply, A, choose(FUNCTIONS, function, "function"), real("parameter", parameter))
+    return changed(lib.lsp_csr_apply, A, choose(FUNCTIONS, function, "function"), real("parameter", parameter))
 
 
 def reduce(A: Sparse, reduction: str = "sum", axis: int | None = None) -> Any:
@@ -340,94 +322,3 @@ def from_diagonal(x: Array | int) -> Any:
     family = family_of(v.array)
     return made(family.context(), B, family, lib.lsp_csr_from_diagonal, v.shape[0], v.pointer, v.type,
                 int(family.ordinal is not None), byref(B))
-
-
-# ---- parts, stacks, dense ------------------------------------------------------------------------------------------
-
-
-def block(A: Sparse, rows: tuple[int, int], cols: tuple[int, int] | None = None) -> Any:
-    """Rows rows[0] .. rows[1]-1 and columns cols[0] .. cols[1]-1 of A.
-
-    >>> import segsparse
-    >>> segsparse.block(segsparse.generate("poisson2d:10"), (10, 20)).shape
-    (10, 100)
-    """
-    a, (top, bottom) = operand(A), pair("rows", rows, -2**62, 2**62)
-    left, right = (0, a.shape[1]) if cols is None else pair("cols", cols, -2**62, 2**62)
-    return _unary(lib.lsp_csr_block, a, top, bottom - top, left, right - left)
-
-
-def extract(A: Sparse, rows: Array | None = None, cols: Array | None = None) -> Any:
-    """B[i][j] = A[rows[i]][cols[j]], for lists in any order, with repeats; None: all.
-
-    >>> import segsparse
-    >>> A = segsparse.from_dense([[1.0, 2.0], [0.0, 3.0]])
-    >>> segsparse.extract(A, rows=[1, 1], cols=[1]).toarray().tolist()
-    [[3.0], [3.0]]
-    """
-    a, lists, kept = operand(A), [], []
-    for name, chosen in (("rows", rows), ("cols", cols)):
-        v = None if chosen is None else beside(chosen, INDEX, name, a.family)
-        kept.append(v)
-        lists.append(None if v is None else byref(h.lsp_index_list(v.pointer, v.shape[0], v.type)))
-    return _unary(lib.lsp_csr_extract, a, *lists)
-
-
-def tril(A: Sparse, k: int = 0) -> Any:
-    """The entries with column - row <= k.
-
-    >>> import segsparse
-    >>> segsparse.tril(segsparse.generate("poisson2d:3"), -1).nnz
-    12
-    """
-    return _unary(lib.lsp_csr_triangle, A, h.LSP_TRIANGLE_LOWER, whole("k", k))
-
-
-def triu(A: Sparse, k: int = 0) -> Any:
-    """The entries with column - row >= k.
-
-    >>> import segsparse
-    >>> segsparse.triu(segsparse.generate("poisson2d:3")).nnz
-    21
-    """
-    return _unary(lib.lsp_csr_triangle, A, h.LSP_TRIANGLE_UPPER, whole("k", k))
-
-
-def stack(blocks: Sequence[Sequence]) -> Any:
-    """Blocks side by side and below one another; None stands for zeros.
-
-    >>> import segsparse
-    >>> A = segsparse.generate("poisson2d:3")
-    >>> segsparse.stack([[A, None], [None, A]]).shape
-    (18, 18)
-    """
-    try:
-        widths = {len(row) for row in blocks}
-    except TypeError:
-        raise ArgumentError(f"blocks is {blocks!r}: a list of lists of matrices is wanted") from None
-    if len(widths) != 1:
-        raise ArgumentError(f"rows of blocks have the lengths {sorted(widths)}: they must be equal")
-    (width,) = widths
-    all_of = [None if one is None else operand(one) for row in blocks for one in row]
-    given = [one for one in all_of if one is not None]
-    if not given:
-        raise ArgumentError("no block is given")
-    context, B = common(*given), h.lsp_csr()
-    pointers = (c_void_p * len(all_of))(*(None if one is None else addressof(one.csr) for one in all_of))
-    return made(context, B, given[0], lib.lsp_csr_stack, pointers, len(blocks), width, byref(B))
-
-
-def to_dense(A: Sparse) -> Any:
-    """A as an array of two dimensions, where A lies.
-
-    >>> import segsparse
-    >>> segsparse.to_dense(segsparse.Matrix((1, 2), [0, 1], [1], [5.0])).tolist()
-    [[0.0, 5.0]]
-    """
-    a = operand(A)
-    typestr = a.typestr or "<f8"
-    result = a.family.empty(a.shape, typestr)
-    dense = h.lsp_dense(rows=a.shape[0], cols=a.shape[1], val=view(result, dims=(2,)).pointer, val_type=TYPES[typestr],
-                        where=a.csr.where)
-    common(a).call(lib.lsp_csr_to_dense, byref(a.csr), byref(dense))
-    return result

@@ -7,8 +7,9 @@ from ctypes import addressof, byref
 from typing import Any
 
 from . import _header as h
-from ._arrays import HOST, INDEX, SOME, TYPES, Array, Output, beside, family_of, view
+from ._arrays import INDEX, SOME, Array, Output, beside, view
 from ._errors import ArgumentError, UnsupportedError, choose
+from ._families import HOST, TYPES, family_of
 from ._library import lib
 
 RULES = {"distinct": h.LSP_SCATTER_DISTINCT, "last": h.LSP_SCATTER_LAST, "add": h.LSP_SCATTER_ADD}

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from . import _header as h
-from ._arrays import REAL, Array, family_of, numbers, view
+from ._arrays import REAL, Array, numbers, view
 from ._errors import ArgumentError, real, whole
+from ._families import family_of
 from ._library import lib
 from ._matrix import made
 

@@ -7,8 +7,9 @@ from typing import Any, Callable, Sequence
 
 from . import _header as h
 from ._arrays import Array
+from ._context import Context, Handle
 from ._errors import ArgumentError, choose, real, whole
-from ._library import Arrays, Context, Handle, as_dict, lib, members_of
+from ._library import Arrays, as_dict, lib, members_of
 from ._matrix import Operand, Sparse, common, csr_types, made, operand, products_of, size_of, with_values, wrapped
 
 SEMIRINGS = {lib.lsp_semiring_name(i).decode(): i for i in range(h.LSP_SEMIRINGS)}

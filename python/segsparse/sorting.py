@@ -9,9 +9,9 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _header as h
-from ._arrays import (HOST, INDEX, KEY, SOME, Array, DeviceArray, Family, View, array_of, beside, family_of, host_copy,
-                      view)
+from ._arrays import INDEX, KEY, SOME, Array, View, array_of, beside, host_copy, view
 from ._errors import INT, ArgumentError, UnsupportedError, choose, pair, whole
+from ._families import HOST, DeviceArray, Family, family_of
 from ._library import lib
 from .moving import gather
 

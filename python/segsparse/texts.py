@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from . import _header as h
-from ._arrays import INDEX, Array, beside, family_of, typestr_of, view
+from ._arrays import INDEX, Array, beside, typestr_of, view
+from ._context import current
 from ._errors import ArgumentError
-from ._library import current, lib
+from ._families import family_of
+from ._library import lib
 
 _SYMBOLS = frozenset(("|u1", "<u2", "<u4"))
 

@@ -8,11 +8,13 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _header as h
-from ._arrays import HOST, REAL, TYPES, Array, Family, Output, View, array_of, family_of, place, typestr_of, view
+from ._arrays import REAL, Array, Output, View, array_of, place, typestr_of, view
+from ._context import Handle
 from ._errors import INT, ArgumentError, ConvergenceError, UnsupportedError, choose, real, whole
-from ._library import Handle, as_dict, lib
-from ._matrix import Operand, Sparse, operand, size_of, with_values
-from .products import SEMIRINGS
+from ._families import HOST, TYPES, Family, family_of
+from ._library import as_dict, lib
+from ._matrix import Matrix, Operand, Sparse, operand, size_of, with_values
+from .products import SEMIRINGS, multiply
 
 METHODS = {lib.lsp_spmv_method_name(i).decode(): i for i in range(h.LSP_SPMV_METHODS)}
 
@@ -93,6 +95,15 @@ def spmv(A: Sparse, x: Array, y: Output | None = None, *, alpha: float = 1, beta
     context = product.A.family.context()
     return product.run(lambda vectors: context.call(lib.lsp_spmv, byref(product.A.csr), byref(product.options),
                                                     vectors, None, size=0), x, y, alpha, beta)
+
+
+def _times(A: Matrix, other: Any) -> Any:
+    """A @ other: a vector or a matrix."""
+    vector = hasattr(other, "__len__") and not hasattr(other, "indptr")
+    return spmv(A, other) if vector else multiply(A, other)
+
+
+Matrix.__matmul__ = _times
 
 
 class SpmvPlan(_Product):

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 import segsparse
 from conftest import matrix, same
-from segsparse import _arrays, _library
+from segsparse import _arrays
 from segsparse._matrix import operand
 
 
@@ -224,12 +224,12 @@ print(segsparse.multiply(A, A).nnz > 0)
 def test_control_c_stops_c_within_each_long_call(call):
     assert python("""
 import numpy, os, segsparse, signal, sys, threading
-from segsparse import _header, _library
+from segsparse import _context, _header
 random = numpy.random.default_rng(1)
 points, text = random.random((200000, 3)), random.integers(0, 4, 20000000).astype(numpy.uint8)
 ended = []
-fail = _library.Context._fail
-_library.Context._fail = lambda context, status: ended.append(status) or fail(context, status)
+fail = _context.Context._fail
+_context.Context._fail = lambda context, status: ended.append(status) or fail(context, status)
 threading.Timer(.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     with segsparse.Context(threads=1):

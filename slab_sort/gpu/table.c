@@ -1,6 +1,7 @@
 /* The tables of limits that choose a GPU's method and the shape of its split: the shipped ones, and a caller's own. */
+#include "slab_sort/gpu/table.h"
+#include "core/cuda.h"
 #include "segsort/gpu/table.h"
-#include "slab_sort/slab_sort.h"
 #include <limits.h>
 
 /* As `sparse-bench sort --tune` printed them on the GPU named, but for shapes and samples, which prototypes found. A

@@ -4,7 +4,8 @@
 #   1. A room includes headers and calls functions of itself and of the rooms below it only (rooms.txt).
 #   2. From another room it includes ROOM/ROOM.h, or a header that the room's README lists as exported. cpu/ and gpu/
 #      include nothing from each other.
-#   3. Headers that include each other form no circle. Neither do source files that call each other.
+#   3. Headers that include each other form no circle. Neither do source files that call each other, the modules of
+#      python/segsparse, nor the files of extras/petsc (by the text: PETSc is seldom there).
 #   4. What cpu/ and gpu/ call of the folder around them are leaves: files that call nothing else in that folder.
 set -euo pipefail
 shopt -s lastpipe # complain, at the end of a pipe, sets `failed` in this shell
@@ -109,5 +110,21 @@ awk '
 circles() { tsort 2>&1 >/dev/null | sed 's/^tsort: /  /'; }
 awk '{ print $1, $2 }' "$work/includes" | circles | complain "Headers include each other in a circle:"
 awk '{ print $1, $2 }' "$work/calls" | sort -u | circles | complain "Files call each other in a circle:"
+grep -E '^ *from \._?[a-z]+ import' python/segsparse/*.py | sed -E 's|^(.*/)([^/]*):.*from \.([^ ]*) .*|\1\2 \1\3.py|' |
+    grep -v __init__ | circles | complain "Modules of Python import each other in a circle:"
+awk '
+    function note(name) { if (!/^extern|^typedef/) where[name] = FILENAME }
+    match($0, /^[A-Za-z].*[ *](plugin|test|must)_[a-z_]+[(;]/) && !/\);/ {
+        name = substr($0, 1, RLENGTH - 1)
+        sub(/.*[ *]/, "", name)
+        note(name)
+    }
+    { gsub(/[^a-z_]+/, " "); count = split($0, word, " "); for (i = 1; i <= count; i++) uses[FILENAME " " word[i]] }
+    END {
+        for (use in uses) {
+            split(use, part, " ")
+            if (part[2] in where && where[part[2]] != part[1]) print part[1], where[part[2]]
+        }
+    }' extras/petsc/*.c | sort -u | circles | complain "Files of extras/petsc call each other in a circle:"
 [ $failed = 0 ] && echo "$(wc -l <"$work/includes") include lines and $(wc -l <"$work/calls") calls between files go down"
 exit $failed

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every room of rooms.txt is what CONTRIBUTING.md asks of a room, and the pages know it. SOURCE is the project's folder.
+# Every room of rooms.txt is what CONTRIBUTING.md asks of a room, and the pages know it; no README and no file is too
+# long. SOURCE is the project's folder.
 set -euo pipefail
 cd "$SOURCE"
 wrong=0 seen=' '
@@ -16,8 +17,6 @@ while IFS=: read -r room below most; do
     for part in 'How it works' 'Where to change things' 'Tests'; do
         grep -q "^## $part" "$room/README.md" || complain "$room/README.md: no heading '$part'"
     done
-    words=$(tr -d '|' <"$room/README.md" | wc -w)
-    [ "$words" -le 400 ] || complain "$room/README.md: $words words; 400 are the limit"
     if [ -e "include/libsparse/$room.h" ] || grep -q ":.*\b$room\b" rooms.txt; then # others see it
         grep -q "\b$room/" docs/architecture.md || complain "docs/architecture.md does not draw $room/"
     fi
@@ -31,6 +30,16 @@ while IFS=: read -r room below most; do
     while read -r file; do complain "$file: the path says the room's name already"; done < <(
         find "$room" -type f -name "*$room*" -not -path "$room/$room.[ch]" -not -path '*/data/*')
 done < <(grep '^[a-z]' rooms.txt)
+while read -r page; do
+    words=$(tr -d '|' <"$page" | wc -w) most=300
+    case $page in README.md) most=900 ;; python/README.md) most=400 ;; esac
+    [ "$words" -le $most ] || complain "$page: $words words; $most are the limit"
+done < <(find . \( -path ./build -o -path './.?*' \) -prune -o -name README.md -printf '%P\n')
+while read -r lines file; do # what is generated lies in build/
+    [ "$lines" -le 400 ] || complain "$file: $lines lines; 400 are the limit"
+done < <(find . \( -path ./build -o -path './.?*' \) -prune -o -type f \
+    \( -regex '.*\.\(c\|h\|cu\|cuh\|cpp\|py\|sh\|cmake\)' -o -path './scripts/*' \) -printf '%P\0' |
+    xargs -0 wc -l | grep -v ' total$')
 for page in README.md CONTRIBUTING.md tests/README.md; do
     grep -q 'rooms\.txt' $page || complain "$page does not refer to rooms.txt, which lists the rooms"
 done

@@ -3,7 +3,7 @@
 if(LSP_SANITIZE AND NOT LSP_SANITIZE MATCHES "thread")
   return()
 endif()
-add_executable(threads tsan/threads.c)
+add_executable(threads tsan/threads.c tsan/arrays.c tsan/regions.c)
 target_link_libraries(threads PRIVATE libsparse_static lsp_flags OpenMP::OpenMP_C ZLIB::ZLIB m)
 add_test(NAME threads COMMAND threads)
 set_tests_properties(threads PROPERTIES TIMEOUT 600 LABELS slow)

@@ -1,6 +1,7 @@
 /* The arguments of gather and scatter: what is refused and with which sentence; several columns; allocations
  * that fail; several contexts. */
 #include "cases.h"
+#include "tests/failing.h"
 #include <pthread.h>
 
 Test(gather_scatter_api, malformed_arguments_are_refused_and_nothing_is_written) {
@@ -264,44 +265,18 @@ TEST_ON_BOTH(gather_scatter_api, contexts_in_two_threads_do_not_meet) {
 
 /* ---- memory ---- */
 
-typedef struct failing_memory {
-    test_memory host;
-    lsp_ctx *ctx; /* allocates on its GPU */
-} failing_memory;
-
-static void *failing_alloc(void *user, size_t bytes, lsp_where where) {
-    failing_memory *memory = user;
-    if (where == LSP_HOST) {
-        return test_memory_alloc(&memory->host, bytes, where);
-    }
-    bool fails = memory->host.calls++ == memory->host.fail_at;
-    void *made = fails ? NULL : lsp_cuda_malloc(memory->ctx, bytes);
-    memory->host.outstanding += made != NULL;
-    return made;
-}
-static void failing_free(void *user, void *p, size_t bytes, lsp_where where) {
-    failing_memory *memory = user;
-    if (where == LSP_HOST) {
-        test_memory_free(&memory->host, p, bytes, where);
-    } else {
-        memory->host.outstanding--;
-        lsp_cuda_free(memory->ctx, p);
-    }
-}
-
 /* Moves while allocation `fail_at` fails; returns the status. A call that fails writes nothing and leaks nothing. */
 static lsp_status move_failing(lsp_where device, const request *r, long fail_at) {
-    failing_memory memory = {.host = {.fail_at = -1}};
+    test_memory memory = {.fail_at = -1};
     const lsp_ctx_options options = {
         .device = device, .threads = 2, .allocator = {failing_alloc, failing_free, &memory}};
     lsp_ctx *ctx = NULL;
     cr_assert_eq(lsp_ctx_create(&ctx, &options, NULL, 0), LSP_OK);
-    memory.ctx = ctx;
     arrays right = make_arrays(r), ours = copy_arrays(ctx, &right, r, device);
     const lsp_gather_args args = arguments(r, &ours);
-    memory.host.calls = 0, memory.host.fail_at = fail_at;
+    memory.calls = 0, memory.fail_at = fail_at;
     const lsp_status status = move_so(ctx, r, &args);
-    memory.host.fail_at = -1;
+    memory.fail_at = -1;
     cr_assert(status == LSP_OK || (status == LSP_ERR_MEMORY && lsp_last_error(ctx)[0] != 0), "allocation %ld: %s: %s",
               fail_at, lsp_status_name(status), lsp_last_error(ctx));
     must(ctx, lsp_ctx_sync(ctx));
@@ -312,8 +287,8 @@ static lsp_status move_failing(lsp_where device, const request *r, long fail_at)
     free_arrays(ctx, &right, r);
     free_arrays(ctx, &ours, r);
     lsp_ctx_destroy(ctx);
-    cr_assert(memory.host.outstanding == 0, "%s: %ld pieces leaked when allocation %ld failed", describe(r).text,
-              memory.host.outstanding, fail_at);
+    cr_assert(memory.outstanding == 0, "%s: %ld pieces leaked when allocation %ld failed", describe(r).text,
+              memory.outstanding, fail_at);
     return status;
 }
 

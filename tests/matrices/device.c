@@ -1,6 +1,6 @@
 /* On the GPU: sorted, added and filtered matrices, products in blocks, sums with products, products of three matrices.
  * All must have the bits of the host's results. Skipped without a GPU. */
-#include "tests/received.h"
+#include "tests/stream_sink.h"
 
 /* Copies a matrix from the GPU, frees it there, and compares it with one of the host. */
 static void same_there(lsp_ctx *ctx, const lsp_csr *right, lsp_csr *there, const char *what) {

@@ -1,6 +1,7 @@
 /* The arguments and plans of the segmented sort: refusals and their sentences, the information about a plan, failing
  * allocations, several contexts. */
 #include "cases.h"
+#include "tests/failing.h"
 #include <pthread.h>
 
 Test(segsort_api, classes_have_their_capacities_and_tables_are_a_gpus) {
@@ -262,48 +263,22 @@ TEST_ON_BOTH(segsort_api, contexts_in_two_threads_do_not_meet) {
 
 /* ---- allocations that fail: on the host and on the GPU, every one in turn ---- */
 
-typedef struct failing_memory {
-    test_memory host;
-    lsp_ctx *ctx; /* allocates on its GPU */
-} failing_memory;
-
-static void *failing_alloc(void *user, size_t bytes, lsp_where where) {
-    failing_memory *memory = user;
-    if (where == LSP_HOST) {
-        return test_memory_alloc(&memory->host, bytes, where);
-    }
-    bool fails = memory->host.calls++ == memory->host.fail_at;
-    void *made = fails ? NULL : lsp_cuda_malloc(memory->ctx, bytes);
-    memory->host.outstanding += made != NULL;
-    return made;
-}
-static void failing_free(void *user, void *p, size_t bytes, lsp_where where) {
-    failing_memory *memory = user;
-    if (where == LSP_HOST) {
-        test_memory_free(&memory->host, p, bytes, where);
-    } else {
-        memory->host.outstanding--;
-        lsp_cuda_free(memory->ctx, p);
-    }
-}
-
 /* Sorts while allocation `fail_at` fails; returns the status. A sort that fails must write nothing and leak nothing. */
 static lsp_status sort_failing(lsp_where device, const layout *where, const request *what, long fail_at) {
-    failing_memory memory = {.host = {.fail_at = -1}};
+    test_memory memory = {.fail_at = -1};
     const lsp_ctx_options options = {
         .device = device, .threads = 2, .allocator = {failing_alloc, failing_free, &memory}};
     lsp_ctx *ctx = NULL;
     lsp_segsort_plan *plan = NULL;
     cr_assert_eq(lsp_ctx_create(&ctx, &options, NULL, 0), LSP_OK);
-    memory.ctx = ctx;
     arrays input = make_arrays(where, what), ours = copy_arrays(ctx, &input, device);
     lsp_segsort_args args = arguments(where, what, &ours);
-    memory.host.calls = 0, memory.host.fail_at = fail_at;
+    memory.calls = 0, memory.fail_at = fail_at;
     lsp_status status = what->planned ? lsp_segsort_plan_create(ctx, &args, &plan) : lsp_segsort(ctx, &args, NULL);
     if (what->planned && status == LSP_OK) {
         status = lsp_segsort_execute(plan, &args);
     }
-    memory.host.fail_at = -1;
+    memory.fail_at = -1;
     must(ctx, lsp_ctx_sync(ctx));
     if (status != LSP_OK) {
         arrays back = copy_arrays(ctx, &ours, LSP_HOST);
@@ -315,8 +290,7 @@ static lsp_status sort_failing(lsp_where device, const layout *where, const requ
     free_arrays(ctx, &input), free_arrays(ctx, &ours);
     lsp_ctx_destroy(ctx);
     lsp_segsort_plan_destroy(plan); /* its context is destroyed already */
-    cr_assert(memory.host.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.host.outstanding,
-              fail_at);
+    cr_assert(memory.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.outstanding, fail_at);
     return status;
 }
 

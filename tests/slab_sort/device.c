@@ -1,8 +1,6 @@
 /* The sort of a whole array on a GPU alone: buckets without room, tables, budgets, CUDA graphs. Skipped without one. */
 #include "cases.h"
-#if LSP_HAVE_CUDA
 #include "tests/failing.h"
-#endif
 
 /* With one sample for each block, many buckets are too long for their blocks and are split again. */
 Test(device_slab_sort, buckets_without_room_are_split_again) {
@@ -168,35 +166,31 @@ Test(device_slab_sort, methods_are_chosen_by_the_table_or_refused) {
     lsp_ctx_destroy(ctx);
 }
 
-#if LSP_HAVE_CUDA
+enum { N = 10000 };
+
+static lsp_status sort_twice(lsp_ctx *ctx, void *data) {
+    lsp_sort_plan *plan = NULL;
+    void *keys = NULL;
+    lsp_status status = lsp_alloc(ctx, LSP_CUDA, N, 8, &keys);
+    const lsp_sort_args args = {.n = N,
+                                .key_type = LSP_U64,
+                                .keys = keys,
+                                .keys_out = keys,
+                                .method = *(const lsp_sort_method *)data,
+                                .where = LSP_CUDA};
+    status = status ? status : lsp_sort(ctx, &args, NULL);
+    status = status ? status : lsp_sort_plan_create(ctx, &args, &plan);
+    cr_assert((plan != NULL) == (status == LSP_OK));
+    status = status ? status : lsp_sort_execute(plan, &args);
+    lsp_sort_plan_destroy(plan);
+    return status;
+}
+
 /* A plan whose allocations fail one after another leaves nothing behind, and a budget is kept. */
 Test(device_slab_sort, failing_allocations_and_budgets) {
-    lsp_ctx_destroy(test_gpu_ctx_or_skip());
-    enum { N = 10000 };
-    lsp_sort_method method = LSP_SORT_SPLIT;
-    for (long fail_at = 0; method <= LSP_SORT_RADIX; fail_at++) {
-        test_memory memory = {.fail_at = fail_at};
-        lsp_ctx *ctx = NULL;
-        lsp_sort_plan *plan = NULL;
-        void *keys = NULL;
-        lsp_status status = lsp_ctx_create(
-            &ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = {failing_alloc, failing_free, &memory}}, NULL, 0);
-        status = status ? status : lsp_alloc(ctx, LSP_CUDA, N, 8, &keys);
-        const lsp_sort_args args = {
-            .n = N, .key_type = LSP_U64, .keys = keys, .keys_out = keys, .method = method, .where = LSP_CUDA};
-        status = status ? status : lsp_sort(ctx, &args, NULL);
-        status = status ? status : lsp_sort_plan_create(ctx, &args, &plan);
-        cr_assert((plan != NULL) == (status == LSP_OK));
-        status = status ? status : lsp_sort_execute(plan, &args);
-        cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY, "allocation %ld: %s", fail_at, lsp_last_error(ctx));
-        lsp_sort_plan_destroy(plan);
-        lsp_ctx_destroy(ctx);
-        cr_assert_eq(memory.outstanding, 0);
-        cr_assert(fail_at < 100);
-        if (status == LSP_OK) {
-            method++, fail_at = -1;
-        }
-    }
+    lsp_sort_method methods[] = {LSP_SORT_SPLIT, LSP_SORT_RADIX};
+    test_failing_gpu(0, 1, sort_twice, &methods[0]);
+    test_failing_gpu(0, 1, sort_twice, &methods[1]);
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     uint64_t *keys = put_there(ctx, NULL, N * 8);
     const lsp_sort_args args = {
@@ -209,7 +203,6 @@ Test(device_slab_sort, failing_allocations_and_budgets) {
     cr_assert(plan == NULL);
     lsp_ctx_destroy(ctx);
 }
-#endif
 
 #if LSP_HAVE_CUDA && !LSP_EMULATED
 #define must_cuda(call) cr_assert((call) == cudaSuccess, "%s", #call)

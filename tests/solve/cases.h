@@ -234,6 +234,11 @@ static inline solved solve(const problem *s, bool bicgstab, lsp_solve_options op
     return out;
 }
 
+/* Both solvers, each by two methods of spmv. */
+#define EACH_SOLVER(k) for (int k = 0; k < 4; k++)
+#define SOLVER(k) (k) & 1
+#define METHOD(k) .method = (k) >> 1 ? LSP_SPMV_ROWS : LSP_SPMV_AUTO
+
 /* ---- the same test on both devices ---- */
 
 static inline void on_the_cpu(void (*test)(lsp_ctx *ctx)) {

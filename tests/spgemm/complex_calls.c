@@ -1,6 +1,6 @@
 /* Plans, products of three, sums, blocks and files of complex matrices, on the CPU and on a GPU; what is refused. */
 #include "tests/complex.h"
-#include "tests/received.h"
+#include "tests/stream_sink.h"
 
 /* ---- plans ---- */
 

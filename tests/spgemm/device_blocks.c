@@ -1,10 +1,8 @@
 /* Products on the GPU whose factors are larger than its kernels count, and so are cut. The limit is lowered for a
  * context, so that small factors are cut. Skipped without a GPU. */
 #include "core/cuda.h"
-#include "tests/received.h"
-#if LSP_HAVE_CUDA
 #include "tests/failing.h"
-#endif
+#include "tests/stream_sink.h"
 
 static bool reduced(void) { return getenv("LSP_TEST_REDUCED") != NULL; }
 
@@ -334,42 +332,18 @@ Test(device_blocks, a_product_beyond_the_budget_is_refused_and_leaves_nothing) {
     lsp_ctx_destroy(ctx);
 }
 
-#if LSP_HAVE_CUDA
 Test(device_blocks, failing_allocations_leave_nothing_behind) {
-    lsp_ctx_destroy(test_gpu_ctx_or_skip());
     const recipe r = {30, 30, 4, LSP_I32, LSP_I64, LSP_F64, false, false, -1, -1, 0};
-    const long step = reduced() ? 11 : 1; /* of the call that fails */
     lsp_csr A = make(&r, 8);
     const int64_t most = lsp_max(A.nnz / 2, lsp_max(longest(&A, true), longest(&A, false)));
     for (int round = 0; round < 3; round++) { /* the last round uses a mask */
-        lsp_spgemm_options options = {.transpose_a = round & 1, .transpose_b = round & 2};
-        lsp_status status = LSP_ERR_MEMORY;
-        for (long fail_at = round; status != LSP_OK; fail_at += step) {
-            test_memory memory = {.fail_at = fail_at};
-            const lsp_allocator allocator = {failing_alloc, failing_free, &memory};
-            lsp_ctx *ctx = NULL;
-            lsp_csr a = {0}, C = {.rows = 4711};
-            lsp_spgemm_info info = {.products = 42};
-            options.filter = (lsp_filter){.mask = round == 2 ? &a : NULL, .largest = round == 2 ? 5 : 0};
-            const lsp_csr_types there = {A.rowptr_type, A.col_type, A.val_type, false, LSP_PLACE_CUDA};
-            cr_assert(fail_at < 2000, "still failing after %ld allocations", fail_at);
-            status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, NULL, 0);
-            status = status == LSP_OK ? lsp_spgemm_set_most(ctx, most) : status;
-            status = status == LSP_OK ? lsp_csr_copy(ctx, &A, &there, &a) : status;
-            if (status == LSP_OK) {
-                status = lsp_spgemm(ctx, &a, &a, &options, &C, &info);
-                cr_assert(status == LSP_OK || (C.rows == 4711 && C.rowptr == NULL && info.products == 42));
-            }
-            cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY, "allocation %ld: %s", fail_at,
-                      lsp_status_name(status));
-            lsp_ctx_destroy(ctx);
-            cr_assert(memory.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.outstanding,
-                      fail_at);
-        }
+        const lsp_spgemm_options options = {
+            .transpose_a = round & 1, .transpose_b = round & 2, .filter.largest = round == 2 ? 5 : 0};
+        failing_product p = {&A, most, options, round == 2};
+        test_failing_gpu(round, reduced() ? 11 : 1, multiply_there, &p);
     }
     drop(&A);
 }
-#endif
 
 /* ---- where to cut ---- */
 

@@ -2,10 +2,8 @@
  * type, semiring, width of C's indices and length of rows, whatever the sample of rows says. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "spgemm/gpu/choose.h"
-#include "tests/products.h"
-#if LSP_HAVE_CUDA
 #include "tests/failing.h"
-#endif
+#include "tests/products.h"
 
 static const char in_one_pass[] = "one pass";
 enum { ROWS = LSP_ONE_PASS_ROWS };
@@ -262,7 +260,6 @@ Test(device_one_pass, a_budget_that_suffices_a_plan_suffices_the_call) {
     lsp_ctx_destroy(ctx);
 }
 
-#if LSP_HAVE_CUDA
 /* Fails one allocation after another: where only the one pass needs it, a plan makes the product. */
 Test(device_one_pass, without_memory_the_product_is_left_to_a_plan_or_the_output_alone) {
     lsp_ctx *base = test_gpu_ctx_or_skip();
@@ -303,4 +300,3 @@ Test(device_one_pass, without_memory_the_product_is_left_to_a_plan_or_the_output
     cr_assert(by_plan > 0);
     lsp_ctx_destroy(base);
 }
-#endif

@@ -2,10 +2,8 @@
  * matrices, failing memory. Skipped without a GPU. */
 #include "core/cuda.h"
 #include "spgemm/gpu/choose.h"
-#include "tests/products.h"
-#if LSP_HAVE_CUDA
 #include "tests/failing.h"
-#endif
+#include "tests/products.h"
 
 Test(device_spgemm, products_of_any_types_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
@@ -290,42 +288,17 @@ Test(device_spgemm, a_product_beyond_the_budget_is_refused_with_its_bytes) {
     lsp_ctx_destroy(ctx);
 }
 
-#if LSP_HAVE_CUDA
 Test(device_spgemm, failing_allocations_leave_nothing_behind) {
-    lsp_ctx_destroy(test_gpu_ctx_or_skip());
     recipe r = {300, 300, 20, LSP_I32, LSP_I64, LSP_F64, false, false, 5, -1, 0};
     lsp_csr A = make(&r, 8);
     for (int round = 0; round < 5; round++) { /* the last round uses a mask */
-        lsp_spgemm_options options = {
-            .transpose_a = round & 1, .transpose_b = round & 2, .types.val_type = round & 1 ? LSP_F32 : LSP_NONE};
-        lsp_status status = LSP_ERR_MEMORY;
-        for (long fail_at = 0; status != LSP_OK; fail_at++) {
-            test_memory memory = {.fail_at = fail_at};
-            const lsp_allocator allocator = {failing_alloc, failing_free, &memory};
-            lsp_ctx *ctx = NULL;
-            lsp_csr a = {0}, C = {.rows = 4711};
-            lsp_spgemm_info info = {.products = 42};
-            options.filter.mask = round == 4 ? &a : NULL;
-            const lsp_csr_types there = {A.rowptr_type, A.col_type, A.val_type, false, LSP_PLACE_CUDA};
-            cr_assert(fail_at < 1000, "still failing after %ld allocations", fail_at);
-            status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, NULL, 0);
-            if (status == LSP_OK) {
-                status = lsp_csr_copy(ctx, &A, &there, &a);
-            }
-            if (status == LSP_OK) {
-                status = lsp_spgemm(ctx, &a, &a, &options, &C, &info);
-                cr_assert(status == LSP_OK || (C.rows == 4711 && C.rowptr == NULL && info.products == 42));
-            }
-            cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY, "allocation %ld: %s", fail_at,
-                      lsp_status_name(status));
-            lsp_ctx_destroy(ctx);
-            cr_assert(memory.outstanding == 0, "%ld pieces leaked when allocation %ld failed", memory.outstanding,
-                      fail_at);
-        }
+        const lsp_type type = round & 1 ? LSP_F32 : LSP_NONE;
+        failing_product p = {
+            &A, 0, {.transpose_a = round & 1, .transpose_b = round & 2, .types.val_type = type}, round == 4};
+        test_failing_gpu(0, 1, multiply_there, &p);
     }
     drop(&A);
 }
-#endif
 
 Test(device_spgemm, matrices_of_the_host_are_multiplied_there_in_a_context_of_a_gpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();

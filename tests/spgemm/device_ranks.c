@@ -1,9 +1,7 @@
 /* Plans of C = A*B on the GPU that replay products by their ranks: C has the bits of the reference in all types,
  * semirings and index widths, and nothing is left behind where memory is short. Skipped without a GPU. */
-#include "tests/products.h"
-#if LSP_HAVE_CUDA
 #include "tests/failing.h"
-#endif
+#include "tests/products.h"
 
 /* Replaces the values, here and on the GPU. */
 static void change(lsp_ctx *ctx, lsp_csr *A, const lsp_csr *a, bool wild, uint64_t *state) {
@@ -133,7 +131,6 @@ Test(device_ranks, are_kept_only_where_the_budget_allows) {
     lsp_ctx_destroy(ctx);
 }
 
-#if LSP_HAVE_CUDA
 Test(device_ranks, are_not_kept_where_memory_fails_and_nothing_is_left_behind) {
     lsp_ctx_destroy(test_gpu_ctx_or_skip());
     lsp_csr A = make_even(300, 300, 5, LSP_I32, LSP_F64, 3), right = {0};
@@ -173,4 +170,3 @@ Test(device_ranks, are_not_kept_where_memory_fails_and_nothing_is_left_behind) {
     cr_assert(without);
     drop(&A);
 }
-#endif

@@ -3,7 +3,7 @@
 #include "core/cuda.h"
 #include "spgemm/gpu/choose.h"
 #include "tests/pairs.h"
-#include "tests/received.h"
+#include "tests/stream_sink.h"
 
 static const lsp_semiring semirings[] = {LSP_MIN_PLUS, LSP_MAX_TIMES, LSP_OR_AND, LSP_PLUS_PAIR};
 enum { SEMIRINGS = sizeof semirings / sizeof *semirings };

@@ -1,6 +1,6 @@
 /* Plans, products of three, sums, blocks, files, batches, masks and filters of integers, on the CPU and on a GPU. */
 #include "tests/integers.h"
-#include "tests/received.h"
+#include "tests/stream_sink.h"
 
 /* ---- plans ---- */
 

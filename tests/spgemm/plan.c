@@ -1,6 +1,5 @@
 /* C = A*B: plans, budgets, malformed arguments, failing memory, and the choice as a function of the facts. */
 #include "tests/products.h"
-#include <dirent.h>
 
 Test(spgemm_plan, a_product_beyond_the_budget_is_refused_with_its_bytes) {
     lsp_ctx *ctx = test_ctx(2);
@@ -319,52 +318,6 @@ Test(spgemm_plan, the_bins_of_the_gpu_follow_from_the_row) {
     cr_assert(lsp_fill_bin(256, 16, 256, 0, LSP_WINDOW_COLUMNS + 1) == LSP_BIN_SORT_512);
 }
 
-/* ---- threads ---- */
-
-/* Threads of this process. */
-static int running(void) {
-    DIR *tasks = opendir("/proc/self/task");
-    int count = 0;
-    while (tasks && readdir(tasks)) {
-        count++;
-    }
-    closedir(tasks);
-    return count;
-}
-
-/* A pool starts its threads at the first call that needs them. */
-Test(spgemm, about_25000_products_are_made_by_the_caller_alone) {
-    static const recipe recipes[] = {
-        {400, 400, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},     /* in a window of all columns */
-        {400, 400, 8, LSP_I64, LSP_I64, LSP_F64, true, false, -1, -1, 0},     /* by a plan */
-        {6200, 6200, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},   /* in a hash table */
-        {6200, 6200, 2, LSP_I32, LSP_I32, LSP_NONE, true, false, -1, -1, 0},  /* a pattern */
-        {2700, 2700, 3, LSP_I32, LSP_I32, LSP_F32, false, false, -1, -1, 0}}; /* unsorted */
-    for (size_t k = 0; k < sizeof recipes / sizeof *recipes; k++) {
-        lsp_ctx *ctx = test_ctx(4);
-        lsp_csr A = make(&recipes[k], k), C, D, masked;
-        lsp_spgemm_plan *plan;
-        lsp_spgemm_info info;
-        const int before = running();
-        must(ctx, lsp_spgemm(ctx, &A, &A, NULL, &C, &info));
-        cr_assert(info.products > 23000 && info.products < 28000, "%lld products", (long long)info.products);
-        cr_assert_eq(running(), before, "a product of %lld multiplications starts threads: %s",
-                     (long long)info.products, info.reason);
-        must(ctx, lsp_spgemm_plan_create(ctx, &A, &A, NULL, &plan));
-        must(ctx, lsp_spgemm_execute(plan, &A, &A, &D));
-        must(ctx, lsp_spgemm_refill(plan, &A, &A, &D));
-        cr_assert_eq(running(), before, "a plan of %lld multiplications starts threads", (long long)info.products);
-        if (recipes[k].sorted) { /* else the mask is sorted, which is not this room's work */
-            must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.filter.mask = &A}, &masked, NULL));
-        }
-        cr_assert_eq(running(), before, "a mask of %lld multiplications starts threads", (long long)info.products);
-        lsp_spgemm_plan_destroy(plan);
-        lsp_ctx_destroy(ctx);
-        drop(&A);
-    }
-}
-
-/* Rows of up to 256 products, and of more, which are made in windows. With a small budget no ranks are kept. */
 Test(spgemm_plan, new_values_are_those_of_the_reference_with_ranks_of_every_size_and_without) {
     static const int64_t entries[] = {3, 14, 40}, budgets[] = {0, 1 << 18, 1 << 15};
     static const lsp_type types[] = {LSP_F32, LSP_F64, LSP_I64, LSP_C64};

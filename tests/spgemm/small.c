@@ -2,6 +2,7 @@
  * reference, on both sides of every limit. */
 #include "spgemm/cpu/small.h"
 #include "tests/products.h"
+#include <dirent.h>
 
 Test(spgemm, small_products_have_the_bits_of_the_reference) {
     const int64_t most = LSP_SMALL_COLUMNS;
@@ -110,3 +111,50 @@ Test(spgemm, replayed_values_have_the_bits_of_the_reference) {
         drop(&A), drop(&B);
     }
 }
+
+/* ---- threads ---- */
+
+/* Threads of this process. */
+static int running(void) {
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    while (tasks && readdir(tasks)) {
+        count++;
+    }
+    closedir(tasks);
+    return count;
+}
+
+/* A pool starts its threads at the first call that needs them. */
+Test(spgemm, about_25000_products_are_made_by_the_caller_alone) {
+    static const recipe recipes[] = {
+        {400, 400, 8, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},     /* in a window of all columns */
+        {400, 400, 8, LSP_I64, LSP_I64, LSP_F64, true, false, -1, -1, 0},     /* by a plan */
+        {6200, 6200, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0},   /* in a hash table */
+        {6200, 6200, 2, LSP_I32, LSP_I32, LSP_NONE, true, false, -1, -1, 0},  /* a pattern */
+        {2700, 2700, 3, LSP_I32, LSP_I32, LSP_F32, false, false, -1, -1, 0}}; /* unsorted */
+    for (size_t k = 0; k < sizeof recipes / sizeof *recipes; k++) {
+        lsp_ctx *ctx = test_ctx(4);
+        lsp_csr A = make(&recipes[k], k), C, D, masked;
+        lsp_spgemm_plan *plan;
+        lsp_spgemm_info info;
+        const int before = running();
+        must(ctx, lsp_spgemm(ctx, &A, &A, NULL, &C, &info));
+        cr_assert(info.products > 23000 && info.products < 28000, "%lld products", (long long)info.products);
+        cr_assert_eq(running(), before, "a product of %lld multiplications starts threads: %s",
+                     (long long)info.products, info.reason);
+        must(ctx, lsp_spgemm_plan_create(ctx, &A, &A, NULL, &plan));
+        must(ctx, lsp_spgemm_execute(plan, &A, &A, &D));
+        must(ctx, lsp_spgemm_refill(plan, &A, &A, &D));
+        cr_assert_eq(running(), before, "a plan of %lld multiplications starts threads", (long long)info.products);
+        if (recipes[k].sorted) { /* else the mask is sorted, which is not this room's work */
+            must(ctx, lsp_spgemm(ctx, &A, &A, &(lsp_spgemm_options){.filter.mask = &A}, &masked, NULL));
+        }
+        cr_assert_eq(running(), before, "a mask of %lld multiplications starts threads", (long long)info.products);
+        lsp_spgemm_plan_destroy(plan);
+        lsp_ctx_destroy(ctx);
+        drop(&A);
+    }
+}
+
+/* Rows of up to 256 products, and of more, which are made in windows. With a small budget no ranks are kept. */

@@ -1,5 +1,5 @@
 /* Products in blocks of rows, filtered, added to a matrix, and of three matrices; sums and filters of matrices. */
-#include "tests/received.h"
+#include "tests/stream_sink.h"
 
 Test(spgemm_stream, blocks_of_any_size_make_the_same_product) {
     lsp_ctx *ctx = test_ctx(2);

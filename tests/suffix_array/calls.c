@@ -1,8 +1,6 @@
 /* The arguments of suffix arrays: what is refused and with which sentence; budgets and allocations that fail. */
 #include "cases.h"
-#if LSP_HAVE_CUDA
 #include "tests/failing.h"
-#endif
 
 Test(suffix_array_calls, malformed_arguments_are_refused_and_nothing_is_written) {
     lsp_ctx *ctx = test_ctx(1);
@@ -140,9 +138,7 @@ Test(suffix_array_calls, a_failing_allocation_leaves_everything_as_it_was) {
     }
 }
 
-#if LSP_HAVE_CUDA
 Test(suffix_array_calls, failing_allocations_leave_everything_as_it_was_on_the_gpu) {
-    lsp_ctx_destroy(test_gpu_ctx_or_skip());
     for (int form = 0; form < 4; form++) {
         call c = {make_text(form == 0   ? RANDOM_4
                             : form == 1 ? PERIODIC
@@ -150,24 +146,7 @@ Test(suffix_array_calls, failing_allocations_leave_everything_as_it_was_on_the_g
                                         : WORDS,
                             1000, form == 2 ? 4 : 1, form == 3 ? 20 : 0, 4),
                   LSP_SUFFIX_AUTO, 0};
-        lsp_status status = LSP_ERR_MEMORY;
-        for (long fail_at = 0; status != LSP_OK; fail_at++) {
-            cr_assert(fail_at < 1000);
-            test_memory memory = {.fail_at = fail_at};
-            const lsp_allocator allocator = {failing_alloc, failing_free, &memory};
-            lsp_ctx *ctx = NULL;
-            char error[256] = "";
-            status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, error,
-                                    sizeof error);
-            if (status == LSP_OK) {
-                status = call_it(ctx, &c);
-                cr_assert(status == LSP_OK || lsp_last_error(ctx)[0] != 0);
-            }
-            lsp_ctx_destroy(ctx);
-            cr_assert(memory.outstanding == 0, "form %d, allocation %ld: %ld pieces are left", form, fail_at,
-                      memory.outstanding);
-            cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY);
-        }
+        test_failing_gpu(0, 1, call_it, &c);
         free_text(&c.text);
     }
 }
@@ -295,7 +274,6 @@ Test(suffix_array_calls, memory_on_the_gpu_is_what_info_tells_and_within_20_n) {
     free(again);
     lsp_ctx_destroy(host);
 }
-#endif
 
 Test(suffix_array_calls, a_budget_that_is_too_small_is_told) {
     lsp_ctx *ctx = test_ctx(1);

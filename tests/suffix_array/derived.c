@@ -53,11 +53,12 @@ Test(suffix_array_derived, common_prefixes) { for_texts(prefixes_are); }
 
 static void transform_is(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *array, int kind) {
     const int bytes = text->symbol_bytes;
-    char *bwt = malloc((size_t)(text->n + 1) * 4), *back = malloc((size_t)(text->n + 1) * 4);
+    char *bwt = malloc((size_t)(text->n + 1) * 4);
     int64_t primary = -1;
     if (text->strings > 0) {
         must_fail(ctx, LSP_ERR_UNSUPPORTED, "one text", lsp_suffix_bwt(ctx, text, type, array, bwt, &primary));
-        goto done;
+        free(bwt);
+        return;
     }
     must(ctx, lsp_suffix_bwt(ctx, text, type, array, bwt, &primary));
     for (int64_t row = 0; row <= text->n && text->n > 0; row++) { /* row 0 is the end alone */
@@ -69,9 +70,9 @@ static void transform_is(lsp_ctx *ctx, const lsp_text *text, lsp_type type, cons
                       "%s, row %lld", kind_names[kind], (long long)row);
         }
     }
+    char *back = malloc((size_t)(text->n + 1) * 4);
     must(ctx, lsp_suffix_unbwt(ctx, text->n, bytes, bwt, primary, LSP_HOST, back));
     cr_assert(memcmp(back, text->symbols, (size_t)(text->n * bytes)) == 0, "%s", kind_names[kind]);
-done:
     free(bwt);
     free(back);
 }

@@ -1,9 +1,7 @@
 /* The arguments of two-body statistics: what is refused and with which sentence; the choice; budgets and allocations
  * that fail. */
 #include "cases.h"
-#if LSP_HAVE_CUDA
 #include "tests/failing.h"
-#endif
 
 Test(two_body_calls, malformed_arguments_are_refused_and_nothing_is_written) {
     lsp_ctx *ctx = test_ctx(2);
@@ -176,55 +174,42 @@ Test(two_body_calls, the_choice_is_told_on_the_gpu) {
     lsp_ctx_destroy(ctx);
 }
 
-#if LSP_HAVE_CUDA
+static lsp_status density_of(lsp_ctx *ctx, void *data) {
+    const call *c = data;
+    float density[300] = {7};
+    const lsp_status status = lsp_kernel_density(ctx, &c->a->points, NULL, &c->options, 0.1, NULL, density, NULL);
+    cr_assert(status == LSP_OK || density[0] == 7);
+    return status;
+}
+
+static lsp_status join_of(lsp_ctx *ctx, void *data) { /* `bins`: the nearest points */
+    const call *c = data;
+    lsp_csr C = {.rows = 77};
+    const lsp_status status = c->bins ? lsp_nearest(ctx, &c->a->points, NULL, &c->options, 3, NULL, &C, NULL)
+                                      : lsp_radius_join(ctx, &c->a->points, NULL, &c->options, 0.1, NULL, &C, NULL);
+    cr_assert(status == LSP_OK || (C.rows == 77 && C.rowptr == NULL));
+    return status == LSP_OK ? lsp_csr_free(ctx, &C) : status;
+}
+
 /* What each verb makes without memory: a sentence, and nothing else. */
 Test(two_body_calls, failing_allocations_leave_everything_as_it_was_on_the_gpu) {
+    static const lsp_pair_options grid = {.method = LSP_PAIR_GRID, .part = 1, .parts = 2},
+                                  all = {.method = LSP_PAIR_ALL}, boxes = {.method = LSP_PAIR_BOXES};
+    static const struct {
+        lsp_status (*verb)(lsp_ctx *ctx, void *data);
+        const lsp_pair_options *options;
+        bool second; /* form of the verb */
+    } forms[] = {{call_it, &all, false},      {call_it, &grid, false},  {call_it, &all, true},
+                 {call_it, &grid, true},      {join_of, &all, false},   {join_of, &grid, false},
+                 {join_of, &all, true},       {join_of, &boxes, true},  {density_of, &all, false},
+                 {density_of, &boxes, false}, {call_it, &boxes, false}, {call_it, &boxes, true}};
     cloud a = make_cloud(UNIFORM, 300, 3, LSP_F32, 1);
-    lsp_ctx_destroy(test_gpu_ctx_or_skip());
-    for (int form = 0; form < 12; form++) {
-        lsp_status status = LSP_ERR_MEMORY;
-        for (long fail_at = 0; status != LSP_OK; fail_at++) {
-            cr_assert(fail_at < 1000);
-            test_memory memory = {.fail_at = fail_at};
-            const lsp_allocator allocator = {failing_alloc, failing_free, &memory};
-            lsp_ctx *ctx = NULL;
-            char error[256] = "";
-            status = lsp_ctx_create(&ctx, &(lsp_ctx_options){.device = LSP_CUDA, .allocator = allocator}, error,
-                                    sizeof error);
-            if (status == LSP_OK) {
-                call c = {&a, {.method = form % 2 ? LSP_PAIR_GRID : LSP_PAIR_ALL}, form / 2 == 1};
-                lsp_csr C = {.rows = 77};
-                if (form < 8 && form % 2 != 0) {
-                    c.options.part = 1, c.options.parts = 2;
-                }
-                if (form / 2 < 2) {
-                    status = call_it(ctx, &c);
-                } else if (form >= 10) {
-                    c.options.method = LSP_PAIR_BOXES, c.bins = form == 11;
-                    status = call_it(ctx, &c);
-                } else if (form >= 8) {
-                    float density[300] = {7};
-                    c.options.method = form == 8 ? LSP_PAIR_ALL : LSP_PAIR_BOXES;
-                    status = lsp_kernel_density(ctx, &a.points, NULL, &c.options, 0.1, NULL, density, NULL);
-                    cr_assert(status == LSP_OK || density[0] == 7);
-                } else {
-                    c.options.method = form == 7 ? LSP_PAIR_BOXES : c.options.method;
-                    status = form < 6 ? lsp_radius_join(ctx, &a.points, NULL, &c.options, 0.1, NULL, &C, NULL)
-                                      : lsp_nearest(ctx, &a.points, NULL, &c.options, 3, NULL, &C, NULL);
-                    cr_assert(status == LSP_OK || (C.rows == 77 && C.rowptr == NULL));
-                    status = status == LSP_OK ? lsp_csr_free(ctx, &C) : status;
-                }
-                cr_assert(status == LSP_OK || lsp_last_error(ctx)[0] != 0);
-            }
-            lsp_ctx_destroy(ctx);
-            cr_assert(memory.outstanding == 0, "form %d, allocation %ld: %ld pieces are left", form, fail_at,
-                      memory.outstanding);
-            cr_assert(status == LSP_OK || status == LSP_ERR_MEMORY);
-        }
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+        call c = {&a, *forms[k].options, forms[k].second};
+        test_failing_gpu(0, 1, forms[k].verb, &c);
     }
     free(a.memory);
 }
-#endif
 
 Test(two_body_calls, a_budget_that_is_too_small_is_told_on_the_gpu) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();

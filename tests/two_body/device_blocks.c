@@ -1,9 +1,7 @@
 /* Points that do not fit the budget of a GPU pass by in blocks: the same counts, by every method; the fault of a point
  * is told with its own number. */
 #include "cases.h"
-#if LSP_HAVE_CUDA
 #include "tests/failing.h"
-#endif
 
 enum { RADII = 3, BINS = 40 };
 static const double radii[RADII] = {0.05, 0.3, 0.15};
@@ -90,7 +88,6 @@ Test(device_blocks, a_budget_that_holds_no_block_is_told_on_the_gpu) {
     lsp_ctx_destroy(ctx);
 }
 
-#if LSP_HAVE_CUDA
 /* Fewer points fit than it seemed: blocks become smaller, or the call is refused; the count is right or untouched. */
 Test(device_blocks, failing_allocations_leave_the_count_right_or_untouched_on_the_gpu) {
     cloud a = make_cloud(UNIFORM, points(), 3, LSP_F32, 5);
@@ -118,4 +115,3 @@ Test(device_blocks, failing_allocations_leave_the_count_right_or_untouched_on_th
     }
     free(a.memory);
 }
-#endif

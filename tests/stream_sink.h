@@ -1,6 +1,6 @@
 /* A sink for lsp_spgemm_stream that puts the blocks together to one matrix on the host. */
-#ifndef LSP_TESTS_RECEIVED_H
-#define LSP_TESTS_RECEIVED_H
+#ifndef LSP_TESTS_STREAM_SINK_H
+#define LSP_TESTS_STREAM_SINK_H
 
 #include "products.h"
 

@@ -1,23 +1,5 @@
-/* plugin.c: what PETSc calls when it loads the plug-in. It registers the types and events. */
+/* register.c: what PETSc calls when it loads the plug-in. It registers the types and events. */
 #include "plugin.h"
-
-PluginEvents plugin_events;
-
-PetscErrorCode plugin_error(lsp_status status) {
-    switch (status) {
-    case LSP_ERR_MEMORY:
-        return PETSC_ERR_MEM;
-    case LSP_ERR_ARGUMENT:
-    case LSP_ERR_FORMAT:
-        return PETSC_ERR_ARG_WRONG;
-    case LSP_ERR_UNSUPPORTED:
-        return PETSC_ERR_SUP;
-    case LSP_ERR_OVERFLOW:
-        return PETSC_ERR_ARG_OUTOFRANGE;
-    default:
-        return PETSC_ERR_LIB;
-    }
-}
 
 static PetscErrorCode check_petsc(void) {
     PetscInt major, minor;

@@ -1,0 +1,29 @@
+/* The limits of the methods of a GPU: table.c. */
+#ifndef LSP_SLAB_SORT_GPU_TABLE_H
+#define LSP_SLAB_SORT_GPU_TABLE_H
+
+#include "core/core.h"
+#include "libsparse/unstable.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The table that a GPU's context uses now. */
+const lsp_sort_table *lsp_sort_table_of(lsp_ctx *ctx);
+
+/* How LSP_SORT_SPLIT cuts n items: into `blocks` chunks for as many blocks. */
+typedef struct lsp_sort_cut {
+    int shape;           /* of the kernel, an index of the table's; below 0: too many items for every kernel */
+    int blocks, samples; /* powers of two; samples in all */
+} lsp_sort_cut;
+lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n);
+
+/* Threads of a block and words that each of them sorts, by shape. */
+static inline LSP_BOTH_SIDES int lsp_sort_threads(int shape) { return shape < 2 ? 256 << shape : 1024; }
+static inline LSP_BOTH_SIDES int lsp_sort_words(int shape) { return shape < 3 ? 4 : 8 << (shape - 3); }
+
+#ifdef __cplusplus
+}
+#endif
+#endif
