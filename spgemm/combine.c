@@ -1,48 +1,7 @@
-/* Products combined with other operations: alpha*A*B + beta*D, and R*A*P in the cheaper of its two orders. */
+/* R*A*P in the cheaper of its two orders. */
 #include "spgemm.h"
 
 #include <stdio.h>
-
-lsp_status lsp_spgemm_truth(lsp_ctx *ctx, const lsp_csr *M, void *val) {
-    return M->val_type != LSP_NONE && M->nnz > 0
-               ? lsp_spgemm_device_at(M->where)->truth(ctx, M->val_type, val, M->val, M->nnz)
-               : LSP_OK;
-}
-
-lsp_status lsp_spgemm_check_addend(lsp_ctx *ctx, const lsp_csr *D, const lsp_spgemm_options *options) {
-    LSP_REQUIRE(D != NULL, LSP_ERR_ARGUMENT, "the matrix to be added is NULL");
-    if (lsp_spgemm_is_or(options)) {
-        LSP_TRY(lsp_csr_check_header(ctx, "D", D));
-        LSP_REQUIRE(D->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "D has complex values, which or-and does not take");
-    }
-    return LSP_OK;
-}
-
-lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta, const lsp_csr *D,
-                          const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
-    LSP_ENTER(ctx);
-    LSP_OWNED_CSR(ctx, product);
-    LSP_OWNED_CSR(ctx, sum);
-    lsp_csr addend;
-    lsp_spgemm_info here;
-    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
-    LSP_TRY(lsp_spgemm(ctx, A, B, options, &product, &here));
-    addend = *D;
-    if (lsp_spgemm_is_or(options)) {
-        LSP_TRY(lsp_scratch_at(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &addend.val));
-        LSP_TRY(lsp_spgemm_truth(ctx, D, addend.val));
-        alpha = alpha != 0, beta = beta != 0;
-    }
-    LSP_TRY(lsp_csr_add_as(ctx, "D", alpha, &product, beta, &addend, &sum));
-    LSP_TRY(lsp_spgemm_is_or(options) ? lsp_spgemm_truth(ctx, &sum, sum.val) : LSP_OK);
-    if (info != NULL) {
-        *info = here;
-    }
-    return lsp_csr_put(ctx, C, &sum, C == A || C == B || C == D || (options != NULL && C == options->filter.mask));
-}
-
-/* ---- R*A*P ---- */
 
 /* Is (R*A)*P the same as R*(A*P), apart from rounding? A count of products, and the largest of products that may be
  * negative, are not. */

@@ -13,8 +13,7 @@ from .matrices import (add, apply, block, check, copy, diagonal, expand, extract
                        to_dense, transpose, tril, triu, write_mtx)
 from .moving import gather, scatter
 from .points import nearest, pair_count, pair_histogram, radius_join
-from .products import (AddPlan, MultiplyPlan, TransposePlan, TriplePlan, explain, multiply, multiply_add,
-                       multiply_batch, triple)
+from .products import (AddPlan, MultiplyPlan, TransposePlan, TriplePlan, explain, multiply, multiply_batch, triple)
 from .sorting import Groups, Top, argsort, groups, radix_sort, segargsort, segsort, sort, top_k
 from .texts import common_prefixes, find, suffix_array
 from .vectors import Solution, SolvePlan, SpmvPlan, bicgstab, cg, spmv

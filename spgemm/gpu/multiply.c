@@ -126,7 +126,6 @@ static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + 
                                         .multiply = multiply,
                                         .multiply_masked = lsp_spgemm_gpu_masked,
                                         .kept = kept,
-                                        .truth = lsp_spgemm_gpu_truth,
                                         .count_products = lsp_spgemm_gpu_count_products,
                                         .batch_gather = lsp_batch_gather_cuda,
                                         .batch_shift = lsp_batch_shift_cuda,
