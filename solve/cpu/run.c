@@ -16,7 +16,7 @@ typedef struct running {
 static bool tell(const running *run) {
     const lsp_solve_options *o = &run->plan->options;
     const lsp_solve_state *s = run->s;
-    const double residual = lsp_rule_residual(s);
+    const double residual = lsp_rule_residual(s->rr, s->bb);
     if (s->cause == LSP_CAUSE_RESIDUAL) { /* the iteration that ended so has no residual */
         return false;
     }

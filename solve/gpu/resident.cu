@@ -56,9 +56,13 @@ extern "C" lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const ls
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, task.history_capacity, sizeof(double), (void **)&task.history));
     LSP_TRY(plan->job.own ? start_cg<true>(ctx, plan, task) : start_cg<false>(ctx, plan, task));
     LSP_TRY(lsp_cuda_read(ctx, result, plan->result, sizeof *result));
-    if (result->stored > 0) {
-        LSP_TRY(lsp_cuda_copy(ctx, args->history, LSP_HOST, task.history, LSP_CUDA,
-                              result->stored * (int64_t)sizeof(double)));
+    const int64_t stored = lsp_min(task.history_capacity, result->iteration + 1);
+    if (stored > 0) {
+        LSP_TRY(lsp_cuda_copy(ctx, args->history, LSP_HOST, task.history, LSP_CUDA, stored * (int64_t)sizeof(double)));
+        LSP_TRY(lsp_cuda_wait(ctx));
+    }
+    for (int64_t k = 0; k < stored; k++) { /* the kernel has no registers for it */
+        args->history[k] = lsp_rule_residual(args->history[k], result->bb);
     }
     return LSP_OK;
 }
