@@ -34,10 +34,6 @@ lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure);
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
 
-/* R*A*P: its checks, without reading an array (R may be NULL). */
-lsp_status lsp_spgemm_check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
-                                   const lsp_spgemm_options *options);
-
 /* Is (R*A)*P to be made, or R*(A*P)? And with what options? C has the common type of all three factors, unless another
  * was asked for, and the inner product has C's type: so no value depends on the order. Integers are LSP_I64 in between,
  * so that only C must fit a narrower type. Only C is filtered. The arrays of the factors need not be checked yet. */

@@ -1,5 +1,100 @@
-/* Plans of R*A*P: the plans of its two products, and what lies between them. */
+/* R*A*P in the cheaper of its two orders, once and by a plan. */
 #include "spgemm.h"
+
+#include <stdio.h>
+
+/* Is (R*A)*P the same as R*(A*P), apart from rounding? A count of products, and the largest of products that may be
+ * negative, are not. */
+static bool associates(lsp_semiring semiring) {
+    const lsp_product product = lsp_semiring_product(semiring);
+    switch (lsp_semiring_join(semiring)) {
+    case LSP_JOIN_FUSED:
+        return true;
+    case LSP_JOIN_LEAST:
+        return product == LSP_PRODUCT_PLUS;
+    case LSP_JOIN_LARGEST:
+        return product == LSP_PRODUCT_PLUS || product == LSP_PRODUCT_BOTH;
+    default:
+        return false;
+    }
+}
+
+lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                            const lsp_spgemm_options *options, lsp_triple_order *order) {
+    int64_t left, right;
+    lsp_type type = lsp_common_type(lsp_common_type(R->val_type, A->val_type), P->val_type);
+    type = lsp_spgemm_result_type(&(lsp_csr){.val_type = type}, P, options);
+    *order = (lsp_triple_order){.left_first = true, .inner = *options, .outer = *options};
+    order->inner.filter = (lsp_filter){0};
+    order->inner.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
+    order->inner.types.rowptr_type = order->inner.types.col_type = LSP_NONE;
+    order->inner.types.val_type = lsp_wide_type(type);
+    order->outer.types.val_type = type;
+    if (!associates(options->semiring)) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, R, A, &left));
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, A, P, &right));
+    order->left_first = left < right;
+    return LSP_OK;
+}
+
+static lsp_status check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                               const lsp_spgemm_options *options) {
+    static const char *const left[] = {"R", "A"}, *const right[] = {"A", "P"};
+    LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
+    LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
+                "a product of three matrices has no transposed factors: transpose_a and transpose_b must be false");
+    LSP_TRY(R != NULL ? lsp_spgemm_check_headers(ctx, left, R, A, options) : LSP_OK);
+    return lsp_spgemm_check_headers(ctx, right, A, P, options);
+}
+
+/* A product called its factors A and B. Checks the arrays again, under their names. */
+static lsp_status name_fault(lsp_ctx *ctx, lsp_status status, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P) {
+    const struct {
+        const char *name;
+        const lsp_csr *matrix;
+    } factors[] = {{"R", R}, {"A", A}, {"P", P}};
+    for (int f = 0; status == LSP_ERR_FORMAT && f < 3; f++) {
+        const lsp_status fault = lsp_csr_check_there(ctx, factors[f].name, factors[f].matrix);
+        if (fault != LSP_OK) {
+            return fault;
+        }
+    }
+    return status;
+}
+
+lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                             const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, restriction);
+    LSP_OWNED_CSR(ctx, inner);
+    lsp_csr made = {0};
+    const lsp_spgemm_options defaults = {0};
+    lsp_spgemm_info first, last;
+    lsp_triple_order order;
+    options = options != NULL ? options : &defaults;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    LSP_TRY(check_triple(ctx, R, A, P, options));
+    if (R == NULL) {
+        LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
+        R = &restriction;
+    }
+    LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
+    LSP_TRY(name_fault(
+        ctx, lsp_spgemm(ctx, order.left_first ? R : A, order.left_first ? A : P, &order.inner, &inner, &first), R, A,
+        P));
+    const lsp_csr *left = order.left_first ? &inner : R, *right = order.left_first ? P : &inner;
+    LSP_TRY(name_fault(ctx, lsp_spgemm(ctx, left, right, &order.outer, &made, &last), R, A, P));
+    if (info != NULL) {
+        *info = last;
+        info->products += first.products;
+        snprintf(info->reason, sizeof info->reason, "%s first; %.148s", order.left_first ? "R*A" : "A*P", last.reason);
+    }
+    return lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
+}
+
+/* ---- by a plan: of the two products, and what lies between them ---- */
 
 struct lsp_spgemm_triple_plan {
     lsp_ctx *ctx; /* NULL: the context was destroyed */
@@ -62,7 +157,7 @@ lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const l
     lsp_spgemm_triple_plan *made LSP_AT_END(lsp_spgemm_triple_plan_drop) = NULL;
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
+    LSP_TRY(check_triple(ctx, R, A, P, options));
     LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     if (R == NULL) {
         LSP_TRY(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));
