@@ -66,7 +66,7 @@ lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_
 
 /* The NAS benchmark: `iterations` outer iterations from x = (1, ..., 1), of 25 steps and one residual each, in one
  * launch, timed, after an untimed launch of one. zeta and residual (each may be NULL): `iterations` numbers on the
- * host. mops = 2 n iterations (3 + t + 25 (5 + t) + 3) / seconds / 1e6 with t = nonzer (nonzer + 1) is the caller's. */
+ * host. */
 typedef struct lsp_resident_nas_args {
     double shift;
     int64_t iterations;
