@@ -209,12 +209,10 @@ bool lsp_csr_is_own(const lsp_ctx *ctx, const lsp_csr *A);
 /* lsp_csr_check, with this name for the matrix in its messages. */
 lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
 
-/* lsp_csr_transpose and lsp_csr_add, with this name for A, or for B, in their messages. */
+/* lsp_csr_transpose, with this name for A in its messages. */
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B);
 /* B = A^T of a checked matrix, by lsp_csr_file. */
 lsp_status lsp_csr_file_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
-lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const lsp_csr *A, double beta,
-                          const lsp_csr *B, lsp_csr *C);
 
 /* The part of lsp_csr_check that reads no array: sizes, types, pointers. Works for matrices on the GPU too. */
 lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A);

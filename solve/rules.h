@@ -11,28 +11,64 @@
 
 LSP_RULE bool lsp_rule_finite(double x) { return x - x == 0; }
 
-LSP_RULE void lsp_rule_end(lsp_solve_state *s, lsp_solve_end end, int64_t iteration, int cause) {
-    s->end = (int)end;
-    s->end_iteration = iteration;
-    s->cause = cause;
+/* ---- without a state, which the resident kernel has no registers for ---- */
+
+/* Why a solver ends: lsp_solve_end and LSP_CAUSE_...; or LSP_SOLVE_RUNS. */
+typedef struct lsp_rule_ending {
+    int end, cause;
+} lsp_rule_ending;
+LSP_RULE lsp_rule_ending lsp_rule_ends(int end, int cause) {
+    const lsp_rule_ending e = {end, cause};
+    return e;
 }
 
-LSP_RULE double lsp_rule_residual(const lsp_solve_state *s) { return s->bb > 0 ? sqrt(s->rr) / sqrt(s->bb) : 0; }
+/* The largest |r| that is small enough. For b = 0 every one is, with `fixed` none. */
+LSP_RULE double lsp_rule_limit(double bb, double rtol, double atol, bool fixed) {
+    return bb == 0 ? INFINITY : fixed ? -1 : fmax(rtol * sqrt(bb), atol);
+}
 
-/* Is a residual of the squared norm rr small enough? */
-LSP_RULE bool lsp_rule_reached(const lsp_solve_state *s, double rr) {
-    const double r = sqrt(rr);
-    return !s->fixed && (r <= s->rtol * sqrt(s->bb) || (s->atol > 0 && r <= s->atol));
+/* After `iteration` of at most `most` iterations: does the solver end? rr = r*r. positive: r*z must be, as that of
+ * conjugate gradients; with `fixed` it may vanish, because then steps have the length 0. */
+LSP_RULE lsp_rule_ending lsp_rule_end(double rr, double rz, double limit, int64_t iteration, int64_t most, bool fixed,
+                                      bool positive) {
+    return !lsp_rule_finite(rr)                           ? lsp_rule_ends(LSP_SOLVE_NOT_FINITE, LSP_CAUSE_RESIDUAL)
+           : sqrt(rr) <= limit                            ? lsp_rule_ends(LSP_SOLVE_CONVERGED, LSP_CAUSE_NONE)
+           : iteration >= most                            ? lsp_rule_ends(LSP_SOLVE_MAX_ITERATIONS, LSP_CAUSE_NONE)
+           : !lsp_rule_finite(rz)                         ? lsp_rule_ends(LSP_SOLVE_NOT_FINITE, LSP_CAUSE_RZ)
+           : positive && !(rz > 0) && !(rz == 0 && fixed) ? lsp_rule_ends(LSP_SOLVE_INDEFINITE, LSP_CAUSE_RZ)
+                                                          : lsp_rule_ends(LSP_SOLVE_RUNS, LSP_CAUSE_NONE);
+}
+
+/* May conjugate gradients step along p, where p*A*p = pq? */
+LSP_RULE lsp_rule_ending lsp_rule_curvature(double pq, bool fixed, bool any_sign) {
+    return !lsp_rule_finite(pq) ? lsp_rule_ends(LSP_SOLVE_NOT_FINITE, LSP_CAUSE_CURVATURE)
+           : pq > 0 || (pq < 0 && any_sign) || (pq == 0 && fixed)
+               ? lsp_rule_ends(LSP_SOLVE_RUNS, LSP_CAUSE_NONE)
+               : lsp_rule_ends(LSP_SOLVE_INDEFINITE, LSP_CAUSE_CURVATURE);
+}
+
+/* |r| / |b| */
+LSP_RULE double lsp_rule_residual(double rr, double bb) { return bb > 0 ? sqrt(rr) / sqrt(bb) : 0; }
+
+/* ---- with a state ---- */
+
+/* What went wrong did so in the iteration after those that are done. */
+LSP_RULE void lsp_rule_stop(lsp_solve_state *s, int end, int cause) {
+    s->end = end;
+    s->end_iteration = s->iteration + (cause != LSP_CAUSE_NONE);
+    s->cause = cause;
 }
 
 /* After r was updated: counts the iteration; ends, or sets beta. The first call, with bb set, is for the first residual
  * and counts none. `fixed`: what would vanish makes steps of length 0 instead. */
 LSP_RULE void lsp_rule_turn(lsp_solve_state *s, double rr, double rz, bool bicgstab) {
     const bool first = s->iteration < 0;
-    const double before = s->rz;
+    const double before = s->rz, limit = lsp_rule_limit(s->bb, s->rtol, s->atol, s->fixed);
+    const lsp_rule_ending e = lsp_rule_end(lsp_rule_finite(s->bb) ? rr : s->bb, rz, limit, s->iteration + 1,
+                                           s->max_iterations, s->fixed, !bicgstab && !s->stationary);
     s->due = false;
-    if (!lsp_rule_finite(rr) || !lsp_rule_finite(s->bb)) {
-        lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, s->iteration + 1, LSP_CAUSE_RESIDUAL);
+    if (e.cause == LSP_CAUSE_RESIDUAL) {
+        lsp_rule_stop(s, e.end, e.cause);
         s->rr = first ? rr : s->rr;
         return;
     }
@@ -41,37 +77,26 @@ LSP_RULE void lsp_rule_turn(lsp_solve_state *s, double rr, double rz, bool bicgs
     s->rz = rz;
     s->iteration++;
     s->beta = 0;
-    if (s->bb == 0 || lsp_rule_reached(s, rr)) {
-        lsp_rule_end(s, LSP_SOLVE_CONVERGED, s->iteration, LSP_CAUSE_NONE);
-    } else if (s->iteration >= s->max_iterations) {
-        lsp_rule_end(s, LSP_SOLVE_MAX_ITERATIONS, s->iteration, LSP_CAUSE_NONE);
-    } else if (!lsp_rule_finite(rz)) {
-        lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, s->iteration + 1, LSP_CAUSE_RZ);
+    if (e.end != LSP_SOLVE_RUNS) {
+        lsp_rule_stop(s, e.end, e.cause);
     } else if (bicgstab && rz == 0 && !s->fixed) {
-        lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, s->iteration + 1, LSP_CAUSE_RZ);
+        lsp_rule_stop(s, LSP_SOLVE_BREAKDOWN, LSP_CAUSE_RZ);
     } else if (bicgstab && !first && s->omega == 0 && !s->fixed) {
-        lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, s->iteration + 1, LSP_CAUSE_OMEGA);
-    } else if (s->stationary) {
-        return; /* no step looks back */
-    } else if (!bicgstab && !(rz > 0) && !(rz == 0 && s->fixed)) {
-        lsp_rule_end(s, LSP_SOLVE_INDEFINITE, s->iteration + 1, LSP_CAUSE_RZ);
-    } else if (!first && before != 0 && (!bicgstab || s->omega != 0)) {
+        lsp_rule_stop(s, LSP_SOLVE_BREAKDOWN, LSP_CAUSE_OMEGA);
+    } else if (!s->stationary && !first && before != 0 && (!bicgstab || s->omega != 0)) {
         s->beta = bicgstab ? rz / before * (s->alpha / s->omega) : rz / before;
     }
 }
 
 /* Conjugate gradients, after q = A p: the length of the step along p. */
 LSP_RULE void lsp_rule_length(lsp_solve_state *s, double pq) {
+    const lsp_rule_ending e = lsp_rule_curvature(pq, s->fixed || s->stationary, s->any_sign || s->stationary);
     s->denominator = pq;
     s->alpha = 0;
-    if (!lsp_rule_finite(pq)) {
-        lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, s->iteration + 1, LSP_CAUSE_CURVATURE);
-    } else if (s->stationary) {
-        s->alpha = 1;
-    } else if (pq > 0 || (pq < 0 && s->any_sign)) {
-        s->alpha = s->rz / pq;
-    } else if (!(pq == 0 && s->fixed)) {
-        lsp_rule_end(s, LSP_SOLVE_INDEFINITE, s->iteration + 1, LSP_CAUSE_CURVATURE);
+    if (e.end != LSP_SOLVE_RUNS) {
+        lsp_rule_stop(s, e.end, e.cause);
+    } else if (s->stationary || pq != 0) {
+        s->alpha = s->stationary ? 1 : s->rz / pq;
     }
 }
 
@@ -80,26 +105,26 @@ LSP_RULE void lsp_rule_first_length(lsp_solve_state *s, double rv) {
     s->denominator = rv;
     s->alpha = 0;
     if (!lsp_rule_finite(rv)) {
-        lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, s->iteration + 1, LSP_CAUSE_CURVATURE);
+        lsp_rule_stop(s, LSP_SOLVE_NOT_FINITE, LSP_CAUSE_CURVATURE);
     } else if (rv != 0) {
         s->alpha = s->rz / rv;
     } else if (!s->fixed) {
-        lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, s->iteration + 1, LSP_CAUSE_CURVATURE);
+        lsp_rule_stop(s, LSP_SOLVE_BREAKDOWN, LSP_CAUSE_CURVATURE);
     }
 }
 
 /* BiCGStab, after t = A s_hat: the length of the step along s_hat. If s is small enough there is no second step. */
 LSP_RULE void lsp_rule_second_length(lsp_solve_state *s, double ss, double ts, double tt) {
     s->omega = 0;
-    if (lsp_rule_finite(ss) && lsp_rule_reached(s, ss)) {
+    if (lsp_rule_finite(ss) && sqrt(ss) <= lsp_rule_limit(s->bb, s->rtol, s->atol, s->fixed)) {
         return;
     }
     if (!lsp_rule_finite(ss) || !lsp_rule_finite(ts) || !lsp_rule_finite(tt)) {
-        lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, s->iteration + 1, LSP_CAUSE_RESIDUAL);
+        lsp_rule_stop(s, LSP_SOLVE_NOT_FINITE, LSP_CAUSE_RESIDUAL);
     } else if (tt > 0) {
         s->omega = ts / tt;
     } else if (!s->fixed) {
-        lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, s->iteration + 1, LSP_CAUSE_TT);
+        lsp_rule_stop(s, LSP_SOLVE_BREAKDOWN, LSP_CAUSE_TT);
     }
 }
 
@@ -112,7 +137,7 @@ LSP_RULE bool lsp_rule_again(lsp_solve_state *s, double rr, double *least) {
         return false;
     }
     if (sqrt(rr) <= LSP_SOLVE_SLACK * fmax(s->rtol * sqrt(s->bb), s->atol)) {
-        lsp_rule_end(s, LSP_SOLVE_CONVERGED, s->iteration, LSP_CAUSE_NONE);
+        lsp_rule_stop(s, LSP_SOLVE_CONVERGED, LSP_CAUSE_NONE);
         return false;
     }
     if (4 * rr <= *least) {

@@ -34,10 +34,11 @@ static lsp_status look_at(const lsp_solve_plan *plan, const double *b, lsp_solve
         }
     }
     if (s->bb == 0 && !zero) {
-        lsp_rule_end(s, LSP_SOLVE_BREAKDOWN, 0, LSP_CAUSE_TINY);
+        lsp_rule_stop(s, LSP_SOLVE_BREAKDOWN, LSP_CAUSE_TINY);
     } else if (s->bb != 0 && finite && plan->type == LSP_F64) {
-        lsp_rule_end(s, LSP_SOLVE_NOT_FINITE, 0, LSP_CAUSE_HUGE);
+        lsp_rule_stop(s, LSP_SOLVE_NOT_FINITE, LSP_CAUSE_HUGE);
     }
+    s->end_iteration = 0;
     return LSP_OK;
 }
 
@@ -65,7 +66,7 @@ static lsp_status run_round(lsp_solve_plan *plan, const void *b, void *x, lsp_so
     outcome->rounds++;
     LSP_TRY(plan->backend->run(plan, b, outcome));
     outcome->b_norm = sqrt(s->bb);
-    outcome->last = lsp_rule_residual(s);
+    outcome->last = lsp_rule_residual(s->rr, s->bb);
     outcome->rr = 0;
     if (s->bb != 0) {
         LSP_TRY(plan->backend->residual(plan, b, x, &outcome->rr));

@@ -137,8 +137,6 @@ typedef struct lsp_spgemm_device {
     /* Makes C or, if `update`, only its values. */
     lsp_status (*multiply)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
     lsp_status (*multiply_masked)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C);
-    /* to[i] = 1 if from[i] is not 0, else 0: n real values or integers of one type. */
-    lsp_status (*truth)(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n);
     /* The multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. */
     lsp_status (*count_products)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
     /* Makes the products of a batch and sets *done if this is faster without stacks; `by_all` makes those that all

@@ -34,10 +34,6 @@ lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure);
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan);
 
-/* R*A*P: its checks, without reading an array (R may be NULL). */
-lsp_status lsp_spgemm_check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
-                                   const lsp_spgemm_options *options);
-
 /* Is (R*A)*P to be made, or R*(A*P)? And with what options? C has the common type of all three factors, unless another
  * was asked for, and the inner product has C's type: so no value depends on the order. Integers are LSP_I64 in between,
  * so that only C must fit a narrower type. Only C is filtered. The arrays of the factors need not be checked yet. */
@@ -47,14 +43,6 @@ typedef struct lsp_triple_order {
 } lsp_triple_order;
 lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                             const lsp_spgemm_options *options, lsp_triple_order *order);
-
-/* Does a sum with D join truth values? Then both factors and D count as 1 unless they are 0. */
-static inline bool lsp_spgemm_is_or(const lsp_spgemm_options *options) {
-    return options != NULL && options->semiring == LSP_OR_AND;
-}
-lsp_status lsp_spgemm_check_addend(lsp_ctx *ctx, const lsp_csr *D, const lsp_spgemm_options *options);
-/* val[] = 1 where M's value is not 0 (a NaN is not), else 0; of M's type, where M lies. val may be M's own. */
-lsp_status lsp_spgemm_truth(lsp_ctx *ctx, const lsp_csr *M, void *val);
 
 /* lsp_spgemm with a filter. */
 lsp_status lsp_spgemm_filtered(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,

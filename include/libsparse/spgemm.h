@@ -65,13 +65,6 @@ LSP_API lsp_status lsp_spgemm(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, 
 LSP_API lsp_status lsp_spgemm_explain(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                       const lsp_spgemm_options *options, lsp_spgemm_info *info);
 
-/* C = alpha*(op(A)*op(B)) + beta*D: the product first, then lsp_csr_add. With LSP_OR_AND alpha, beta and the values of
- * D count as 1 unless they are 0, D is not complex, and each value of C is 0 or 1. `info` (may be NULL) is of the
- * product. */
-LSP_API lsp_status lsp_spgemm_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, const lsp_csr *B, double beta,
-                                  const lsp_csr *D, const lsp_spgemm_options *options, lsp_csr *C,
-                                  lsp_spgemm_info *info);
-
 /* C = R*A*P, as (R*A)*P if R*A takes fewer multiplications than A*P, else as R*(A*P). LSP_MAX_TIMES and LSP_PLUS_PAIR
  * do not associate: they always give (R*A)*P. R NULL: P transposed. C has the common type of all three factors unless
  * options->types says another, and so has the inner product; of integers the inner product is LSP_I64, so that only C
@@ -120,10 +113,10 @@ LSP_API lsp_status lsp_spgemm_execute(lsp_spgemm_plan *plan, const lsp_csr *A, c
  * takes as long as one or two refills at most. */
 LSP_API lsp_status lsp_spgemm_refill(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_csr *C);
 
-/* The plans of lsp_spgemm_triple and lsp_spgemm_add. They belong to the context. As with lsp_spgemm_plan, structure and
- * sizes of all operands must be the same at execution, values may change; _refill computes the values of C again. R is
- * NULL in all calls of a plan or in none. A plan of R*A*P holds R, where it is P transposed, and the inner product.
- * `options` may be NULL; filters are not for plans. */
+/* The plans of lsp_spgemm_triple. They belong to the context. As with lsp_spgemm_plan, structure and sizes of all
+ * factors must be the same at execution, values may change; _refill computes the values of C again. R is NULL in all
+ * calls of a plan or in none. A plan holds R, where it is P transposed, and the inner product. `options` may be NULL;
+ * filters are not for plans. */
 typedef struct lsp_spgemm_triple_plan lsp_spgemm_triple_plan;
 LSP_API lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                                  const lsp_spgemm_options *options, lsp_spgemm_triple_plan **plan);
@@ -136,16 +129,6 @@ LSP_API lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const
                                              const lsp_csr *P, lsp_csr *C);
 LSP_API lsp_status lsp_spgemm_triple_refill(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A,
                                             const lsp_csr *P, lsp_csr *C);
-
-typedef struct lsp_spgemm_add_plan lsp_spgemm_add_plan;
-LSP_API lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,
-                                              const lsp_spgemm_options *options, lsp_spgemm_add_plan **plan);
-LSP_API void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan);
-LSP_API lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info);
-LSP_API lsp_status lsp_spgemm_add_execute(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
-                                          double beta, const lsp_csr *D, lsp_csr *C);
-LSP_API lsp_status lsp_spgemm_add_refill(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
-                                         double beta, const lsp_csr *D, lsp_csr *C);
 
 /* ---- many products in one call ----------------------------------------------------------------------------------- */
 

@@ -141,17 +141,13 @@ static bool same_rowptr(const lsp_csr *A, const lsp_csr *B) {
 }
 
 /* Their structs were checked. */
-static lsp_status check_addends(lsp_ctx *ctx, const char *name_b, addition *s) {
-    const lsp_csr *A = s->A, *B = s->B;
-    LSP_TRY(check_addend(ctx, "A", A));
-    s->equal_rowptr = same_rowptr(A, B);
-    if (!s->equal_rowptr) {
-        LSP_TRY(check_addend(ctx, name_b, B));
-    }
-    return LSP_OK;
+static lsp_status check_addends(lsp_ctx *ctx, addition *s) {
+    LSP_TRY(check_addend(ctx, "A", s->A));
+    s->equal_rowptr = same_rowptr(s->A, s->B);
+    return s->equal_rowptr ? LSP_OK : check_addend(ctx, "B", s->B);
 }
 
-static lsp_status merge(lsp_ctx *ctx, const char *name_b, addition *s, const lsp_csr_types *types) {
+static lsp_status merge(lsp_ctx *ctx, addition *s, const lsp_csr_types *types) {
     const lsp_csr *shared = s->A->nnz > s->B->nnz ? s->A : s->B; /* its rows are shared out evenly */
     LSP_OWNED_CSR(ctx, sorted_a);
     LSP_OWNED_CSR(ctx, sorted_b);
@@ -159,7 +155,7 @@ static lsp_status merge(lsp_ctx *ctx, const char *name_b, addition *s, const lsp
     lsp_csr_for_rows(ctx, shared, count_rows, s);
     if (s->bad & OUTSIDE) { /* the check says where */
         LSP_TRY(lsp_csr_check_as(ctx, "A", s->A, 0));
-        LSP_TRY(lsp_csr_check_as(ctx, name_b, s->B, 0));
+        LSP_TRY(lsp_csr_check_as(ctx, "B", s->B, 0));
     }
     if (s->bad & UNSORTED) {
         LSP_TRY(lsp_csr_order(ctx, &s->A, false, s->A->val_type, &sorted_a));
@@ -173,38 +169,33 @@ static lsp_status merge(lsp_ctx *ctx, const char *name_b, addition *s, const lsp
 }
 
 /* Adds matrices whose structs were checked. Both have integers, of LSP_I64, or neither has. */
-static lsp_status add(lsp_ctx *ctx, const char *name_b, addition *s) {
+static lsp_status add(lsp_ctx *ctx, addition *s) {
     const lsp_csr *A = s->A, *B = s->B;
     const lsp_csr_types types = {.val_type = lsp_common_type(A->val_type, B->val_type),
                                  .drop_values = A->val_type == LSP_NONE && B->val_type == LSP_NONE};
     bool done = false;
-    LSP_TRY(check_addends(ctx, name_b, s));
+    LSP_TRY(check_addends(ctx, s));
     if (A->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_on_gpu.csr_add(ctx, s->alpha, A, s->beta, B, s->C, &done));
         return done ? LSP_OK : lsp_csr_add_stacked(ctx, s);
     }
     LSP_TRY(lsp_is_integer(types.val_type) ? LSP_OK : lsp_csr_add_strict(ctx, s, &types, &done));
-    return done ? LSP_OK : merge(ctx, name_b, s, &types);
+    return done ? LSP_OK : merge(ctx, s, &types);
 }
 
-lsp_status lsp_csr_add_as(lsp_ctx *ctx, const char *name_b, double alpha, const lsp_csr *A, double beta,
-                          const lsp_csr *B, lsp_csr *C) {
+lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, made);
     lsp_csr a, b;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_header(ctx, name_b, B));
+    LSP_TRY(lsp_csr_check_header(ctx, "B", B));
     LSP_TRY(lsp_csr_check_addends(ctx, A, B));
     LSP_TRY(A->where == LSP_CUDA ? lsp_csr_check_device(ctx, "A") : LSP_OK);
     const lsp_type type = lsp_common_type(A->val_type, B->val_type);
     LSP_TRY(lsp_csr_check_factors(ctx, type, alpha, beta));
     LSP_TRY(lsp_csr_widen_addends(ctx, type, A, B, &a, &b));
-    LSP_TRY(add(ctx, name_b, &(addition){.A = &a, .B = &b, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa}));
+    LSP_TRY(add(ctx, &(addition){.A = &a, .B = &b, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa}));
     LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the sum", type, &made) : LSP_OK);
     return lsp_csr_put(ctx, C, &made, C == A || C == B);
-}
-
-lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {
-    return lsp_csr_add_as(ctx, "B", alpha, A, beta, B, C);
 }

@@ -14,8 +14,7 @@ from .matrices import (add, apply, check, copy, diagonal, expand, filter, from_c
 from .moving import gather, scatter
 from .parts import block, extract, stack, to_dense, tril, triu
 from .points import nearest, pair_count, pair_histogram, radius_join
-from .products import (AddPlan, MultiplyPlan, TransposePlan, TriplePlan, explain, multiply, multiply_add,
-                       multiply_batch, triple)
+from .products import (AddPlan, MultiplyPlan, TransposePlan, TriplePlan, explain, multiply, multiply_batch, triple)
 from .sorting import Groups, Top, argsort, groups, segargsort, segsort, sort, top_k
 from .texts import common_prefixes, find, suffix_array
 from .vectors import Solution, SolvePlan, SpmvPlan, bicgstab, cg, spmv

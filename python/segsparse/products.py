@@ -10,7 +10,7 @@ from ._arrays import Array
 from ._context import Context, Handle
 from ._errors import ArgumentError, choose, real, whole
 from ._library import Arrays, as_dict, lib, members_of
-from ._matrix import Operand, Sparse, common, csr_types, made, operand, products_of, size_of, with_values, wrapped
+from ._matrix import Operand, Sparse, common, csr_types, made, operand, products_of, with_values, wrapped
 
 SEMIRINGS = {lib.lsp_semiring_name(i).decode(): i for i in range(h.LSP_SEMIRINGS)}
 
@@ -100,22 +100,6 @@ def explain(A: Sparse, B: Sparse, *, semiring: str = "plus-times", transpose_a: 
     common(a, b).call(lib.lsp_spgemm_explain, byref(a.csr), byref(b.csr), byref(options), byref(info),
                       size=products_of(a, b))
     return as_dict(info)
-
-
-def multiply_add(alpha: float, A: Sparse, B: Sparse, beta: float, D: Sparse, *, semiring: str = "plus-times",
-                 transpose_a: bool = False, transpose_b: bool = False, dtype: Any = None) -> Any:
-    """C = alpha A B + beta D.
-
-    >>> import segsparse
-    >>> A = segsparse.generate("poisson2d:2")
-    >>> segsparse.multiply_add(1, A, A, -1, A).toarray()[0].tolist()
-    [14.0, -7.0, -7.0, 2.0]
-    """
-    a, b, d, C = operand(A), operand(B), operand(D), h.lsp_csr()
-    context = common(a, b, d)
-    options = _options((a, b), semiring, transpose_a, transpose_b, dtype)
-    return made(context, C, a, lib.lsp_spgemm_add, real("alpha", alpha), byref(a.csr), byref(b.csr), real("beta", beta),
-                byref(d.csr), byref(options), byref(C), None, size=products_of(a, b) + size_of(d))
 
 
 def triple(R: Sparse, A: Sparse, P: Sparse, *, semiring: str = "plus-times", dtype: Any = None) -> Any:

@@ -29,7 +29,7 @@ CALLS = {
     "Matrix": {"shape": (2, 2), "indptr": np.array([0, 1, 2]), "indices": np.array([0, 1]), "data": np.ones(2)},
     "Matrix.get": (lambda: segsparse.Matrix(A.shape, A.indptr, A.indices, A.data), {}),
     "add": TWO, "hadamard": TWO, "explain": TWO, "MultiplyPlan": TWO, "AddPlan": {"alpha": 1, "beta": 2, **TWO},
-    "multiply": {"keep": 2, "block_bytes": 0, "mask": A, **TWO}, "multiply_add": {"alpha": 1, "beta": 2, "D": A, **TWO},
+    "multiply": {"keep": 2, "block_bytes": 0, "mask": A, **TWO},
     "multiply_batch": {"A": [A], "B": [A]}, "triple": {"R": A, "A": A, "P": A}, "TriplePlan": {"R": A, "A": A, "P": A},
     "TransposePlan": {"A": A}, "apply": {"A": A, "function": "abs"}, "block": {"A": A, "rows": (1, 3), "cols": (0, 4)},
     "check": {"A": A}, "copy": {"A": A}, "diagonal": {"A": A}, "expand": {"A": segsparse.tril(A)}, "stats": {"A": A},

@@ -98,12 +98,11 @@ def test_out_of_core_function_may_multiply_and_raise():
     same(segsparse.multiply(A, A), A @ A)  # the context works on
 
 
-def test_triple_and_sum_of_products(place):
+def test_triple(place):
     A, P = matrix(40, 40), matrix(40, 10, seed=2)
     a, p = place.put(A), place.put(P)
     same(place.get(segsparse.triple(None, a, p)), (P.T @ A @ P).tocsr())
     same(place.get(segsparse.triple(place.put(P.T.tocsr()), a, p)), (P.T @ A @ P).tocsr())
-    same(place.get(segsparse.multiply_add(2, a, a, -1, a)), 2 * (A @ A) - A)
 
 
 def test_batch_lives_as_long_as_a_product(place):

@@ -15,7 +15,6 @@
     X(LSP_LOOP_DOTS, dots)                                                                                             \
     X(LSP_LOOP_STEP_STABILIZED, step_stabilized)                                                                       \
     X(LSP_LOOP_RESIDUAL, residual)                                                                                     \
-    X(LSP_LOOP_PAIR, pair)                                                                                             \
     X(LSP_LOOP_SCALE, scale)
 #define LSP_SOLVE_LOOP_ID(id, name) id,
 typedef enum lsp_solve_loop_id { LSP_SOLVE_LOOPS(LSP_SOLVE_LOOP_ID) } lsp_solve_loop_id;

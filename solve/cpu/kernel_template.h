@@ -185,18 +185,6 @@ KERNEL(residual) {
 #undef BODY
 }
 
-/* b*z, z*z */
-KERNEL(pair) {
-    INPUT(b)
-    INPUT(z)
-#define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
-    const number zi = LOAD(z + i);                                                                                     \
-    S0 += LOAD(b + i) * zi;                                                                                            \
-    S1 += zi * zi;
-    EACH(BODY)
-#undef BODY
-}
-
 /* x = alpha z */
 KERNEL(scale) {
     INPUT(z) VECTOR(x) const double alpha = v->alpha;

@@ -4,6 +4,8 @@
 #include "matrices/matrices.h"
 #include "solve/rules.h"
 
+#include <string.h>
+
 typedef struct running {
     const lsp_solve_plan *plan;
     lsp_solve_team team;
@@ -16,7 +18,7 @@ typedef struct running {
 static bool tell(const running *run) {
     const lsp_solve_options *o = &run->plan->options;
     const lsp_solve_state *s = run->s;
-    const double residual = lsp_rule_residual(s);
+    const double residual = lsp_rule_residual(s->rr, s->bb);
     if (s->cause == LSP_CAUSE_RESIDUAL) { /* the iteration that ended so has no residual */
         return false;
     }
@@ -227,11 +229,10 @@ static lsp_status run_alone(lsp_ctx *ctx, int64_t n, lsp_solve_loop_id id, const
 
 static lsp_status pair(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]) {
     double all[3] = {0};
-    const lsp_solve_loop loop = {.b = x, .z = z};
-    const lsp_status status = run_alone(ctx, n, LSP_LOOP_PAIR, &loop, all);
-    sums[0] = all[0];
-    sums[1] = all[1];
-    return status;
+    const lsp_solve_loop loop = {.s = (void *)x, .t = (void *)z};
+    LSP_TRY(run_alone(ctx, n, LSP_LOOP_DOTS, &loop, all));
+    memcpy(sums, all, 2 * sizeof *sums);
+    return LSP_OK;
 }
 
 static lsp_status scale(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {

@@ -5,6 +5,7 @@
 #define LSP_SOLVE_GPU_KERNEL_CG_CUH
 
 #include "owners.cuh"
+#include "solve/rules.h"
 
 typedef struct cg_task {
     const double *b, *inverse;
@@ -12,7 +13,7 @@ typedef struct cg_task {
     double rtol, atol;
     long long max_iterations, history_capacity;
     bool fixed, use_x0;
-    double *history;
+    double *history; /* r*r of each iteration */
     lsp_resident_result *result;
 } cg_task;
 
@@ -31,41 +32,23 @@ __device__ inline void cg_norms(const resident_job &job, const resident_shared &
     }
 }
 
-/* What all threads know of the solve. limit: of |r|, for convergence. */
-typedef struct cg_state {
-    long long iterations;
-    double limit;
-    lsp_solve_end end;
-} cg_state;
-
-/* Does it end before the next iteration? The same decisions as in rules.h: an lsp_solve_state in the registers of all
- * threads spills. told: the result, in one thread of block 0; NULL in all others. */
-__device__ inline bool cg_ends(const cg_task &task, cg_state &now, double rho, double rr, lsp_resident_result *told) {
-    const double r = sqrt(rr);
-    const bool finite = isfinite(rr);
-    if (told && (finite || now.iterations == 0)) {
-        told->residual = told->b_norm > 0 ? r / told->b_norm : finite ? 0 : r;
+/* Does it end after `iteration` iterations? told: the result, in one thread of block 0; NULL in all others. */
+__device__ inline bool cg_ends(const cg_task &task, double limit, double rho, double rr, long long iteration,
+                               lsp_resident_result *told) {
+    if (told && lsp_rule_finite(rr)) {
+        told->iteration = iteration;
+        told->rr = rr;
+        told->rz = rho;
+        if (iteration < task.history_capacity) {
+            task.history[iteration] = rr;
+        }
     }
-    if (!finite) {
-        now.end = LSP_SOLVE_NOT_FINITE;
-        return true;
+    const lsp_rule_ending e = lsp_rule_end(rr, rho, limit, iteration, task.max_iterations, task.fixed, true);
+    if (told && e.end != LSP_SOLVE_RUNS) {
+        told->end = e.end;
+        told->cause = e.cause;
     }
-    if (told && now.iterations < task.history_capacity) {
-        task.history[now.iterations] = told->residual;
-        told->stored++;
-    }
-    if (!task.fixed && r <= now.limit) {
-        now.end = LSP_SOLVE_CONVERGED;
-        return true;
-    } else if (now.iterations >= task.max_iterations) {
-        now.end = LSP_SOLVE_MAX_ITERATIONS;
-        return true;
-    } else if (!isfinite(rho) || (!(rho > 0) && !(rho == 0 && task.fixed))) {
-        now.end = isfinite(rho) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE;
-        now.iterations++;
-        return true;
-    }
-    return false;
+    return e.end != LSP_SOLVE_RUNS;
 }
 
 /* Solves A x = b. */
@@ -78,39 +61,34 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
     lsp_resident_result *const told = blockIdx.x == 0 && threadIdx.x == 0 ? s.result : NULL;
     const resident_part part = resident_begin(job, s);
     resident_rows<MEMORY> rows(job);
-    cg_state now = {};
     const bool jacobi = task.inverse != NULL;
     unsigned number = 0;
     bool guess = task.use_x0;
-    double rho = 0, rr = 0, beta = 0, bb[2] = {0, 0};
+    double rho = 0, rr = 0, beta = 0, bb[1] = {0};
+    long long iteration = 0;
     rows.template each<0, OWN_X | OWN_R | OWN_P | OWN_W>(
         [&](int row, double &x, double &r, double &, double &, double &w) {
             r = task.b[row];
             x = guess ? task.x[row] : 0;
             w = jacobi ? task.inverse[row] : 1;
             bb[0] = fma(r, r, bb[0]);
-            bb[1] += r != 0;
             __stcg(job.news + row, guess ? x : r * w);
             rho = fma(r, r * w, rho);
             rr = fma(r, r, rr);
         });
     resident_together(job, s, number, bb);
-    now.limit = fmax(task.rtol * sqrt(bb[0]), task.atol);
+    const double limit = lsp_rule_limit(bb[0], task.rtol, task.atol, task.fixed);
     if (told) {
         *told = lsp_resident_result{};
-        told->b_norm = sqrt(bb[0]);
+        told->iteration = -1;
+        told->bb = bb[0];
     }
-    bool done = bb[1] == 0 || !isfinite(bb[0]);
-    if (bb[1] == 0) { /* b = 0; numbers that are none count */
-        rows.template each<0, OWN_X>([&](int, double &x, double &, double &, double &, double &) { x = 0; });
-        cg_ends(task, now, 0, 0, told);
-        now.end = LSP_SOLVE_CONVERGED;
-        now.iterations = 0;
-    } else if (done) {
-        cg_ends(task, now, bb[0], bb[0], told);
+    bool done = bb[0] == 0 || !lsp_rule_finite(bb[0]);
+    if (done) {
+        cg_ends(task, limit, bb[0], bb[0], iteration, told);
     } else if (!guess) {
         cg_norms(job, s, number, jacobi, &rho, &rr);
-        done = cg_ends(task, now, rho, rr, told);
+        done = cg_ends(task, limit, rho, rr, iteration, told);
     }
     double alpha = 0; /* of the last step, which x still waits for */
     while (!done) {
@@ -124,14 +102,16 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
         const double d = resident_step<LANES>(job, s, part, rows, number, beta, dots);
         const double rho_before = rho;
         if (!guess) {
-            now.iterations++;
+            const lsp_rule_ending e = lsp_rule_curvature(d, task.fixed, false);
             if (told) {
-                told->curvature = d;
+                told->end = e.end;
+                told->cause = e.cause;
+                told->denominator = d;
             }
-            if (!isfinite(d) || (!(d > 0) && !(d == 0 && task.fixed))) {
-                now.end = isfinite(d) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE;
+            if (e.end != LSP_SOLVE_RUNS) {
                 break;
             }
+            iteration++;
             alpha = d > 0 ? rho / d : 0;
         }
         const double length = guess ? 1 : alpha;
@@ -144,17 +124,15 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
                 rr = fma(r, r, rr);
             });
         cg_norms(job, s, number, jacobi, &rho, &rr);
-        alpha = isfinite(rr) ? alpha : 0;
+        alpha = lsp_rule_finite(rr) ? alpha : 0;
         beta = guess || rho_before == 0 ? 0 : rho / rho_before;
         guess = false;
-        done = cg_ends(task, now, rho, rr, told);
+        done = cg_ends(task, limit, rho, rr, iteration, told);
     }
     rows.template each<OWN_X | OWN_P, 0>([&](int row, double &x, double &, double &p, double &, double &) {
         task.x[row] = alpha == 0 ? x : fma(alpha, p, x);
     });
     if (told) {
-        told->end = now.end;
-        told->iterations = now.iterations;
         *task.result = *told;
     }
 }

@@ -113,7 +113,7 @@ __device__ inline void end_iteration(lsp_solve_state *s, lsp_solve_area *area, c
     if (blockIdx.x == 0) {
         area->news.state = *s;
         if (ran && s->cause != LSP_CAUSE_RESIDUAL) {
-            const double residual = lsp_rule_residual(s);
+            const double residual = lsp_rule_residual(s->rr, s->bb);
             area->news.recent[s->iteration % LSP_SOLVE_RECENT] = residual;
             if (s->iteration < s->history_capacity) {
                 s->history[s->iteration] = residual;

@@ -74,17 +74,6 @@ extern "C" lsp_status lsp_solve_launch_residual(const lsp_solve_plan *plan, cons
 
 /* ---- for the NAS benchmark ---- */
 
-/* x*z, z*z */
-static __global__ void __launch_bounds__(NT)
-    kernel_pair(int64_t n, const double *__restrict__ x, const double *__restrict__ z, lsp_solve_partial *out) {
-    double sums[2] = {0, 0};
-    each(n, [&](int64_t i) {
-        sums[0] = fma(x[i], z[i], sums[0]);
-        sums[1] = fma(z[i], z[i], sums[1]);
-    });
-    leave_sums(sums, out);
-}
-
 static __global__ void __launch_bounds__(NT)
     kernel_scale(int64_t n, double factor, const double *__restrict__ from, double *__restrict__ to) {
     each(n, [&](int64_t i) { to[i] = factor * from[i]; });
@@ -94,14 +83,11 @@ extern "C" lsp_status lsp_solve_launch_pair(lsp_ctx *ctx, int64_t n, const doubl
     LSP_SCRATCH_SCOPE(ctx);
     void *memory;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof(lsp_solve_area), &memory));
-    {
-        lsp_solve_area *area = (lsp_solve_area *)memory;
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_pair, blocks_for(n), NT, 0, n, x, z, &area->sums[0]));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_total<2>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0],
-                           (int)blocks_for(n), area->total));
-        LSP_TRY(lsp_cuda_read(ctx, sums, area->total, sizeof area->total));
-    }
-    return LSP_OK;
+    lsp_solve_area *area = (lsp_solve_area *)memory;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_dots<double>, blocks_for(n), NT, 0, n, x, z, &area->sums[0]));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_total<2>, 1, NT, 0, (const lsp_solve_partial *)&area->sums[0], (int)blocks_for(n),
+                       area->total));
+    return lsp_cuda_read(ctx, sums, area->total, sizeof area->total);
 }
 
 extern "C" lsp_status lsp_solve_launch_scale(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to) {

@@ -3,14 +3,6 @@
 #include "kernel_cg.cuh"
 #include "kernel_nas.cuh"
 
-#include <time.h>
-
-static double seconds_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Starts `kernel` once the barrier's words are cleared. */
 template <typename Task>
 static lsp_status start(lsp_ctx *ctx, const lsp_resident *plan, void (*kernel)(resident_job, Task), const Task &task) {
@@ -56,9 +48,13 @@ extern "C" lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const ls
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, task.history_capacity, sizeof(double), (void **)&task.history));
     LSP_TRY(plan->job.own ? start_cg<true>(ctx, plan, task) : start_cg<false>(ctx, plan, task));
     LSP_TRY(lsp_cuda_read(ctx, result, plan->result, sizeof *result));
-    if (result->stored > 0) {
-        LSP_TRY(lsp_cuda_copy(ctx, args->history, LSP_HOST, task.history, LSP_CUDA,
-                              result->stored * (int64_t)sizeof(double)));
+    const int64_t stored = lsp_min(task.history_capacity, result->iteration + 1);
+    if (stored > 0) {
+        LSP_TRY(lsp_cuda_copy(ctx, args->history, LSP_HOST, task.history, LSP_CUDA, stored * (int64_t)sizeof(double)));
+        LSP_TRY(lsp_cuda_wait(ctx));
+    }
+    for (int64_t k = 0; k < stored; k++) { /* the kernel has no registers for it */
+        args->history[k] = lsp_rule_residual(args->history[k], result->bb);
     }
     return LSP_OK;
 }
@@ -74,11 +70,11 @@ extern "C" lsp_status lsp_resident_nas(lsp_ctx *ctx, lsp_resident *plan, const l
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, lsp_max(args->iterations, 1), sizeof(double), (void **)&task.residual));
     for (int timed = 0; timed < 2; timed++) {
         task.iterations = timed ? args->iterations : 1;
-        began = seconds_now();
+        began = lsp_now();
         LSP_TRY(plan->job.own ? start_nas<true>(ctx, plan, task) : start_nas<false>(ctx, plan, task));
         LSP_TRY(lsp_cuda_sync(ctx));
     }
-    *seconds = seconds_now() - began;
+    *seconds = lsp_now() - began;
     if (args->zeta) {
         LSP_TRY(lsp_cuda_copy(ctx, args->zeta, LSP_HOST, task.zeta, LSP_CUDA, bytes));
     }

@@ -54,14 +54,10 @@ typedef struct lsp_resident_args {
     int64_t history_capacity;
 } lsp_resident_args;
 
-typedef struct lsp_resident_result {
-    lsp_solve_end end;  /* CONVERGED, MAX_ITERATIONS; INDEFINITE: p*A*p <= 0, or r*z <= 0 with r not 0; NOT_FINITE */
-    int64_t iterations; /* done; for the last two ends the iteration in which it happened, from 1. NOT_FINITE with 0:
-                           b or the first residual */
-    double residual;    /* |r| / |b| by the recurrence; 0 for |b| = 0, where x = 0 */
-    double b_norm;
-    int64_t stored;   /* numbers written to the history */
-    double curvature; /* the last p*A*p, for the sentence of INDEFINITE */
+typedef struct lsp_resident_result { /* as in lsp_solve_state: the last one */
+    int end, cause;
+    int64_t iteration;
+    double bb, rr, rz, denominator;
 } lsp_resident_result;
 
 /* Solves A x = b. Waits for the GPU. x holds the last iterate whose residual is finite. */
@@ -70,7 +66,7 @@ lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_
 
 /* The NAS benchmark: `iterations` outer iterations from x = (1, ..., 1), of 25 steps and one residual each, in one
  * launch, timed, after an untimed launch of one. zeta and residual (each may be NULL): `iterations` numbers on the
- * host. mops = 2 n iterations (3 + t + 25 (5 + t) + 3) / seconds / 1e6 with t = nonzer (nonzer + 1) is the caller's. */
+ * host. */
 typedef struct lsp_resident_nas_args {
     double shift;
     int64_t iterations;

@@ -194,16 +194,12 @@ static lsp_status run_resident(lsp_solve_plan *plan, const void *b, lsp_solve_ou
                                     .history_capacity = s->history_capacity};
     LSP_TRY(lsp_resident_cg(plan->ctx, plan->resident, &args, &result));
     outcome->solver = "resident";
-    s->bb = result.b_norm * result.b_norm;
-    s->rr = result.residual * result.residual * s->bb;
-    s->end = (int)result.end;
-    s->end_iteration = result.iterations;
-    s->iteration = result.end == LSP_SOLVE_INDEFINITE || result.end == LSP_SOLVE_NOT_FINITE
-                       ? lsp_max(result.iterations - 1, 0)
-                       : result.iterations;
-    s->denominator = result.curvature;
-    s->cause = result.end == LSP_SOLVE_INDEFINITE ? (result.curvature > 0 ? LSP_CAUSE_RZ : LSP_CAUSE_CURVATURE)
-                                                  : LSP_CAUSE_RESIDUAL;
+    s->bb = result.bb;
+    s->rr = result.rr;
+    s->rz = result.rz;
+    s->denominator = result.denominator;
+    s->iteration = result.iteration;
+    lsp_rule_stop(s, result.end, result.cause);
     return LSP_OK;
 }
 

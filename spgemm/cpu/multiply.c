@@ -21,27 +21,7 @@ static lsp_status take_operands(lsp_spgemm_plan *plan, const lsp_csr *A, const l
     return LSP_OK;
 }
 
-/* ---- values and products ---- */
-
-typedef struct judging {
-    lsp_type type;
-    void *to;
-    const void *from;
-} judging;
-
-static void judge_share(void *data, int64_t begin, int64_t end) {
-    const judging *j = data;
-    for (int64_t k = begin; k < end; k++) {
-        const lsp_value value = lsp_value_of(j->type, j->from, k);
-        const bool truth = lsp_is_integer(j->type) ? value.whole != 0 : value.re != 0;
-        lsp_value_set(j->type, j->to, k, (lsp_value){truth, 0, truth});
-    }
-}
-
-static lsp_status truth(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n) {
-    lsp_for_shares(ctx, n, 1 << 15, judge_share, &(judging){type, to, from});
-    return LSP_OK;
-}
+/* ---- products ---- */
 
 typedef struct counting {
     const lsp_csr *A, *B;
@@ -220,7 +200,6 @@ const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_pla
                                              .read_structures = lsp_spgemm_cpu_structures,
                                              .multiply = multiply,
                                              .multiply_masked = multiply_masked,
-                                             .truth = truth,
                                              .count_products = count_products,
                                              .batch_at_once = lsp_batch_at_once_cpu,
                                              .batch_gather = lsp_batch_gather_cpu,

@@ -116,7 +116,6 @@ static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + 
                                         .is_blind = is_blind,
                                         .multiply = multiply,
                                         .multiply_masked = lsp_spgemm_gpu_masked,
-                                        .truth = lsp_spgemm_gpu_truth,
                                         .count_products = lsp_spgemm_gpu_count_products,
                                         .batch_gather = lsp_batch_gather_cuda,
                                         .batch_shift = lsp_batch_shift_cuda,

@@ -42,20 +42,14 @@ template <typename T> static lsp_status judge(lsp_ctx *ctx, void *to, const void
     return LSP_LAUNCH_EACH(ctx, kernel_truth<T>, n, NT, (T *)to, (const T *)from, n);
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_truth(lsp_ctx *ctx, lsp_type type, void *to, const void *from, int64_t n) {
-    return n == 0             ? LSP_OK
-           : type == LSP_F32  ? judge<float>(ctx, to, from, n)
-           : type == LSP_F64  ? judge<double>(ctx, to, from, n)
-           : type == LSP_I32  ? judge<int32_t>(ctx, to, from, n)
-           : type == LSP_BOOL ? judge<uint8_t>(ctx, to, from, n)
-                              : judge<int64_t>(ctx, to, from, n);
-}
-
 /* Turns values into 1 and 0: a product is then 1 if both of its factors were not 0. */
 static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
     void *val = NULL;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(A->val_type), &val));
-    LSP_TRY(lsp_spgemm_gpu_truth(ctx, A->val_type, val, A->val, A->nnz));
+    LSP_TRY(A->nnz == 0              ? LSP_OK
+            : A->val_type == LSP_F32 ? judge<float>(ctx, val, A->val, A->nnz)
+            : A->val_type == LSP_F64 ? judge<double>(ctx, val, A->val, A->nnz)
+                                     : judge<int64_t>(ctx, val, A->val, A->nnz));
     A->val = val;
     return LSP_OK;
 }

@@ -53,7 +53,6 @@ Test(api, numbers_that_are_no_type_are_refused_by_all_that_take_types) {
             REFUSED(lsp_spgemm_plan_create(ctx, A, A, &product, &plan));
             REFUSED(lsp_spgemm_stream(ctx, A, A, &product, 0, ignore_rows, NULL, NULL));
             REFUSED(lsp_spgemm_write(ctx, "/nonexistent/C.mtx", A, A, &product, 0, NULL, NULL));
-            REFUSED(lsp_spgemm_add(ctx, 1, A, A, 1, A, &product, &B, NULL));
             REFUSED(lsp_spgemm_triple(ctx, A, A, A, &product, &B, NULL));
         }
         lsp_coo wrong = coo; /* the triples' own types */
@@ -146,7 +145,6 @@ Test(api, a_sentence_names_the_matrix_that_is_wrong) {
     must_fail(ctx, LSP_ERR_FORMAT, b, lsp_spgemm_stream(ctx, A, bad, &transposed, 0, ignore_rows, NULL, NULL));
     must_fail(ctx, LSP_ERR_FORMAT, b, lsp_csr_add(ctx, 1, A, 1, bad, &C));
     must_fail(ctx, LSP_ERR_FORMAT, b, lsp_csr_compare(ctx, A, bad, &(lsp_csr_difference){0}));
-    must_fail(ctx, LSP_ERR_FORMAT, "D, row 2", lsp_spgemm_add(ctx, 1, A, B, 1, bad, NULL, &C, NULL));
     must_fail(ctx, LSP_ERR_FORMAT, "the mask, row 2", lsp_csr_filter(ctx, A, &masked, &C));
     must_fail(ctx, LSP_ERR_FORMAT, "R, row 2", lsp_spgemm_triple(ctx, bad, A, B, NULL, &C, NULL));
     must_fail(ctx, LSP_ERR_FORMAT, "A, row 2", lsp_spgemm_triple(ctx, A, bad, B, NULL, &C, NULL));
@@ -182,7 +180,6 @@ Test(api, filters_that_would_do_nothing_are_refused) {
         const lsp_spgemm_options options = {.filter = cases[i].filter};
         must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part, lsp_csr_filter(ctx, A, &cases[i].filter, &B));
         must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part, lsp_spgemm(ctx, A, A, &options, &B, NULL));
-        must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part, lsp_spgemm_add(ctx, 1, A, A, 1, A, &options, &B, NULL));
         must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part, lsp_spgemm_triple(ctx, A, A, A, &options, &B, NULL));
         must_fail(ctx, LSP_ERR_ARGUMENT, cases[i].part,
                   lsp_spgemm_stream(ctx, A, A, &options, 0, ignore_rows, NULL, NULL));

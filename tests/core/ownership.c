@@ -52,8 +52,6 @@ Test(ownership, an_output_that_is_an_input_is_replaced_and_nothing_is_lost) {
     REPLACED(lsp_spgemm(ctx, own, &A, NULL, &A, NULL), lsp_spgemm(ctx, own, &A, NULL, &Z, NULL));
     REPLACED(lsp_spgemm(ctx, own, own, &(lsp_spgemm_options){.filter.mask = &A}, &A, NULL),
              lsp_spgemm(ctx, own, own, &(lsp_spgemm_options){.filter.mask = &A}, &Z, NULL));
-    REPLACED(lsp_spgemm_add(ctx, 2, own, own, 3, &A, NULL, &A, NULL),
-             lsp_spgemm_add(ctx, 2, own, own, 3, &A, NULL, &Z, NULL));
     REPLACED(lsp_spgemm_triple(ctx, NULL, &A, own, NULL, &A, NULL),
              lsp_spgemm_triple(ctx, NULL, &A, own, NULL, &Z, NULL));
     REPLACED(lsp_spgemm_triple(ctx, NULL, own, &A, NULL, &A, NULL),

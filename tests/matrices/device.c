@@ -106,16 +106,11 @@ Test(device_matrices, blocks_of_any_size_make_the_product_of_the_host) {
     lsp_ctx_destroy(ctx);
 }
 
-Test(device_matrices, sums_with_products_and_products_of_three_are_those_of_the_host) {
+Test(device_matrices, products_of_three_are_those_of_the_host) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     const recipe of_a = {80, 80, 4, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
     recipe of_p = {80, 12, 2, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 0};
-    lsp_csr A = make(&of_a, 1), D = make(&of_a, 2), right, C = {0};
-    lsp_csr a = upload(ctx, &A), d = upload(ctx, &D);
-    must(ctx, lsp_spgemm_add(ctx, 2, &A, &A, -1, &D, NULL, &right, NULL));
-    must(ctx, lsp_spgemm_add(ctx, 2, &a, &a, -1, &d, NULL, &C, NULL));
-    same_there(ctx, &right, &C, "2*A*A - D");
-    lsp_csr_free(ctx, &right);
+    lsp_csr A = make(&of_a, 1), a = upload(ctx, &A), right, C = {0};
     for (int wide = 0; wide < 2; wide++) { /* in turn the left and the right product is the cheaper first one */
         of_p.cols = wide ? 900 : 12;
         of_p.entries = wide ? 9 : 2;
@@ -130,8 +125,8 @@ Test(device_matrices, sums_with_products_and_products_of_three_are_those_of_the_
         lsp_csr_free(ctx, &right), lsp_csr_free(ctx, &R), lsp_csr_free(ctx, &r), lsp_csr_free(ctx, &p);
         drop(&P);
     }
-    lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &d);
-    drop(&A), drop(&D);
+    lsp_csr_free(ctx, &a);
+    drop(&A);
     lsp_ctx_destroy(ctx);
 }
 

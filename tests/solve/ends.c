@@ -122,7 +122,8 @@ TEST_ON_BOTH(solve_ends, indefinite_matrices_and_breakdowns_name_the_iteration) 
         const lsp_solve_options o = {METHOD(2 * m)}, jacobi = {METHOD(2 * m), .precondition = 1};
         problem s = small_system(ctx, 2, (double[]){1, 0, 0, -1}, (double[]){1, 2});
         must_end(&s, false, o, NULL, LSP_SOLVE_INDEFINITE, 1, "iteration 1: p*A*p is -3");
-        must_end(&s, false, jacobi, NULL, LSP_SOLVE_INDEFINITE, 1, "iteration 1");
+        must_end(&s, false, jacobi, NULL, LSP_SOLVE_INDEFINITE, 1,
+                 "iteration 1: r*z is -3: the preconditioner is not positive definite");
         free_system(&s);
         s = small_system(ctx, 2, (double[]){2, 0, 0, -1}, (double[]){2, 1});
         must_end(&s, false, o, NULL, LSP_SOLVE_INDEFINITE, 2, "iteration 2");

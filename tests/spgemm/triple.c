@@ -1,5 +1,5 @@
-/* R*A*P and alpha*A*B + beta*D where the order of the products, or the type of one factor, must not show: by the call,
- * by a plan and its updates, on both devices. */
+/* R*A*P where the order of the products, or the type of one factor, must not show: by the call, by a plan and its
+ * updates, on both devices. */
 #include "tests/batches.h"
 
 /* ---- the type of the inner product ---- */
@@ -119,76 +119,16 @@ TEST_ON_BOTH(spgemm_triple, semirings_that_do_not_associate_have_one_order) {
     }
 }
 
-/* ---- or-and with a matrix that is added ---- */
-
-/* A = I, B has ones at some places of row 0, D has these values in row 0: the sum is 1 where one of both is not 0. */
-TEST_ON_BOTH(spgemm_triple, a_sum_of_or_and_is_zero_or_one) {
-    static const double values[] = {0, 1, -1, 5, NAN, 0.5, -0.0, -7};
-    static const lsp_type types[] = {LSP_F64, LSP_F32, LSP_I32, LSP_I64, LSP_BOOL};
-    static const double factors[][2] = {{1, 1}, {2, -2}, {1, 0}, {0, 3}};
-    const lsp_where where = there(ctx) ? LSP_CUDA : LSP_HOST;
-    for (int k = 0; k < 20; k++) {
-        const double alpha = factors[k / 5][0], beta = factors[k / 5][1];
-        const lsp_type type = types[k % 5];
-        lsp_csr A = full(1, 1, type, -3), B = full(1, 4, type, 2), D = full(1, 8, type, 0), C;
-        const lsp_spgemm_options options = {.semiring = LSP_OR_AND};
-        lsp_spgemm_add_plan *plan;
-        B.cols = 8; /* the entries of the product: columns 0 .. 3 */
-        for (int j = 0; j < 8; j++) {
-            const double value = lsp_is_integer(type) && !(values[j] == values[j]) ? 4 : values[j];
-            lsp_value_set(type, D.val, j, (lsp_value){value, 0, (int64_t)value});
-        }
-        lsp_csr a = moved(ctx, &A, where), b = moved(ctx, &B, where), d = moved(ctx, &D, where);
-        for (int way = 0; way < 2; way++) {
-            if (way == 0) {
-                must(ctx, lsp_spgemm_add(ctx, alpha, &a, &b, beta, &d, &options, &C, NULL));
-            } else {
-                must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &b, &d, &options, &plan));
-                must(ctx, lsp_spgemm_add_execute(plan, alpha, &a, &b, beta, &d, &C));
-                must(ctx, lsp_spgemm_add_refill(plan, alpha, &a, &b, beta, &d, &C));
-                lsp_spgemm_add_plan_destroy(plan);
-            }
-            lsp_csr here = moved(ctx, &C, LSP_HOST);
-            cr_assert(here.nnz == 8 && here.val_type == type);
-            for (int j = 0; j < 8; j++) {
-                const lsp_value added = lsp_value_at(&D, j);
-                const bool not_zero = lsp_is_integer(type) ? added.whole != 0 : added.re != 0;
-                const bool right = (alpha != 0 && j < 4) || (beta != 0 && not_zero);
-                cr_assert(lsp_value_at(&here, j).re == right, "way %d, %s: %g, not %d, from %g", way,
-                          lsp_type_name(type), lsp_value_at(&here, j).re, right, added.re);
-            }
-            lsp_csr_free(ctx, &here), lsp_csr_free(ctx, &C);
-        }
-        lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &b), lsp_csr_free(ctx, &d);
-        drop(&A), drop(&B), drop(&D);
-    }
-}
-
-TEST_ON_BOTH(spgemm_triple, a_sum_of_or_and_refuses_complex_values) {
-    const lsp_where where = there(ctx) ? LSP_CUDA : LSP_HOST;
-    const lsp_spgemm_options options = {.semiring = LSP_OR_AND};
-    lsp_csr A = full(1, 1, LSP_F64, 1), D = full(1, 1, LSP_C64, 1), C = {.rows = 42};
-    lsp_csr a = moved(ctx, &A, where), d = moved(ctx, &D, where);
-    lsp_spgemm_add_plan *plan = NULL;
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_spgemm_add(ctx, 1, &a, &a, 1, &d, &options, &C, NULL));
-    must_fail(ctx, LSP_ERR_UNSUPPORTED, "complex", lsp_spgemm_add_plan_create(ctx, &a, &a, &d, &options, &plan));
-    cr_assert(C.rows == 42 && C.rowptr == NULL && plan == NULL);
-    lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &d);
-    drop(&A), drop(&D);
-}
-
 /* ---- info ---- */
 
 TEST_ON_BOTH(spgemm_triple, infos_are_of_the_products) {
     const lsp_where where = there(ctx) ? LSP_CUDA : LSP_HOST;
     for (int64_t cols = 1; cols <= 40; cols += 39) { /* R*(A*P), then (R*A)*P */
         lsp_csr R = full(cols == 1 ? 40 : 1, 2, LSP_F64, 1), A = full(2, 3, LSP_F64, 1);
-        lsp_csr P = full(3, cols, LSP_F64, 1), D = full(2, cols, LSP_F64, 1), C, products[2];
+        lsp_csr P = full(3, cols, LSP_F64, 1), C, products[2];
         lsp_csr r = moved(ctx, &R, where), a = moved(ctx, &A, where), p = moved(ctx, &P, where);
-        lsp_csr d = moved(ctx, &D, where);
         lsp_spgemm_info info, inner, outer;
         lsp_spgemm_triple_plan *triple;
-        lsp_spgemm_add_plan *sum;
         lsp_spgemm_batch_plan *many;
         must(ctx, lsp_spgemm_triple(ctx, &r, &a, &p, NULL, &C, &info));
         must(ctx, lsp_spgemm_triple_plan_create(ctx, &r, &a, &p, NULL, &triple));
@@ -198,22 +138,17 @@ TEST_ON_BOTH(spgemm_triple, infos_are_of_the_products) {
         cr_assert_eq(inner.products, 2 * 3);
         cr_assert(strncmp(info.reason, cols == 1 ? "A*P first; " : "R*A first; ", 11) == 0, "%s", info.reason);
         lsp_csr_free(ctx, &C);
-        must(ctx, lsp_spgemm_add(ctx, 1, &a, &p, 1, &d, NULL, &C, &info));
-        must(ctx, lsp_spgemm_add_plan_create(ctx, &a, &p, &d, NULL, &sum));
-        must(ctx, lsp_spgemm_add_plan_get_info(sum, &inner));
-        cr_assert(info.products == 2 * 3 * cols && inner.products == info.products && info.nnz == 2 * cols);
-        lsp_csr_free(ctx, &C);
         must(ctx, lsp_spgemm_batch(ctx, 2, (lsp_csr[]){a, a}, (lsp_csr[]){p, p}, NULL, products, &info));
         must(ctx, lsp_spgemm_batch_plan_create(ctx, 2, (lsp_csr[]){a, a}, (lsp_csr[]){p, p}, NULL, &many));
         must(ctx, lsp_spgemm_batch_plan_get_info(many, &inner));
         cr_assert(info.products == 2 * 2 * 3 * cols && inner.products == info.products && info.nnz == 4 * cols);
         must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_batch_plan_get_info(many, NULL));
         cr_assert_eq(lsp_spgemm_triple_plan_get_info(NULL, &inner, &outer), LSP_ERR_ARGUMENT);
-        lsp_spgemm_triple_plan_destroy(triple), lsp_spgemm_add_plan_destroy(sum), lsp_spgemm_batch_plan_destroy(many);
+        lsp_spgemm_triple_plan_destroy(triple), lsp_spgemm_batch_plan_destroy(many);
         must(ctx, lsp_spgemm_batch(ctx, 0, NULL, NULL, NULL, NULL, &info));
         cr_assert(info.products == 0 && info.nnz == 0);
         must(ctx, lsp_spgemm_batch_free(ctx, 2, products));
-        lsp_csr_free(ctx, &r), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &p), lsp_csr_free(ctx, &d);
-        drop(&R), drop(&A), drop(&P), drop(&D);
+        lsp_csr_free(ctx, &r), lsp_csr_free(ctx, &a), lsp_csr_free(ctx, &p);
+        drop(&R), drop(&A), drop(&P);
     }
 }

@@ -1,8 +1,8 @@
-/* Plans of R*A*P and of alpha*A*B + beta*D: the bits of the calls without a plan, again and again with other values. */
+/* Plans of R*A*P: the bits of the call without a plan, again and again with other values. */
 #include "tests/products.h"
 
 typedef struct operands {
-    lsp_csr R, A, P, D; /* D has the shape of A*P */
+    lsp_csr R, A, P;
 } operands;
 
 /* Few rows in R make (R*A)*P the cheaper order; few columns in P make it R*(A*P). */
@@ -12,11 +12,10 @@ static operands make_operands(int kind) {
     const recipe r = {coarse, 200, 7, index, index, type, kind & 8, false, -1, -1, 0};
     const recipe a = {200, 200, 6, index, index, type, kind & 8, false, -1, -1, 0};
     const recipe p = {200, 43 - coarse, 4, index, index, type, kind & 8, false, -1, -1, 0};
-    const recipe d = {200, 43 - coarse, 5, index, index, type, kind & 8, false, -1, -1, 0};
     const uint64_t seed = (uint64_t)kind * 10;
-    return (operands){make(&r, seed), make(&a, seed + 1), make(&p, seed + 2), make(&d, seed + 3)};
+    return (operands){make(&r, seed), make(&a, seed + 1), make(&p, seed + 2)};
 }
-static void drop_operands(operands *o) { drop(&o->R), drop(&o->A), drop(&o->P), drop(&o->D); }
+static void drop_operands(operands *o) { drop(&o->R), drop(&o->A), drop(&o->P); }
 
 /* Other values in the same places. */
 static void change(const lsp_csr *A, uint64_t seed) {
@@ -52,36 +51,10 @@ Test(spgemm, plans_of_three_factors_give_the_bits_of_the_call) {
     }
 }
 
-Test(spgemm, plans_of_a_product_and_a_sum_give_the_bits_of_the_call) {
-    for (int kind = 0; kind < 16; kind++) {
-        lsp_ctx *ctx = test_ctx(1 + kind % 3);
-        operands o = make_operands(kind);
-        lsp_spgemm_add_plan *plan;
-        lsp_csr C, right;
-        must(ctx, lsp_spgemm_add_plan_create(ctx, &o.A, &o.P, &o.D, NULL, &plan));
-        must(ctx, lsp_spgemm_add_execute(plan, 2, &o.A, &o.P, -3, &o.D, &C));
-        for (int round = 0; round < 3; round++) {
-            const double alpha = 0.5 + round, beta = 1.25 - round;
-            change(&o.A, 1 + (uint64_t)round), change(&o.P, 20 + (uint64_t)round), change(&o.D, 40 + (uint64_t)round);
-            must(ctx, lsp_spgemm_add(ctx, alpha, &o.A, &o.P, beta, &o.D, NULL, &right, NULL));
-            must(ctx, lsp_spgemm_add_refill(plan, alpha, &o.A, &o.P, beta, &o.D, &C));
-            same(ctx, &C, &right, "an update");
-            lsp_csr_free(ctx, &C);
-            must(ctx, lsp_spgemm_add_execute(plan, alpha, &o.A, &o.P, beta, &o.D, &C));
-            same(ctx, &C, &right, "an execution");
-            lsp_csr_free(ctx, &right);
-        }
-        lsp_spgemm_add_plan_destroy(plan);
-        drop_operands(&o);
-        lsp_ctx_destroy(ctx);
-    }
-}
-
-Test(spgemm, plans_of_several_factors_refuse_what_makes_no_sense) {
+Test(spgemm, plans_of_three_factors_refuse_what_makes_no_sense) {
     lsp_ctx *ctx = test_ctx(1);
     operands o = make_operands(0), other = make_operands(9);
     lsp_spgemm_triple_plan *plan = NULL;
-    lsp_spgemm_add_plan *sum = NULL;
     lsp_csr C = {.rows = 42};
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_triple_plan_create(ctx, NULL, &o.A, NULL, NULL, &plan));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_triple_plan_create(ctx, NULL, &o.A, &o.P, NULL, NULL));
@@ -89,9 +62,7 @@ Test(spgemm, plans_of_several_factors_refuse_what_makes_no_sense) {
               lsp_spgemm_triple_plan_create(ctx, &o.P, &o.A, &o.P, NULL, &plan));
     must_fail(ctx, LSP_ERR_UNSUPPORTED, "filter",
               lsp_spgemm_triple_plan_create(ctx, NULL, &o.A, &o.P, &(lsp_spgemm_options){.filter.drop = true}, &plan));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_add_plan_create(ctx, &o.A, &o.P, NULL, NULL, &sum));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "40", lsp_spgemm_add_plan_create(ctx, &o.A, &o.P, &o.R, NULL, &sum));
-    cr_assert(plan == NULL && sum == NULL);
+    cr_assert(plan == NULL);
     must(ctx, lsp_spgemm_triple_plan_create(ctx, NULL, &o.A, &o.P, NULL, &plan));
     must_fail(ctx, LSP_ERR_ARGUMENT, "R is given, and the plan was made without R",
               lsp_spgemm_triple_execute(plan, &o.R, &o.A, &o.P, &C));
@@ -99,12 +70,9 @@ Test(spgemm, plans_of_several_factors_refuse_what_makes_no_sense) {
               lsp_spgemm_triple_execute(plan, NULL, &other.A, &o.P, &C));
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_spgemm_triple_execute(plan, NULL, &o.A, &o.P, NULL));
     cr_assert(C.rows == 42 && C.rowptr == NULL);
-    must(ctx, lsp_spgemm_add_plan_create(ctx, &o.A, &o.P, &o.D, NULL, &sum));
-    lsp_ctx_destroy(ctx); /* plans may outlive it */
+    lsp_ctx_destroy(ctx); /* a plan may outlive it */
     cr_assert_eq(lsp_spgemm_triple_execute(plan, NULL, &o.A, &o.P, &C), LSP_ERR_ARGUMENT);
-    cr_assert_eq(lsp_spgemm_add_execute(sum, 1, &o.A, &o.P, 1, &o.D, &C), LSP_ERR_ARGUMENT);
-    lsp_spgemm_triple_plan_destroy(plan), lsp_spgemm_add_plan_destroy(sum);
-    lsp_spgemm_triple_plan_destroy(NULL), lsp_spgemm_add_plan_destroy(NULL);
+    lsp_spgemm_triple_plan_destroy(plan), lsp_spgemm_triple_plan_destroy(NULL);
     drop_operands(&o), drop_operands(&other);
 }
 
@@ -119,21 +87,9 @@ static lsp_status use_triple(lsp_ctx *ctx, void *data) {
     lsp_spgemm_triple_plan_destroy(plan);
     return status;
 }
-static lsp_status use_sum(lsp_ctx *ctx, void *data) {
-    const operands *o = data;
-    lsp_spgemm_add_plan *plan = NULL;
-    lsp_csr C = {.rows = 42};
-    lsp_status status = lsp_spgemm_add_plan_create(ctx, &o->A, &o->P, &o->D, NULL, &plan);
-    cr_assert(status == LSP_OK || plan == NULL);
-    status = status == LSP_OK ? lsp_spgemm_add_execute(plan, 1, &o->A, &o->P, 1, &o->D, &C) : status;
-    cr_assert(status == LSP_OK || (C.rows == 42 && C.rowptr == NULL));
-    lsp_spgemm_add_plan_destroy(plan);
-    return status;
-}
 
-Test(spgemm, plans_of_several_factors_without_memory_leave_everything_alone) {
+Test(spgemm, plans_of_three_factors_without_memory_leave_everything_alone) {
     operands o = make_operands(0);
     test_failing_memory(2, use_triple, &o);
-    test_failing_memory(2, use_sum, &o);
     drop_operands(&o);
 }

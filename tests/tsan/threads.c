@@ -56,9 +56,6 @@ static lsp_status multiply_filtered(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) 
     return lsp_spgemm(ctx, A, A, &(lsp_spgemm_options){.filter = {.drop = true, .tolerance = 0.1, .largest = 5}}, B,
                       NULL);
 }
-static lsp_status multiply_add(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
-    return lsp_spgemm_add(ctx, 2, A, A, -1, A, NULL, B, NULL);
-}
 static lsp_status multiply_triple(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {
     return lsp_spgemm_triple(ctx, NULL, A, A, NULL, B, NULL);
 }
@@ -216,7 +213,6 @@ static const struct {
              {"multiply plus-pair", multiply_plus_pair},
              {"multiply masked", multiply_masked},
              {"multiply filtered", multiply_filtered},
-             {"multiply and add", multiply_add},
              {"multiply by a plan", multiply_planned},
              {"multiply into a file", product_file},
              {"multiply three", multiply_triple},

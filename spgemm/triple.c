@@ -1,7 +1,100 @@
-/* Plans of R*A*P and of alpha*A*B + beta*D: the plans of their two steps, and what lies between the steps. */
+/* R*A*P in the cheaper of its two orders, once and by a plan. */
 #include "spgemm.h"
 
-/* ---- R*A*P ---- */
+#include <stdio.h>
+
+/* Is (R*A)*P the same as R*(A*P), apart from rounding? A count of products, and the largest of products that may be
+ * negative, are not. */
+static bool associates(lsp_semiring semiring) {
+    const lsp_product product = lsp_semiring_product(semiring);
+    switch (lsp_semiring_join(semiring)) {
+    case LSP_JOIN_FUSED:
+        return true;
+    case LSP_JOIN_LEAST:
+        return product == LSP_PRODUCT_PLUS;
+    case LSP_JOIN_LARGEST:
+        return product == LSP_PRODUCT_PLUS || product == LSP_PRODUCT_BOTH;
+    default:
+        return false;
+    }
+}
+
+lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                            const lsp_spgemm_options *options, lsp_triple_order *order) {
+    int64_t left, right;
+    lsp_type type = lsp_common_type(lsp_common_type(R->val_type, A->val_type), P->val_type);
+    type = lsp_spgemm_result_type(&(lsp_csr){.val_type = type}, P, options);
+    *order = (lsp_triple_order){.left_first = true, .inner = *options, .outer = *options};
+    order->inner.filter = (lsp_filter){0};
+    order->inner.method = options->method == LSP_SPGEMM_MASK ? LSP_SPGEMM_AUTO : options->method;
+    order->inner.types.rowptr_type = order->inner.types.col_type = LSP_NONE;
+    order->inner.types.val_type = lsp_wide_type(type);
+    order->outer.types.val_type = type;
+    if (!associates(options->semiring)) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, R, A, &left));
+    LSP_TRY(lsp_spgemm_device_at(A->where)->count_products(ctx, A, P, &right));
+    order->left_first = left < right;
+    return LSP_OK;
+}
+
+static lsp_status check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                               const lsp_spgemm_options *options) {
+    static const char *const left[] = {"R", "A"}, *const right[] = {"A", "P"};
+    LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
+    LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
+                "a product of three matrices has no transposed factors: transpose_a and transpose_b must be false");
+    LSP_TRY(R != NULL ? lsp_spgemm_check_headers(ctx, left, R, A, options) : LSP_OK);
+    return lsp_spgemm_check_headers(ctx, right, A, P, options);
+}
+
+/* A product called its factors A and B. Checks the arrays again, under their names. */
+static lsp_status name_fault(lsp_ctx *ctx, lsp_status status, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P) {
+    const struct {
+        const char *name;
+        const lsp_csr *matrix;
+    } factors[] = {{"R", R}, {"A", A}, {"P", P}};
+    for (int f = 0; status == LSP_ERR_FORMAT && f < 3; f++) {
+        const lsp_status fault = lsp_csr_check_there(ctx, factors[f].name, factors[f].matrix);
+        if (fault != LSP_OK) {
+            return fault;
+        }
+    }
+    return status;
+}
+
+lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
+                             const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
+    LSP_ENTER(ctx);
+    LSP_OWNED_CSR(ctx, restriction);
+    LSP_OWNED_CSR(ctx, inner);
+    lsp_csr made = {0};
+    const lsp_spgemm_options defaults = {0};
+    lsp_spgemm_info first, last;
+    lsp_triple_order order;
+    options = options != NULL ? options : &defaults;
+    LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
+    LSP_TRY(check_triple(ctx, R, A, P, options));
+    if (R == NULL) {
+        LSP_TRY(lsp_csr_transpose_as(ctx, "P", P, &restriction));
+        R = &restriction;
+    }
+    LSP_TRY(lsp_spgemm_order(ctx, R, A, P, options, &order));
+    LSP_TRY(name_fault(
+        ctx, lsp_spgemm(ctx, order.left_first ? R : A, order.left_first ? A : P, &order.inner, &inner, &first), R, A,
+        P));
+    const lsp_csr *left = order.left_first ? &inner : R, *right = order.left_first ? P : &inner;
+    LSP_TRY(name_fault(ctx, lsp_spgemm(ctx, left, right, &order.outer, &made, &last), R, A, P));
+    if (info != NULL) {
+        *info = last;
+        info->products += first.products;
+        snprintf(info->reason, sizeof info->reason, "%s first; %.148s", order.left_first ? "R*A" : "A*P", last.reason);
+    }
+    return lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
+}
+
+/* ---- by a plan: of the two products, and what lies between them ---- */
 
 struct lsp_spgemm_triple_plan {
     lsp_ctx *ctx; /* NULL: the context was destroyed */
@@ -64,7 +157,7 @@ lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const l
     lsp_spgemm_triple_plan *made LSP_AT_END(lsp_spgemm_triple_plan_drop) = NULL;
     options = options != NULL ? options : &defaults;
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_spgemm_check_triple(ctx, R, A, P, options));
+    LSP_TRY(check_triple(ctx, R, A, P, options));
     LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     if (R == NULL) {
         LSP_TRY(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));
@@ -106,102 +199,4 @@ lsp_status lsp_spgemm_triple_execute(lsp_spgemm_triple_plan *plan, const lsp_csr
 lsp_status lsp_spgemm_triple_refill(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                     lsp_csr *C) {
     return run_triple(plan, R, A, P, true, C);
-}
-
-/* ---- alpha*A*B + beta*D ---- */
-
-struct lsp_spgemm_add_plan {
-    lsp_ctx *ctx; /* NULL: the context was destroyed */
-    lsp_plan_life life;
-    lsp_spgemm_plan *product;
-    lsp_csr_add_plan *sum;
-    lsp_csr inner;  /* A*B */
-    lsp_csr addend; /* sizes and types of D; with or-and its values are an array of the plan, each 0 or 1 */
-    bool is_or;
-};
-
-void lsp_spgemm_add_plan_destroy(lsp_spgemm_add_plan *plan) {
-    if (plan == NULL) {
-        return;
-    }
-    lsp_spgemm_plan_destroy(plan->product);
-    lsp_csr_add_plan_destroy(plan->sum);
-    lsp_free(plan->ctx, plan->addend.val);
-    lsp_csr_free(plan->ctx, &plan->inner);
-    lsp_plan_end(plan);
-}
-
-lsp_status lsp_spgemm_add_plan_get_info(const lsp_spgemm_add_plan *plan, lsp_spgemm_info *info) {
-    lsp_csr_plan_info sum;
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    LSP_TRY(lsp_spgemm_plan_get_info(plan->product, info));
-    LSP_TRY(lsp_csr_add_plan_get_info(plan->sum, &sum));
-    info->plan_bytes += lsp_bytes_at(plan->ctx, plan) + sum.plan_bytes + lsp_spgemm_bytes_of(plan->ctx, &plan->inner) +
-                        lsp_bytes_at(plan->ctx, plan->addend.val);
-    return LSP_OK;
-}
-
-LSP_DROP(lsp_spgemm_add_plan)
-
-lsp_status lsp_spgemm_add_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *D,
-                                      const lsp_spgemm_options *options, lsp_spgemm_add_plan **plan) {
-    LSP_ENTER(ctx);
-    lsp_spgemm_add_plan *made LSP_AT_END(lsp_spgemm_add_plan_drop) = NULL;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(lsp_spgemm_check_addend(ctx, D, options));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
-    made->is_or = lsp_spgemm_is_or(options);
-    LSP_TRY(lsp_spgemm_plan_create(ctx, A, B, options, &made->product));
-    LSP_TRY(lsp_spgemm_execute(made->product, A, B, &made->inner));
-    LSP_TRY(lsp_csr_add_plan_create(ctx, &made->inner, D, &made->sum));
-    made->addend = (lsp_csr){.nnz = D->nnz, .val_type = D->val_type, .where = D->where};
-    LSP_TRY(made->is_or ? lsp_alloc(ctx, D->where, D->nnz, lsp_type_bytes(D->val_type), &made->addend.val) : LSP_OK);
-    *plan = made, made = NULL;
-    return LSP_OK;
-}
-
-/* *D's values become 0 and 1. A D that differs from the planned one keeps its own, and the sum refuses it. */
-static lsp_status take_truth(lsp_spgemm_add_plan *plan, lsp_csr *D) {
-    lsp_ctx *ctx = plan->ctx;
-    LSP_TRY(lsp_csr_check_header(ctx, "D", D));
-    if (D->nnz == plan->addend.nnz && D->val_type == plan->addend.val_type && D->where == plan->addend.where) {
-        LSP_TRY(lsp_spgemm_truth(ctx, D, plan->addend.val));
-        D->val = plan->addend.val;
-    }
-    return LSP_OK;
-}
-
-static lsp_status run_add(lsp_spgemm_add_plan *plan, const double factors[2], const lsp_csr *const operands[3],
-                          bool update, lsp_csr *C) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
-    LSP_OWNED_CSR(ctx, made);
-    const lsp_csr *A = operands[0], *B = operands[1], *D = operands[2];
-    LSP_REQUIRE(A != NULL && B != NULL && D != NULL && C != NULL, LSP_ERR_ARGUMENT,
-                "an operand, or the place for the sum, is NULL");
-    lsp_csr addend = *D;
-    double alpha = factors[0], beta = factors[1];
-    if (plan->is_or) {
-        LSP_TRY(take_truth(plan, &addend));
-        alpha = alpha != 0, beta = beta != 0;
-    }
-    LSP_TRY(lsp_spgemm_refill(plan->product, A, B, &plan->inner));
-    LSP_TRY(update ? lsp_csr_add_refill(plan->sum, alpha, &plan->inner, beta, &addend, C)
-                   : lsp_csr_add_execute(plan->sum, alpha, &plan->inner, beta, &addend, &made));
-    const lsp_csr *sum = update ? C : &made;
-    LSP_TRY(plan->is_or ? lsp_spgemm_truth(ctx, sum, sum->val) : LSP_OK);
-    return update ? LSP_OK : lsp_csr_put(ctx, C, &made, C == A || C == B || C == D);
-}
-
-lsp_status lsp_spgemm_add_execute(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
-                                  double beta, const lsp_csr *D, lsp_csr *C) {
-    return run_add(plan, (const double[]){alpha, beta}, (const lsp_csr *[]){A, B, D}, false, C);
-}
-lsp_status lsp_spgemm_add_refill(lsp_spgemm_add_plan *plan, double alpha, const lsp_csr *A, const lsp_csr *B,
-                                 double beta, const lsp_csr *D, lsp_csr *C) {
-    return run_add(plan, (const double[]){alpha, beta}, (const lsp_csr *[]){A, B, D}, true, C);
 }
