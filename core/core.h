@@ -117,9 +117,6 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
         }                                                                                                              \
     } while (0)
 #define LSP_AT_END(function) __attribute__((cleanup(function), unused))
-/* Defines lsp_X_drop for LSP_AT_END: `lsp_X *made LSP_AT_END(lsp_X_drop) = NULL;`. */
-#define LSP_DROP(type)                                                                                                 \
-    static inline void type##_drop(type **made) { type##_destroy(*made); }
 
 /* For long loops; lsp_alloc and lsp_try_parts look themselves. _stopped: has lsp_ctx_cancel stopped the context? In any
  * thread. _go_on: LSP_OK, or LSP_ERR_CANCELLED with its sentence. */

@@ -13,7 +13,6 @@ struct lsp_sort_plan {
     void *scratch;       /* of the method */
     lsp_sort_info info;
 };
-LSP_DROP(lsp_sort_plan)
 
 const char *lsp_sort_method_name(lsp_sort_method method) {
     static const char *const names[LSP_SORT_METHODS] = {"auto", "ranks", "split", "radix", "slab"};
@@ -125,27 +124,16 @@ lsp_status lsp_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_info *info
 /* ---- plans ---- */
 
 lsp_status lsp_sort_plan_create(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_plan **plan) {
-    lsp_sort_plan *made LSP_AT_END(lsp_sort_plan_drop) = NULL;
-    lsp_sort_info chosen;
-    LSP_ENTER(ctx);
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    LSP_TRY(prepare_sort(ctx, args, &chosen));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
+    LSP_PLAN_MAKE(lsp_sort_plan, made, plan);
+    LSP_TRY(prepare_sort(ctx, args, &made->info));
     made->shape = *args;
-    made->info = chosen;
-    LSP_TRY(lsp_alloc(ctx, args->where, chosen.scratch_bytes, 1, &made->scratch));
+    LSP_TRY(lsp_alloc(ctx, args->where, made->info.scratch_bytes, 1, &made->scratch));
     lsp_log(ctx, "sort: %lld items, method %s: %s", (long long)args->n, lsp_sort_method_name(made->info.method),
             made->info.reason);
-    *plan = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, plan);
 }
 
-void lsp_sort_plan_destroy(lsp_sort_plan *plan) {
-    if (plan != NULL) {
-        lsp_free(plan->ctx, plan->scratch);
-    }
-    lsp_plan_end(plan);
-}
+void lsp_sort_plan_destroy(lsp_sort_plan *plan) { lsp_plan_end(plan); }
 
 lsp_status lsp_sort_plan_get_info(const lsp_sort_plan *plan, lsp_sort_info *info) { return LSP_PLAN_TELL(plan, info); }
 
@@ -168,10 +156,7 @@ static lsp_status check_sort_shape(lsp_ctx *ctx, const lsp_sort_args *shape, con
 }
 
 lsp_status lsp_sort_execute(lsp_sort_plan *plan, const lsp_sort_args *args) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_USE(plan);
     LSP_REQUIRE(args != NULL, LSP_ERR_ARGUMENT, "the arguments of the sort are NULL");
     LSP_TRY(check_sort_shape(ctx, &plan->shape, args));
     LSP_TRY(check_sort(ctx, args));

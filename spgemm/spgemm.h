@@ -24,10 +24,6 @@ lsp_status lsp_spgemm_check_outline(lsp_spgemm_plan *plan, const char *name, con
                                     const lsp_csr *A);
 /* Checks that C, whose values are to be computed again, has the sizes, types and arrays of this plan's product. */
 lsp_status lsp_spgemm_check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C);
-/* The bytes of a matrix's own arrays. */
-static inline int64_t lsp_spgemm_bytes_of(const lsp_ctx *ctx, const lsp_csr *M) {
-    return lsp_bytes_at(ctx, M->rowptr) + lsp_bytes_at(ctx, M->col) + lsp_bytes_at(ctx, M->val);
-}
 lsp_spgemm_outline lsp_spgemm_outline_of(const lsp_csr *A, uint64_t structure);
 
 /* lsp_spgemm_plan_create with other names for A and B in error messages. */

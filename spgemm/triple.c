@@ -106,30 +106,14 @@ struct lsp_spgemm_triple_plan {
     lsp_csr inner; /* R*A or A*P */
 };
 
-void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan) {
-    if (plan == NULL) {
-        return;
-    }
-    lsp_csr_transpose_plan_destroy(plan->transpose);
-    lsp_spgemm_plan_destroy(plan->first);
-    lsp_spgemm_plan_destroy(plan->last);
-    lsp_csr_free(plan->ctx, &plan->restriction);
-    lsp_csr_free(plan->ctx, &plan->inner);
-    lsp_plan_end(plan);
-}
+void lsp_spgemm_triple_plan_destroy(lsp_spgemm_triple_plan *plan) { lsp_plan_end(plan); }
 
 lsp_status lsp_spgemm_triple_plan_get_info(const lsp_spgemm_triple_plan *plan, lsp_spgemm_info *inner,
                                            lsp_spgemm_info *outer) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_csr_plan_info transpose = {0};
-    LSP_TRY(plan->transpose ? lsp_csr_transpose_plan_get_info(plan->transpose, &transpose) : LSP_OK);
+    LSP_PLAN_USE(plan);
     if (inner != NULL) {
         LSP_TRY(lsp_spgemm_plan_get_info(plan->first, inner));
-        inner->plan_bytes += lsp_bytes_at(plan->ctx, plan) + transpose.plan_bytes +
-                             lsp_spgemm_bytes_of(plan->ctx, &plan->restriction) +
-                             lsp_spgemm_bytes_of(plan->ctx, &plan->inner);
+        inner->plan_bytes = lsp_plan_bytes(plan) - lsp_plan_bytes(plan->last);
     }
     return outer != NULL ? lsp_spgemm_plan_get_info(plan->last, outer) : LSP_OK;
 }
@@ -148,32 +132,23 @@ static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, 
     return lsp_spgemm_plan_as(ctx, last, left ? &plan->inner : R, left ? P : &plan->inner, &order.outer, &plan->last);
 }
 
-LSP_DROP(lsp_spgemm_triple_plan)
-
 lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                          const lsp_spgemm_options *options, lsp_spgemm_triple_plan **plan) {
-    LSP_ENTER(ctx);
+    LSP_PLAN_MAKE(lsp_spgemm_triple_plan, made, plan);
     const lsp_spgemm_options defaults = {0};
-    lsp_spgemm_triple_plan *made LSP_AT_END(lsp_spgemm_triple_plan_drop) = NULL;
     options = options != NULL ? options : &defaults;
-    LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     LSP_TRY(check_triple(ctx, R, A, P, options));
-    LSP_TRY(LSP_PLAN_NEW(ctx, &made));
     if (R == NULL) {
         LSP_TRY(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));
         LSP_TRY(lsp_csr_transpose_execute(made->transpose, P, &made->restriction));
     }
     LSP_TRY(plan_products(made, R != NULL ? R : &made->restriction, A, P, options));
-    *plan = made, made = NULL;
-    return LSP_OK;
+    return LSP_PLAN_GIVE(made, plan);
 }
 
 static lsp_status run_triple(lsp_spgemm_triple_plan *plan, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                              bool update, lsp_csr *C) {
-    if (plan == NULL || plan->ctx == NULL) {
-        return LSP_ERR_ARGUMENT;
-    }
-    lsp_ctx *ctx = plan->ctx;
+    LSP_PLAN_USE(plan);
     lsp_csr made = {0};
     LSP_REQUIRE(A != NULL && P != NULL && C != NULL, LSP_ERR_ARGUMENT,
                 "a matrix to be multiplied, or the place for the product, is NULL");
