@@ -28,7 +28,7 @@ static const char *const file_variants[] = {NULL};
 
 static void run(bench *b, const char *workload, const char *file) {
     (void)file;
-    bench_run_sort(b, workload, BENCH_BY_SEGMENTS);
+    bench_run_sort(b, workload, false);
 }
 const bench_subject bench_segsort = {.name = "segsort",
                                      .what = "sorts segments of keys, with or without values",
