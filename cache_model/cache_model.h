@@ -1,7 +1,6 @@
 /* Inside the cache model: figures of a device, curves of random rates, and what a pattern of indices asks of a cache.
  * cache_model.c adds them up; docs/cache-model.md derives the formulas. */
-#ifndef LSP_CACHE_MODEL_CACHE_MODEL_H
-#define LSP_CACHE_MODEL_CACHE_MODEL_H
+#pragma once
 
 #include "core/core.h"
 
@@ -91,5 +90,4 @@ void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *predicti
 
 #ifdef __cplusplus
 }
-#endif
 #endif

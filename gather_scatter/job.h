@@ -1,6 +1,5 @@
 /* What cpu/ and gpu/ of gather and scatter know of a call: the job, the plan, and the table that each of them fills. */
-#ifndef LSP_GATHER_SCATTER_JOB_H
-#define LSP_GATHER_SCATTER_JOB_H
+#pragma once
 
 #include "core/core.h"
 
@@ -52,5 +51,4 @@ lsp_status lsp_gather_refuse_index(lsp_ctx *ctx, int64_t position, int64_t index
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* Inside the library: the radix sort of a whole array, which is a segmented sort of one segment. The public call is
  * lsp_sort with LSP_SORT_RADIX. */
-#ifndef LSP_GATHER_SCATTER_RADIX_SORT_H
-#define LSP_GATHER_SCATTER_RADIX_SORT_H
+#pragma once
 
 #include "segsort/segsort.h"
 
@@ -27,5 +26,4 @@ lsp_status lsp_sort_array(lsp_ctx *ctx, const lsp_segsort_args *args);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -2,8 +2,7 @@
  * order. The bits of the number that differ within the segment, above the position of the item in the segment, make one
  * word. Words are distinct, so any sort of them is stable; the position in a sorted word then tells which key and value
  * to fetch. */
-#ifndef LSP_SEGSORT_JOB_H
-#define LSP_SEGSORT_JOB_H
+#pragma once
 
 #include "core/core.h"
 #include "libsparse/unstable.h"
@@ -100,5 +99,4 @@ static inline size_t lsp_word_bytes(int kind) { return (size_t)4 << kind; }
 
 #ifdef __cplusplus
 }
-#endif
 #endif

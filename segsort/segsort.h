@@ -1,6 +1,5 @@
 /* Inside the segmented sort: what its top and other rooms call. */
-#ifndef LSP_SEGSORT_SEGSORT_H
-#define LSP_SEGSORT_SEGSORT_H
+#pragma once
 
 #include "job.h"
 
@@ -20,5 +19,4 @@ lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Inside the sort of a whole array: the methods of a GPU, and the kinds of items. */
-#ifndef LSP_SLAB_SORT_SLAB_SORT_H
-#define LSP_SLAB_SORT_SLAB_SORT_H
+#pragma once
 
 #include "core/cuda.h"
 #include "gpu/table.h"
@@ -42,5 +41,4 @@ static inline int lsp_sort_kind(const lsp_sort_args *args) {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

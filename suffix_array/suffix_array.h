@@ -1,6 +1,5 @@
 /* Inside suffix arrays: the checked text, and what a device does for the public calls. */
-#ifndef LSP_SUFFIX_ARRAY_SUFFIX_ARRAY_H
-#define LSP_SUFFIX_ARRAY_SUFFIX_ARRAY_H
+#pragma once
 
 #include "core/core.h"
 #include "gather_scatter/radix_sort.h"
@@ -62,5 +61,4 @@ int64_t lsp_string_end(const lsp_text *text, int64_t i);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

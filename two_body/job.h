@@ -1,6 +1,5 @@
 /* What cpu/ and gpu/ know of a call: the job, and the table that each of them fills. */
-#ifndef LSP_TWO_BODY_JOB_H
-#define LSP_TWO_BODY_JOB_H
+#pragma once
 
 #include "distance.h"
 #include "matrices/matrices.h"
@@ -134,5 +133,4 @@ static inline const lsp_pair_device *lsp_pair_device_of(const lsp_ctx *ctx) {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,8 +1,7 @@
 /* What the files of gather and scatter on a GPU tell each other. The parts: move.cu moves elements one by one; stage.cu
  * moves them through shared memory by a plan; bins.cu scatters through shared memory without one; order.cu makes lists
  * of indices; sum.cu adds in order. launch.cu combines them to one call, plan.cu to plans. */
-#ifndef LSP_GATHER_SCATTER_GPU_GPU_H
-#define LSP_GATHER_SCATTER_GPU_GPU_H
+#pragma once
 
 #include "core/launch.cuh"
 #include "gather_scatter/job.h"
@@ -164,5 +163,3 @@ bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_bins *bins);
 lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_column *columns, int64_t count);
 /* lsp_gather_owners through shared memory, for owners that do not fit the L2 cache. most_bytes: 4 */
 lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *owner);
-
-#endif

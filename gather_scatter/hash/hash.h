@@ -4,8 +4,7 @@
  * a mixed key is its leading bits scaled to the number of buckets: sorted keys are in the order of their buckets. Each
  * bucket is a line of 64 bytes with the first distinct keys of the bucket, ascending. If there are more, the last slot
  * is a link to the rest in the array of sorted keys. So one read answers nearly all probes. */
-#ifndef LSP_GATHER_SCATTER_HASH_H
-#define LSP_GATHER_SCATTER_HASH_H
+#pragma once
 
 #include "core/core.h"
 
@@ -197,5 +196,4 @@ static inline int lsp_hash_slots(lsp_hash_kind kind) {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* Inside the segmented sort on the CPU: shared by threads.c, giants.c, and the serial code that is compiled for each
  * instruction set (kernels.c). */
-#ifndef LSP_SEGSORT_CPU_CPU_H
-#define LSP_SEGSORT_CPU_CPU_H
+#pragma once
 
 #include "segsort/job.h"
 #include <string.h>
@@ -204,5 +203,3 @@ static inline void lsp_sort_copy(const lsp_task *sort, const lsp_sort_place *pla
         memcpy(place->values_out, place->values, (size_t)n * sort->value_bytes);
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The last step of a round over the giants: blocks take tiles in order and move their items to the buckets of their
  * digits. The block with a giant's first tile lists the buckets for the class kernels or the next round. */
-#ifndef LSP_SEGSORT_GPU_GIANT_MOVE_CUH
-#define LSP_SEGSORT_GPU_GIANT_MOVE_CUH
+#pragma once
 
 #include "giant_shares.cuh"
 
@@ -151,5 +150,3 @@ __device__ inline void move_tiles(const seg_job &job, split_shared &sh, int64_t 
         }
     }
 }
-
-#endif

@@ -4,8 +4,7 @@
  * coalesced. Where leading bits tie, short runs are sorted by their full keys. If a longer run is out of order, the
  * segment is sorted again digit by digit from the lowest digit on; a digit has all bits that a word has beside the
  * position. */
-#ifndef LSP_SEGSORT_GPU_KERNEL_CLASSES_CUH
-#define LSP_SEGSORT_GPU_KERNEL_CLASSES_CUH
+#pragma once
 
 #include "giant_shares.cuh"
 #include "group.cuh"
@@ -392,5 +391,3 @@ __global__ void __launch_bounds__(group_threads(VT, WIDE), group_blocks(VT, WIDE
     }
     lsp_end_after_previous();
 }
-
-#endif

@@ -3,8 +3,7 @@
  * them among its own items of the same segment. Only the segments of its first and its last item can continue outside
  * the block: it looks up each outside item of these segments in a search tree of its own items, and counts it at the
  * place before which it belongs. An item's place is its rank among the own items plus the outside items before it. */
-#ifndef LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
-#define LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "job.cuh"
@@ -345,5 +344,3 @@ template <typename KK> static lsp_status start_small(lsp_ctx *ctx, const seg_job
     void (*small_kernel)(seg_job, int, bool) = job->n > SMALL_MANY ? kernel_small<4, KK> : kernel_small<2, KK>;
     return LSP_LAUNCH_TOGETHER(ctx, in_place, small_kernel, blocks, SMALL_NT, 0, *job, log_share, in_place);
 }
-
-#endif

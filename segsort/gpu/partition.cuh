@@ -2,8 +2,7 @@
  * lanes with the same digit find each other by votes, and a counter for each digit holds the items of earlier rows. A
  * prefix sum over digits and warps turns the ranks into places in the tile. Keys, then values, are laid out by digit in
  * shared memory, and each digit's items are written as a run of neighbours. */
-#ifndef LSP_SEGSORT_GPU_PARTITION_CUH
-#define LSP_SEGSORT_GPU_PARTITION_CUH
+#pragma once
 
 #include "job.cuh"
 #include "network.cuh"
@@ -407,5 +406,3 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
         put_split_values<T>(job, sh, g, work, parts, part, digits);
     }
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Items are ordered by (number of the key, index), so splitters differ even if keys are equal, and each group keeps the
  * order of its items: the sort is stable. Without values, equal integers need no order (DIRECT): those that equal
  * several splitters are dealt to their buckets by a hash. */
-#ifndef LSP_SLAB_SORT_GPU_KERNEL_SPLIT_CUH
-#define LSP_SLAB_SORT_GPU_KERNEL_SPLIT_CUH
+#pragma once
 
 #include "numbers.cuh"
 #include <cooperative_groups.h>
@@ -405,5 +404,3 @@ __global__ void __launch_bounds__(NT, 1) kernel_split(const __grid_constant__ sp
     cooperative_groups::this_grid().sync();
     here.sort_bucket();
 }
-
-#endif

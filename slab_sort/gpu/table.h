@@ -1,6 +1,5 @@
 /* The limits of the methods of a GPU: table.c. */
-#ifndef LSP_SLAB_SORT_GPU_TABLE_H
-#define LSP_SLAB_SORT_GPU_TABLE_H
+#pragma once
 
 #include "core/core.h"
 #include "libsparse/unstable.h"
@@ -25,5 +24,4 @@ static inline LSP_BOTH_SIDES int lsp_sort_words(int shape) { return shape < 3 ? 
 
 #ifdef __cplusplus
 }
-#endif
 #endif

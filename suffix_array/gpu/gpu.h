@@ -1,6 +1,5 @@
 /* Suffix arrays on a GPU: a packed text, and what its rounds share. */
-#ifndef LSP_SUFFIX_ARRAY_GPU_GPU_H
-#define LSP_SUFFIX_ARRAY_GPU_GPU_H
+#pragma once
 
 #include "core/cuda.h"
 #include "suffix_array/suffix_array.h"
@@ -43,5 +42,4 @@ lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_
 
 #ifdef __cplusplus
 }
-#endif
 #endif

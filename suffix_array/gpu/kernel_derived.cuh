@@ -1,7 +1,6 @@
 /* What is made of a suffix array on a GPU: one item of the text or of the array a thread. Arrays of indices have either
  * width, symbols any. */
-#ifndef LSP_SUFFIX_ARRAY_GPU_KERNEL_DERIVED_CUH
-#define LSP_SUFFIX_ARRAY_GPU_KERNEL_DERIVED_CUH
+#pragma once
 
 #include "kernel_text.cuh"
 
@@ -353,5 +352,3 @@ static __global__ void __launch_bounds__(TEXT_NT)
         count[k] = find_pattern(t, p, begin, end, found, 1) - found;
     }
 }
-
-#endif

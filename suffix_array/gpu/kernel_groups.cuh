@@ -1,8 +1,7 @@
 /* Groups of suffixes that are equal as far as they were compared. A round sorts each group by keys; then a warp takes
  * GROUPS_ITEMS items, row by row, and finds the runs of equal keys: an item that is a run by itself is finished, the
  * other runs are the groups of the next round. */
-#ifndef LSP_SUFFIX_ARRAY_GPU_KERNEL_GROUPS_CUH
-#define LSP_SUFFIX_ARRAY_GPU_KERNEL_GROUPS_CUH
+#pragma once
 
 #include "kernel_text.cuh"
 
@@ -269,5 +268,3 @@ static __global__ void __launch_bounds__(TEXT_NT)
     kernel_rank_keys(lsp_packed t, groups g, int64_t offset, const uint32_t *ranks, uint32_t *keys) {
     EACH_ITEM(i, g.items, TEXT_NT) { keys[i] = rank_key(t, g.id[i], offset, ranks); }
 }
-
-#endif

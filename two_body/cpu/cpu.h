@@ -1,6 +1,5 @@
 /* Two-body statistics on the CPU: points as places in arrays of their own, tiles of pairs, kernels for a tile. */
-#ifndef LSP_TWO_BODY_CPU_CPU_H
-#define LSP_TWO_BODY_CPU_CPU_H
+#pragma once
 
 #include "two_body/yard.h"
 
@@ -124,5 +123,3 @@ const lsp_pair_kernels *lsp_pair_kernels_of(const lsp_ctx *ctx, lsp_type type);
 lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
 lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
 lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of two-body statistics on a GPU tell each other, in plain C. */
-#ifndef LSP_TWO_BODY_GPU_GPU_H
-#define LSP_TWO_BODY_GPU_GPU_H
+#pragma once
 
 #include "two_body/yard.h"
 
@@ -55,5 +54,4 @@ lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, const lsp_de
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Counts within several radii on the GPU, for count.cu. */
-#ifndef LSP_TWO_BODY_GPU_RADII_H
-#define LSP_TWO_BODY_GPU_RADII_H
+#pragma once
 
 #include "gpu.h"
 
@@ -12,5 +11,4 @@ lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *li
 
 #ifdef __cplusplus
 }
-#endif
 #endif

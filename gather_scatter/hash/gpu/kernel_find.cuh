@@ -1,8 +1,7 @@
 /* Kernels that search a table. A warp takes 32 probes. Four lanes read the bucket of one probe, 16 bytes each, so that
  * a load of the warp touches eight lines, not 32; four loads are in flight before the first answer is looked at. Votes
  * tell the lane of a probe which of the four found it. */
-#ifndef LSP_GATHER_SCATTER_HASH_GPU_KERNEL_FIND_CUH
-#define LSP_GATHER_SCATTER_HASH_GPU_KERNEL_FIND_CUH
+#pragma once
 
 #include "kernel_build.cuh"
 
@@ -233,5 +232,3 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_some(lsp_hash_view t, lsp
         atomicAdd((ull *)probes.left, left);
     }
 }
-
-#endif
