@@ -4,9 +4,7 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* ---- figures ---- */
 
@@ -88,6 +86,4 @@ void lsp_phases_predict(const lsp_cache_figures *figures, const lsp_cache_case *
 /* cache_model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
 void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *prediction);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_C_END

@@ -6,9 +6,16 @@
 #include "libsparse.h"
 #include <stddef.h>
 
+/* Frame declarations of C functions, in a header that kernels include too. */
 #ifdef __cplusplus
-extern "C" {
+#define LSP_C_BEGIN extern "C" {
+#define LSP_C_END }
+#else
+#define LSP_C_BEGIN
+#define LSP_C_END
 #endif
+
+LSP_C_BEGIN
 
 /* Before a function that both the host and the kernels call. */
 #ifdef __CUDACC__
@@ -348,7 +355,5 @@ static inline int lsp_threads_for(const lsp_ctx *ctx, int64_t work, int64_t leas
     return (int)lsp_min(useful, ctx->options.threads);
 }
 
-#ifdef __cplusplus
-}
-#endif
+LSP_C_END
 #endif

@@ -4,9 +4,7 @@
 
 #include "segsort/segsort.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* How often a GPU partitions the array before its parts are sorted, and by how many bits at a time. */
 typedef struct lsp_radix_choice {
@@ -24,6 +22,4 @@ lsp_status lsp_radix_sort_run(lsp_ctx *ctx, const lsp_segsort_args *args, void *
 /* Sorts n items where they lie, with scratch of the call. Segments and their length are set here. */
 lsp_status lsp_sort_array(lsp_ctx *ctx, const lsp_segsort_args *args);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_C_END

@@ -4,9 +4,7 @@
 #include "core/cuda.h"
 #include "gpu/table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* A method of a GPU. The arguments are checked, and n is at least 1 and at most what `longest` returned. */
 typedef struct lsp_sort_way {
@@ -39,6 +37,4 @@ static inline int lsp_sort_kind(const lsp_sort_args *args) {
                                                : 2 * (args->value_bytes > 0 || !lsp_sort_is_plain(args));
 }
 
-#ifdef __cplusplus
-}
-#endif
+LSP_C_END

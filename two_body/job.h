@@ -4,9 +4,7 @@
 #include "distance.h"
 #include "matrices/matrices.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 enum { LSP_GRID_DIMENSIONS = 3 }; /* a grid cuts the first three at most */
 
@@ -131,6 +129,4 @@ static inline const lsp_pair_device *lsp_pair_device_of(const lsp_ctx *ctx) {
     return ctx->options.device == LSP_CUDA ? &lsp_pair_cuda : &lsp_pair_cpu;
 }
 
-#ifdef __cplusplus
-}
-#endif
+LSP_C_END

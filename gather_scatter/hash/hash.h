@@ -8,9 +8,7 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 enum { LSP_HASH_LINE = 64 }; /* bytes of a bucket */
 
@@ -194,6 +192,4 @@ static inline int lsp_hash_slots(lsp_hash_kind kind) {
     return LSP_HASH_LINE / (int)(kind == LSP_HASH_NARROW ? sizeof(lsp_hash_narrow) : sizeof(lsp_hash_wide));
 }
 
-#ifdef __cplusplus
-}
-#endif
+LSP_C_END

@@ -4,9 +4,7 @@
 #include "core/cuda.h"
 #include "suffix_array/suffix_array.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* A text on the GPU: codes of `bits` bits one after another, the first one in the highest bits of a word; zeros behind
  * the end. In a set of strings 0 is no code. */
@@ -40,6 +38,4 @@ lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type t
 lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,
                                  void *suffixes, lsp_suffix_info *info);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_C_END

@@ -3,9 +3,7 @@
 
 #include "two_body/yard.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* A set of points on the GPU. place[k] is coordinate k as a place; those beyond the points' dimensions are zeros, which
  * add nothing to a distance: kernels exist for few numbers of dimensions. */
@@ -52,6 +50,4 @@ lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, double limit, c
 lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
 lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_C_END

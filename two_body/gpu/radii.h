@@ -3,12 +3,8 @@
 
 #include "gpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_C_END
