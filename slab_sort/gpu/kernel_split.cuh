@@ -390,16 +390,9 @@ __global__ void __launch_bounds__(NT, 1) kernel_split(const __grid_constant__ sp
     const int P = (int)gridDim.x, n = job.sort.n, t = (int)threadIdx.x;
     typename KK::K *keys = (typename KK::K *)split_memory;
     uint32_t *words = (uint32_t *)(split_memory + (DIRECT ? 0 : block::ROOM * sizeof(typename KK::K)));
-    const block here = {job,
-                        sh,
-                        {keys, words, (uint16_t *)(words + block::ROOM), &sh.sorter, &job.sort.order, &job.sort.ones},
-                        P,
-                        (int)blockIdx.x,
-                        t,
-                        t / WARP,
-                        t % WARP,
-                        n,
-                        (n + P - 1) / P};
+    const typename block::sorter_type s = {keys,       words,           (uint16_t *)(words + block::ROOM),
+                                           &sh.sorter, &job.sort.order, &job.sort.ones};
+    const block here = {job, sh, s, P, (int)blockIdx.x, t, t / WARP, t % WARP, n, (n + P - 1) / P};
     here.split_chunk();
     cooperative_groups::this_grid().sync();
     here.sort_bucket();
