@@ -124,6 +124,8 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
         }                                                                                                              \
     } while (0)
 #define LSP_AT_END(function) __attribute__((cleanup(function), unused))
+/* Tells the caller something, unless the place for it is NULL. */
+#define LSP_TELL(place, what) ((place) != NULL ? (void)(*(place) = (what)) : (void)0)
 
 /* For long loops; lsp_alloc and lsp_try_parts look themselves. _stopped: has lsp_ctx_cancel stopped the context? In any
  * thread. _go_on: LSP_OK, or LSP_ERR_CANCELLED with its sentence. */

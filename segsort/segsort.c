@@ -60,9 +60,7 @@ static lsp_status sort_at_once(lsp_ctx *ctx, lsp_segsort_args args, lsp_segsort_
         }
         LSP_TRY(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
     }
-    if (info != NULL) {
-        *info = make_info(&args, longest, false, bytes + spare);
-    }
+    LSP_TELL(info, make_info(&args, longest, false, bytes + spare));
     return LSP_OK;
 }
 

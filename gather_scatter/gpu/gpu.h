@@ -29,20 +29,13 @@ static inline size_t gather_unit(const lsp_column *column) {
     return (size_t)(bits & (~bits + 1));
 }
 
-/* Returns call(U) for the unsigned type U of a unit of some bytes. */
+/* call(U) for the unsigned type U of a unit of some bytes. */
 #define GATHER_BY_UNIT(bytes, call)                                                                                    \
-    switch (bytes) {                                                                                                   \
-    case 1:                                                                                                            \
-        return call(unsigned char);                                                                                    \
-    case 2:                                                                                                            \
-        return call(unsigned short);                                                                                   \
-    case 4:                                                                                                            \
-        return call(unsigned);                                                                                         \
-    case 8:                                                                                                            \
-        return call(unsigned long long);                                                                               \
-    default:                                                                                                           \
-        return call(uint4);                                                                                            \
-    }
+    ((bytes) == 1   ? call(unsigned char)                                                                              \
+     : (bytes) == 2 ? call(unsigned short)                                                                             \
+     : (bytes) == 4 ? call(unsigned)                                                                                   \
+     : (bytes) == 8 ? call(unsigned long long)                                                                         \
+                    : call(uint4))
 /* call(I) for the type I of indices, LSP_I32 or LSP_I64. */
 #define GATHER_BY_INDEX(type, call) ((type) == LSP_I32 ? call(int32_t) : call(long long))
 

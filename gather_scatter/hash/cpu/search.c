@@ -127,10 +127,8 @@ INLINED void put_values(const lsp_hash_view *t, search_form form, void *values, 
     if (form.kind == LSP_HASH_RUNS) {
         memcpy((char *)values + (size_t)to * bytes, (const char *)t->values + (match.at + (uint64_t)first) * bytes,
                (size_t)count * bytes);
-    } else if (bytes == 4) {
-        ((uint32_t *)values)[to] = (uint32_t)match.at;
     } else {
-        ((uint64_t *)values)[to] = match.at;
+        lsp_index_set(values, bytes == 4 ? LSP_I32 : LSP_I64, to, (int64_t)match.at);
     }
 }
 
