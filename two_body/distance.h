@@ -80,17 +80,6 @@ static inline LSP_BOTH_SIDES double lsp_lower_f64(double difference) {
 #define FMA(x, y, z) fmaf((x), (y), (z))
 #define CONSTANT(x) ((float)(x))
 #include "distance_template.h"
-#undef NUMBER
-#undef PLACE
-#undef DISTANCE
-#undef SQUARE
-#undef AWAY
-#undef NEAREST
-#undef LOWER
-#undef LEAST
-#undef MUL
-#undef FMA
-#undef CONSTANT
 
 #define NUMBER double
 #define PLACE double
@@ -104,17 +93,6 @@ static inline LSP_BOTH_SIDES double lsp_lower_f64(double difference) {
 #define FMA(x, y, z) fma((x), (y), (z))
 #define CONSTANT(x) (x)
 #include "distance_template.h"
-#undef NUMBER
-#undef PLACE
-#undef DISTANCE
-#undef SQUARE
-#undef AWAY
-#undef NEAREST
-#undef LOWER
-#undef LEAST
-#undef MUL
-#undef FMA
-#undef CONSTANT
 
 /* The largest d2 within a radius, a number of the type. */
 static inline double lsp_distance_limit(const lsp_metric *m, lsp_type type, double radius) {

@@ -42,6 +42,18 @@ static inline lsp_status lsp_pair_meanwhile(lsp_ctx *ctx, const lsp_pair_job *jo
     return job->meanwhile != NULL ? job->meanwhile(ctx, job->meanwhile_data) : LSP_OK;
 }
 
+/* Number i of an array of LSP_F32 or LSP_F64. */
+static inline double lsp_real_at(const void *array, lsp_type type, int64_t i) {
+    return type == LSP_F32 ? (double)((const float *)array)[i] : ((const double *)array)[i];
+}
+static inline void lsp_real_set(void *array, lsp_type type, int64_t i, double x) {
+    if (type == LSP_F32) {
+        ((float *)array)[i] = (float)x;
+    } else {
+        ((double *)array)[i] = x;
+    }
+}
+
 /* The cell of a place in one dimension of a periodic box with places in fixed point: exact. */
 static inline LSP_BOTH_SIDES int64_t lsp_cell_of_fixed(const lsp_pair_grid *grid, int k, uint32_t place) {
     return (int64_t)(place * (uint64_t)grid->cells[k] >> 32);

@@ -138,11 +138,7 @@ static lsp_status make_grid(lsp_ctx *ctx, const lsp_density_options *o, const ls
         for (int64_t i = 0; i < grid->n; i++) {
             const double part = ((double)(i / step % o->grid[k]) + 0.5) / (double)o->grid[k];
             const double x = o->low[k] * (1 - part) + o->high[k] * part;
-            if (samples->type == LSP_F32) {
-                ((float *)at)[i] = (float)x;
-            } else {
-                ((double *)at)[i] = x;
-            }
+            lsp_real_set(at, samples->type, i, x);
         }
         grid->at[k] = at;
         if (samples->where == LSP_CUDA) {

@@ -22,19 +22,7 @@ lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *packed)
 /* The shares of suffixes that share their long key, and their short one, with others. */
 lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *text, uint64_t short_mask, double *in_long, double *in_short);
 
-/* derived.cu */
-lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes);
-lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
-                                   void *ranks);
-lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp);
-lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
-                               int64_t *primary);
-lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
-                                 void *symbols);
-lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
-                                  const lsp_text *patterns, int64_t *first, int64_t *count);
-
-/* doubling.cu */
+/* doubling.cu: a verb of lsp_suffix_cuda, which is in derived.cu. */
 lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,
                                  void *suffixes, lsp_suffix_info *info);
 
