@@ -64,8 +64,7 @@ double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_ac
 /* access.c: the seconds for bytes that are read or written in order. */
 double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
 
-/* access.c: seconds of instructions for `count` items that no memory hides, shared by the threads of a CPU; 0 on a GPU.
- */
+/* access.c: seconds of instructions for `count` items that no memory hides, shared by a CPU's threads; 0 on a GPU. */
 double lsp_pass_work(const lsp_cache_figures *figures, double count);
 /* access.c: how many of `parts` parts of the indexed array `items` neighbours touch. */
 double lsp_parts_touched(const lsp_cache_case *what, double parts, double items);

@@ -1,6 +1,5 @@
 /* The public calls of the segmented sort: at once, or planned and then executed. The device that holds the
- * arrays sorts them (lsp_segsort_device). Scratch on a GPU belongs to the plan or, without a plan, ends with the call.
- */
+ * arrays sorts them (lsp_segsort_device). Scratch on a GPU belongs to the plan or, without one, ends with the call. */
 #include "segsort.h"
 #include "core/cuda.h"
 #include <stdio.h>

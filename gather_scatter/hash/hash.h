@@ -87,8 +87,7 @@ static inline LSP_BOTH_SIDES uint64_t lsp_hash_key_at(const void *keys, int64_t 
 static inline LSP_BOTH_SIDES uint32_t lsp_hash_bucket(uint64_t mixed, bool wide, uint32_t buckets) {
     return (uint32_t)((wide ? mixed >> 32 : mixed) * buckets >> 32);
 }
-/* The key of free slots of a bucket, and of its link: one that belongs to another bucket, so no probe here equals it.
- */
+/* The key of free slots of a bucket, and of its link: it belongs to another bucket, so no probe here equals it. */
 static inline LSP_BOTH_SIDES uint64_t lsp_hash_filler(uint32_t bucket, uint32_t buckets) {
     return bucket == buckets - 1 ? 0 : UINT64_MAX;
 }

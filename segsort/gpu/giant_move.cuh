@@ -22,8 +22,7 @@ __device__ inline int choose_target(const seg_job &job, const seg_split &g, ull 
     return diff != 0 && away ? FROM_TEMPORARY : FROM_OUTPUT;
 }
 
-/* Merges neighbouring buckets of up to GIANT_MERGED items together; cut[] becomes where entries begin. By one thread.
- */
+/* Merges neighbouring buckets of up to GIANT_MERGED items together; cut[]: where entries begin. By one thread. */
 __device__ inline int merge_buckets(split_shared &sh, const seg_split &g) {
     enum { ahead = 8 }; /* digits read before any is written: their loads overlap */
     const int digits = 1 << g.width;

@@ -37,8 +37,7 @@ template <typename K> struct word_digit {
     }
 };
 
-/* Finds the bits in which the segment's numbers differ, for the group's segment->low and high. Keeps 32-bit keys in w.
- */
+/* Finds the bits in which the segment's numbers differ, for segment->low and high. Keeps 32-bit keys in w. */
 template <int VT, int WIDE, typename KK>
 __device__ inline void find_bits(uint32_t (&w)[VT], const seg_job &job, const segment_group<VT, WIDE> &g, int n,
                                  const typename KK::K *keys) {

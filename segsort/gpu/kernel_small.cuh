@@ -238,8 +238,7 @@ template <typename K> __device__ inline int small_before(small_shared<K> &sh, in
     return sum;
 }
 
-/* 2^log_share neighbouring threads rank one item. in_place: a grid barrier, so that all blocks read before any writes.
- */
+/* 2^log_share neighbouring threads rank one item. in_place: a grid barrier: all blocks read before any writes. */
 template <int EACH, typename KK>
 __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log_share, bool in_place) {
     typedef typename KK::K K;

@@ -89,8 +89,7 @@ template <int VT, int AT, int N> __device__ inline void merge_words(uint32_t (&w
 
 /* ---- between lanes of a warp; g = 2, 4, .. 32 neighbouring lanes are a group ---- */
 
-/* Exchanges word r of lane l with word VT-1-r of lane g-1-l: two ascending halves of a group become two bitonic ones.
- */
+/* Exchanges word r of lane l with word VT-1-r of lane g-1-l: two ascending halves of a group become bitonic ones. */
 template <int VT> __device__ inline void flip(uint32_t (&w)[VT], int g, const network_ones &ones) {
     bool upper = (threadIdx.x & (g / 2)) != 0;
 #pragma unroll

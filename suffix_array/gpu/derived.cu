@@ -147,8 +147,7 @@ static lsp_status search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, cons
     return lsp_cuda_wait(ctx);
 }
 
-/* The walkers of row d->primary and those behind it: begin[w] = the symbols before walker w; -1: it is not among them.
- */
+/* The walkers of row d->primary and those behind it: begin[w] = the symbols before walker w; -1: not among them. */
 static lsp_status order_walkers(lsp_ctx *ctx, const derived_rows *d, int64_t n, const int32_t *lengths_there,
                                 int32_t *after_there) {
     const int64_t bytes = d->walkers * (int64_t)sizeof(int32_t);

@@ -49,8 +49,7 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_find_places(derived_tex
     }
 }
 
-/* *bad = the first place whose suffix stands before it too, or is none; *twice = the lowest suffix that stands twice.
- */
+/* *bad = the first place whose suffix stands before it too, or is none; *twice = the lowest that stands twice. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_check_once(derived_text t, const void *places, bool wide, ull *bad, ull *twice) {
     EACH_ITEM(r, t.n, TEXT_NT) {

@@ -80,9 +80,7 @@ template <typename K, int KIND> __device__ inline hash_answer hash_look(const ls
     return answer;
 }
 
-/* Calls f(i, here, answer) for the probes of the grid; a warp stays together, and where here is false there is no
- * probe.
- */
+/* Calls f(i, here, answer) for the probes of the grid; a warp stays together; here is false: there is no probe. */
 template <typename K, int KIND, typename F>
 __device__ inline void hash_each(const lsp_hash_view &t, const lsp_hash_probes &probes, F f) {
     const int64_t stride = (int64_t)gridDim.x * HASH_NT, first = (int64_t)blockIdx.x * HASH_NT + threadIdx.x;
