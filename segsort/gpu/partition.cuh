@@ -17,7 +17,6 @@ enum {
     SPLIT_WARPS = SPLIT_NT / WARP,
     SPLIT_TILE_BITS = 16 /* bits of the number of items of a tile */
 };
-
 static_assert(SPLIT_NT >= SPLIT_DIGITS + WARP, "each digit has a thread, and no digit has one of the last warp");
 
 /* Items of a thread in the longest tile: a multiple of 4. */
@@ -326,8 +325,9 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
     void *room = items_of(sh);
     split_spots<VT> spots;
     if (V > 0 && !(job.positions && g.from == FROM_INPUT)) { /* values are read soon */
+        const char *const values = (const char *)job.arrays[g.from].values + tile.begin * V;
         for (int line = (int)threadIdx.x * 128; line < tile.count * V; line += SPLIT_NT * 128) {
-            lsp_prefetch((const char *)job.arrays[g.from].values + tile.begin * V + line);
+            lsp_prefetch(values + line);
         }
     }
     {
