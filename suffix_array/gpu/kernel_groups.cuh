@@ -69,6 +69,7 @@ template <typename A> __device__ inline void each_grouped(const groups &g, A act
         return;
     }
     walk w = walk_from(g, begin);
+#pragma unroll 1
     for (int r = 0; r < GROUPS_ROWS && begin + r * WARP < g.items; r++) {
         const int64_t i = begin + r * WARP + threadIdx.x % WARP;
         walk_row(g, begin + r * WARP, &w);
