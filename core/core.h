@@ -1,7 +1,6 @@
 /* For every room: the context, errors, memory, checked sizes, bits, indices and host threads. Nothing here
  * knows a matrix or a sort. */
-#ifndef LSP_CORE_CORE_H
-#define LSP_CORE_CORE_H
+#pragma once
 
 #include "libsparse.h"
 #include <stddef.h>
@@ -358,4 +357,3 @@ static inline int lsp_threads_for(const lsp_ctx *ctx, int64_t work, int64_t leas
 }
 
 LSP_C_END
-#endif

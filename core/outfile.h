@@ -1,14 +1,11 @@
 /* A file that appears complete or not at all: it is written under another name in the same directory, then renamed.
  * Links are followed and stay; a device or a pipe is written in place. */
-#ifndef LSP_CORE_OUTFILE_H
-#define LSP_CORE_OUTFILE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 typedef struct lsp_outfile {
     int fd;                   /* -1: closed */
@@ -25,7 +22,4 @@ int lsp_outfile_finish(lsp_outfile *file);
 /* Closes, and removes a file that was not finished. */
 void lsp_outfile_drop(lsp_outfile *file);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END
