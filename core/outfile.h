@@ -5,8 +5,6 @@
 #include <limits.h>
 #include <stdbool.h>
 
-LSP_C_BEGIN
-
 typedef struct lsp_outfile {
     int fd;                   /* -1: closed */
     bool exists;              /* `temporary` has been made; false: written in place */
@@ -21,5 +19,3 @@ int lsp_outfile_open(const char *path, lsp_outfile *file);
 int lsp_outfile_finish(lsp_outfile *file);
 /* Closes, and removes a file that was not finished. */
 void lsp_outfile_drop(lsp_outfile *file);
-
-LSP_C_END
