@@ -188,8 +188,7 @@ double lsp_access_misses(const lsp_cache_figures *f, const lsp_access *a) {
     const double visits = a->n * a->lines * (a->dense * f->line_bytes / unit + 1 - a->dense);
     const double first =
         fmin(a->stationary > 0 ? lsp_cache_distinct(fmax(a->stationary / unit, 1), visits) : a->touched / unit, visits);
-    /* arrays that fit a processor's cache together are likely there already; between two calls a GPU's L2 sees others
-     */
+    /* arrays that fit a processor's cache together are likely there; a GPU's L2 sees others between two calls */
     const double cold = f->where == LSP_HOST ? miss_on(f, curve(f, a), a->all_bytes) : 1;
     return cold * first + (visits - first) * (a->again < HUGE_VAL ? miss_on(f, curve(f, a), a->again) : 1);
 }

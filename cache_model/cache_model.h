@@ -1,13 +1,10 @@
 /* Inside the cache model: figures of a device, curves of random rates, and what a pattern of indices asks of a cache.
  * cache_model.c adds them up; docs/cache-model.md derives the formulas. */
-#ifndef LSP_CACHE_MODEL_CACHE_MODEL_H
-#define LSP_CACHE_MODEL_CACHE_MODEL_H
+#pragma once
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* ---- figures ---- */
 
@@ -67,8 +64,7 @@ double lsp_pass_seconds(const lsp_cache_figures *figures, double n, const lsp_ac
 /* access.c: the seconds for bytes that are read or written in order. */
 double lsp_stream_seconds(const lsp_cache_figures *figures, const lsp_cache_case *what, double bytes);
 
-/* access.c: seconds of instructions for `count` items that no memory hides, shared by the threads of a CPU; 0 on a GPU.
- */
+/* access.c: seconds of instructions for `count` items that no memory hides, shared by a CPU's threads; 0 on a GPU. */
 double lsp_pass_work(const lsp_cache_figures *figures, double count);
 /* access.c: how many of `parts` parts of the indexed array `items` neighbours touch. */
 double lsp_parts_touched(const lsp_cache_case *what, double parts, double items);
@@ -89,7 +85,4 @@ void lsp_phases_predict(const lsp_cache_figures *figures, const lsp_cache_case *
 /* cache_model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
 void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *prediction);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

@@ -34,8 +34,7 @@ static int32_t touch(const seen_table *s, uint64_t hash, int32_t access) {
 /* ---- reading the windows ---- */
 
 /* Where window v begins, and how many indices it has. Each lies in the middle of its share of the indices: at the ends
- * of the array, the last lines of one partition would be the first ones of the next, and look as if accesses came back.
- */
+ * of the array, the last lines of one partition would be the first of the next, and look as if accesses came back. */
 static int64_t begin_of(int64_t n, int spread, int v, int64_t *count) {
     const int64_t wanted = lsp_min(n, (int64_t)spread * window), each = window;
     const int64_t share = n / spread, middle = v * share + (share - each) / 2;

@@ -1,6 +1,5 @@
 /* The arrays among the arguments of a call: refuses those that are missing, misaligned or overlap. */
-#ifndef LSP_CORE_ARRAYS_H
-#define LSP_CORE_ARRAYS_H
+#pragma once
 
 #include "core.h"
 
@@ -15,5 +14,3 @@ typedef struct lsp_named_array {
 
 /* Items are aligned to their size, of more than 8 bytes to 8. Two arrays may overlap if neither is written. */
 lsp_status lsp_check_arrays(lsp_ctx *ctx, const lsp_named_array *list, int count);
-
-#endif

@@ -1,18 +1,12 @@
 /* Copies beside the work of a context's stream. */
-#ifndef LSP_CORE_BESIDE_H
-#define LSP_CORE_BESIDE_H
+#pragma once
 
 #include "cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* Copies from the host to the GPU while the work of the context's stream goes on, which must not use `to`. Waits for
  * the copy alone. */
 lsp_status lsp_cuda_copy_beside(lsp_ctx *ctx, void *to, const void *from, int64_t bytes);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

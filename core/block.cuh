@@ -1,7 +1,6 @@
 /* For kernels of every room: items of a grid-stride loop, indices of either width, and sums, maxima and prefix sums
  * over the threads of a warp or of a block, which all its threads must call together. */
-#ifndef LSP_CORE_BLOCK_CUH
-#define LSP_CORE_BLOCK_CUH
+#pragma once
 
 #include "core.h"
 #include "device.cuh"
@@ -117,5 +116,3 @@ template <int WARPS, typename T> __device__ inline T block_scan(T x, T (&sums)[W
     }
     return warps_before(sums, WARPS, warp, total) + sum - x;
 }
-
-#endif

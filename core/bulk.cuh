@@ -1,7 +1,6 @@
 /* Bulk copies from global to shared memory (compute capability 9.0 and later): one thread starts a copy, the copy
  * engine makes it, and a barrier in shared memory counts the bytes that have arrived. */
-#ifndef LSP_CORE_BULK_CUH
-#define LSP_CORE_BULK_CUH
+#pragma once
 
 #include "device.cuh"
 
@@ -83,5 +82,4 @@ static inline void lsp_bulk_wait(lsp_arrivals *arrivals, unsigned phase) {
 }
 static inline void lsp_bulk_reuse() {}
 
-#endif
 #endif

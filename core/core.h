@@ -1,14 +1,20 @@
 /* For every room: the context, errors, memory, checked sizes, bits, indices and host threads. Nothing here
  * knows a matrix or a sort. */
-#ifndef LSP_CORE_CORE_H
-#define LSP_CORE_CORE_H
+#pragma once
 
 #include "libsparse.h"
 #include <stddef.h>
 
+/* Frame declarations of C functions, in a header that kernels include too. */
 #ifdef __cplusplus
-extern "C" {
+#define LSP_C_BEGIN extern "C" {
+#define LSP_C_END }
+#else
+#define LSP_C_BEGIN
+#define LSP_C_END
 #endif
+
+LSP_C_BEGIN
 
 /* Before a function that both the host and the kernels call. */
 #ifdef __CUDACC__
@@ -117,6 +123,8 @@ void lsp_progress(lsp_ctx *ctx, const char *phase, double fraction);
         }                                                                                                              \
     } while (0)
 #define LSP_AT_END(function) __attribute__((cleanup(function), unused))
+/* Tells the caller something, unless the place for it is NULL. */
+#define LSP_TELL(place, what) ((place) != NULL ? (void)(*(place) = (what)) : (void)0)
 
 /* For long loops; lsp_alloc and lsp_try_parts look themselves. _stopped: has lsp_ctx_cancel stopped the context? In any
  * thread. _go_on: LSP_OK, or LSP_ERR_CANCELLED with its sentence. */
@@ -348,7 +356,4 @@ static inline int lsp_threads_for(const lsp_ctx *ctx, int64_t work, int64_t leas
     return (int)lsp_min(useful, ctx->options.threads);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

@@ -1,14 +1,11 @@
 /* The GPU side of the context, in plain C: device, stream, memory, copies. cuda.c and cuda_copy.c implement it with the
  * CUDA runtime; cuda_none.c refuses every call in a build without CUDA. So every build links and callers need no
  * #ifdef. */
-#ifndef LSP_CORE_CUDA_H
-#define LSP_CORE_CUDA_H
+#pragma once
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 int lsp_cuda_count(void); /* GPUs of this machine; 0 without a driver */
 /* Sets ctx->cuda: selects the device, takes the caller's stream or creates one. */
@@ -131,7 +128,4 @@ lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel);
 /* Turns a cudaError_t into a status with the sentence "what: the driver's words"; cudaSuccess into LSP_OK. */
 lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

@@ -1,6 +1,5 @@
 /* The CUDA runtime's side of a context: what cuda.c keeps and cuda_copy.c uses. Nobody else includes this. */
-#ifndef LSP_CORE_CUDA_STATE_H
-#define LSP_CORE_CUDA_STATE_H
+#pragma once
 
 #include "cuda.h"
 
@@ -54,5 +53,3 @@ static inline void leave(const device_scope *s) {
 #define ON_DEVICE(ctx) const device_scope device LSP_AT_END(leave) = {(ctx), enter(ctx)}
 
 static inline lsp_cuda_state *state_of(lsp_ctx *ctx) { return ctx->cuda; }
-
-#endif

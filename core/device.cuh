@@ -1,7 +1,6 @@
 /* Device functions that need PTX, or that CUDA C offers on some architectures only. The versions at the end are for the
  * emulated GPU (LSP_CUDA=EMULATED), whose kernels the host's compiler compiles. */
-#ifndef LSP_CORE_DEVICE_CUH
-#define LSP_CORE_DEVICE_CUH
+#pragma once
 
 typedef unsigned long long ull; /* what atomic functions take */
 
@@ -128,5 +127,4 @@ static inline void lsp_keep_one(unsigned &mine, unsigned other, bool upper, unsi
     mine = (mine < other) != upper ? mine : other;
 }
 
-#endif
 #endif

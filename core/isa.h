@@ -1,6 +1,5 @@
 /* Sources compiled once for each instruction set (lsp_isa_source in CMakeLists.txt), and the choice of a copy. */
-#ifndef LSP_CORE_ISA_H
-#define LSP_CORE_ISA_H
+#pragma once
 
 #include "core.h"
 
@@ -20,5 +19,3 @@
 /* The best instruction set that this processor and its operating system offer. */
 lsp_isa lsp_isa_detect(void);
 const char *lsp_isa_name(lsp_isa isa);
-
-#endif

@@ -1,6 +1,5 @@
 /* The one way to start a kernel: on the context's stream; a launch that fails returns a status and a sentence. */
-#ifndef LSP_CORE_LAUNCH_CUH
-#define LSP_CORE_LAUNCH_CUH
+#pragma once
 
 #include "block.cuh"
 #include "cuda.h"
@@ -83,5 +82,3 @@ template <typename Kernel> static inline lsp_status lsp_allow_shared(lsp_ctx *ct
 
 /* A call of the CUDA runtime on the context's device: LSP_TRY(LSP_CUDA_CALL(ctx, ...)). */
 #define LSP_CUDA_CALL(ctx, call) (lsp_cuda_enter(ctx), lsp_cuda_leave((ctx), (int)(call), #call))
-
-#endif

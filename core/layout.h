@@ -1,7 +1,6 @@
 /* Cuts one block of scratch into consecutive pieces, each at a multiple of `align` bytes. The same code runs twice:
  * with memory NULL it counts the bytes, with the block it returns the pieces. So size and pieces cannot disagree. */
-#ifndef LSP_CORE_LAYOUT_H
-#define LSP_CORE_LAYOUT_H
+#pragma once
 
 #include "core.h"
 
@@ -20,5 +19,3 @@ static inline void *lsp_layout_take(lsp_layout *l, int64_t count, int64_t item_b
                   !lsp_add(l->bytes, bytes / l->align * l->align, &l->bytes);
     return piece;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The memory of a context, for files of core; core.h has the part for other rooms. */
-#ifndef LSP_CORE_MEMORY_H
-#define LSP_CORE_MEMORY_H
+#pragma once
 
 #include "core.h"
 
@@ -32,5 +31,3 @@ void lsp_block_put(lsp_ctx *ctx, lsp_block block);
 void lsp_plans_outlive(lsp_ctx *ctx); /* the context ends before its plans: takes their structs out of the blocks */
 void lsp_memory_trim(lsp_ctx *ctx);   /* frees the kept blocks */
 void lsp_memory_close(lsp_ctx *ctx);  /* frees all blocks */
-
-#endif

@@ -1,7 +1,6 @@
 /* Refusals for a build without CUDA: gpu/none.c of every room defines its GPU functions by LSP_NO_CUDA. No call reaches
  * them, because no context of such a build has a GPU; they exist so that every build links. */
-#ifndef LSP_CORE_NONE_H
-#define LSP_CORE_NONE_H
+#pragma once
 
 #include "core.h"
 
@@ -17,5 +16,3 @@ static inline lsp_status lsp_no_cuda(lsp_ctx *ctx) {
  * their pointers for products, so files switch it off around LSP_NO_CUDA. */
 #define LSP_NO_CUDA(function, parameters, ctx)                                                                         \
     lsp_status function parameters { return lsp_no_cuda(ctx); }
-
-#endif

@@ -1,14 +1,9 @@
 /* A file that appears complete or not at all: it is written under another name in the same directory, then renamed.
  * Links are followed and stay; a device or a pipe is written in place. */
-#ifndef LSP_CORE_OUTFILE_H
-#define LSP_CORE_OUTFILE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct lsp_outfile {
     int fd;                   /* -1: closed */
@@ -24,8 +19,3 @@ int lsp_outfile_open(const char *path, lsp_outfile *file);
 int lsp_outfile_finish(lsp_outfile *file);
 /* Closes, and removes a file that was not finished. */
 void lsp_outfile_drop(lsp_outfile *file);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

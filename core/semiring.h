@@ -1,7 +1,6 @@
 /* The table of semirings: how the products of an entry of C are formed and joined. spgemm and spmv read it,
  * on the CPU and on the GPU, so that a new semiring is one enumerator in libsparse/semiring.h and one line here. */
-#ifndef LSP_CORE_SEMIRING_H
-#define LSP_CORE_SEMIRING_H
+#pragma once
 
 #include "libsparse.h"
 
@@ -130,5 +129,3 @@ static inline __attribute__((always_inline)) int64_t join_i64(lsp_semiring semir
     switch (semiring) { LSP_EACH_SEMIRING(LSP_JOIN_I64) }
     return sum;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The thread pool of a context. Other rooms use it by lsp_for_parts (core.h) only. */
-#ifndef LSP_CORE_THREADS_H
-#define LSP_CORE_THREADS_H
+#pragma once
 
 #include "core.h"
 
@@ -11,5 +10,3 @@ void lsp_pool_open(lsp_pool *pool, int threads); /* creates no thread yet: the f
 void lsp_pool_close(lsp_pool *pool);
 /* False in a task of options.parallel that runs in another thread than the call. */
 bool lsp_in_callers_thread(const lsp_ctx *ctx);
-
-#endif

@@ -1,7 +1,6 @@
 /* The n largest of many ranked things, in a heap whose first one is the next to leave. Among equal ones the first stay.
  */
-#ifndef LSP_CORE_TOP_H
-#define LSP_CORE_TOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ static inline void lsp_top_append(lsp_ranked *heap, int64_t n, lsp_ranked entry)
     }
     heap[at] = entry;
 }
-
-#endif

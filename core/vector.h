@@ -1,8 +1,7 @@
 /* Vectors of unsigned 32-bit words for the instruction set being compiled (AVX-512: 16 lanes, AVX2: 8), and the parts
  * of sorting networks in registers: exchanges between vectors, exchanges between lanes, transposition. For an
  * instruction set without vectors LANES is not defined. */
-#ifndef LSP_CORE_VECTOR_H
-#define LSP_CORE_VECTOR_H
+#pragma once
 
 #include <stdint.h>
 
@@ -195,5 +194,4 @@ ALWAYS void sort_rows(vec *x, int rows) {
         sort_rows_32(x);
     }
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Which strategy a call takes: the one that was asked for, else the one for which the cache model predicts the least
- * time. Small calls are direct at once: they must not pay for a prediction. A strategy that is not offered is refused.
- */
+ * time. Small calls are direct at once: they must not pay for a prediction. A strategy not offered is refused. */
 #include "cache_model/cache_model.h"
 #include "core/cuda.h"
 #include "gather_scatter.h"

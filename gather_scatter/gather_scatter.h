@@ -1,7 +1,6 @@
 /* Inside gather and scatter. A gather reads to[i] = from[index[i]], a scatter writes to[index[i]] = from[i]. Each
  * public call becomes a job: checked arguments, and the strategy that the cache model chose. */
-#ifndef LSP_GATHER_SCATTER_GATHER_SCATTER_H
-#define LSP_GATHER_SCATTER_GATHER_SCATTER_H
+#pragma once
 
 #include "job.h"
 
@@ -25,5 +24,3 @@ lsp_status lsp_gather_check_indices(lsp_ctx *ctx, const lsp_gather_job *job);
 
 /* ref.c: the specification, one thread on the host. *bad: the position of an index outside, or -1. */
 void lsp_gather_ref(const lsp_gather_job *job, int64_t *bad);
-
-#endif

@@ -1,12 +1,9 @@
 /* What cpu/ and gpu/ of gather and scatter know of a call: the job, the plan, and the table that each of them fills. */
-#ifndef LSP_GATHER_SCATTER_JOB_H
-#define LSP_GATHER_SCATTER_JOB_H
+#pragma once
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* A strategy and what the model says of it. */
 typedef struct lsp_gather_choice {
@@ -50,7 +47,4 @@ extern const lsp_gather_device lsp_gather_cpu, lsp_gather_cuda;
 /* check.c: the sentence about the index at `position`, which is `index`. Returns LSP_ERR_ARGUMENT. */
 lsp_status lsp_gather_refuse_index(lsp_ctx *ctx, int64_t position, int64_t index, int64_t extent);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

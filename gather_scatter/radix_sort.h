@@ -1,13 +1,10 @@
 /* Inside the library: the radix sort of a whole array, which is a segmented sort of one segment. The public call is
  * lsp_sort with LSP_SORT_RADIX. */
-#ifndef LSP_GATHER_SCATTER_RADIX_SORT_H
-#define LSP_GATHER_SCATTER_RADIX_SORT_H
+#pragma once
 
 #include "segsort/segsort.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* How often a GPU partitions the array before its parts are sorted, and by how many bits at a time. */
 typedef struct lsp_radix_choice {
@@ -25,7 +22,4 @@ lsp_status lsp_radix_sort_run(lsp_ctx *ctx, const lsp_segsort_args *args, void *
 /* Sorts n items where they lie, with scratch of the call. Segments and their length are set here. */
 lsp_status lsp_sort_array(lsp_ctx *ctx, const lsp_segsort_args *args);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

@@ -2,15 +2,12 @@
  * order. The bits of the number that differ within the segment, above the position of the item in the segment, make one
  * word. Words are distinct, so any sort of them is stable; the position in a sorted word then tells which key and value
  * to fetch. */
-#ifndef LSP_SEGSORT_JOB_H
-#define LSP_SEGSORT_JOB_H
+#pragma once
 
 #include "core/core.h"
 #include "libsparse/unstable.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* What a device does for a sort. The arguments are checked; no segment exceeds `longest` items. */
 typedef struct lsp_segsort_device {
@@ -98,7 +95,4 @@ const lsp_segsort_kernels *lsp_segsort_get_kernels(const lsp_ctx *ctx);
 static inline int lsp_word_kind(int bits) { return bits <= 32 ? LSP_WORD_32 : bits <= 64 ? LSP_WORD_64 : LSP_WORD_128; }
 static inline size_t lsp_word_bytes(int kind) { return (size_t)4 << kind; }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

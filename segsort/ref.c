@@ -112,11 +112,8 @@ static void note_changes(const lsp_segsort_args *args, int64_t s, int64_t begin,
 static void write_ref_positions(const lsp_segsort_args *args, int64_t begin, int64_t n, const ranked *order) {
     int64_t first = args->flags & LSP_SORT_GLOBAL_POSITIONS ? begin : 0;
     for (int64_t i = 0; i < n; i++) {
-        if (args->value_bytes == 4) {
-            ((uint32_t *)args->values_out)[begin + i] = (uint32_t)(first + order[i].position);
-        } else {
-            ((int64_t *)args->values_out)[begin + i] = first + order[i].position;
-        }
+        lsp_index_set(args->values_out, args->value_bytes == 4 ? LSP_I32 : LSP_I64, begin + i,
+                      first + order[i].position);
     }
 }
 

@@ -1,6 +1,5 @@
 /* The public calls of the segmented sort: at once, or planned and then executed. The device that holds the
- * arrays sorts them (lsp_segsort_device). Scratch on a GPU belongs to the plan or, without a plan, ends with the call.
- */
+ * arrays sorts them (lsp_segsort_device). Scratch on a GPU belongs to the plan or, without one, ends with the call. */
 #include "segsort.h"
 #include "core/cuda.h"
 #include <stdio.h>
@@ -60,9 +59,7 @@ static lsp_status sort_at_once(lsp_ctx *ctx, lsp_segsort_args args, lsp_segsort_
         }
         LSP_TRY(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
     }
-    if (info != NULL) {
-        *info = make_info(&args, longest, false, bytes + spare);
-    }
+    LSP_TELL(info, make_info(&args, longest, false, bytes + spare));
     return LSP_OK;
 }
 

@@ -1,12 +1,9 @@
 /* Inside the segmented sort: what its top and other rooms call. */
-#ifndef LSP_SEGSORT_SEGSORT_H
-#define LSP_SEGSORT_SEGSORT_H
+#pragma once
 
 #include "job.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 static inline const lsp_segsort_device *lsp_segsort_device_at(lsp_where where) {
     return where == LSP_CUDA ? &lsp_segsort_cuda : &lsp_segsort_cpu;
@@ -18,7 +15,4 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args);
 /* The specification: sorts checked arguments on the host with one thread, as lsp_segsort must. */
 lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

@@ -115,9 +115,7 @@ lsp_status lsp_sort(lsp_ctx *ctx, const lsp_sort_args *args, lsp_sort_info *info
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, chosen.scratch_bytes, 1, &scratch));
     }
     LSP_TRY(run_sort(ctx, args, chosen.method, scratch));
-    if (info != NULL) {
-        *info = chosen;
-    }
+    LSP_TELL(info, chosen);
     return LSP_OK;
 }
 

@@ -1,13 +1,10 @@
 /* Inside the sort of a whole array: the methods of a GPU, and the kinds of items. */
-#ifndef LSP_SLAB_SORT_SLAB_SORT_H
-#define LSP_SLAB_SORT_SLAB_SORT_H
+#pragma once
 
 #include "core/cuda.h"
 #include "gpu/table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* A method of a GPU. The arguments are checked, and n is at least 1 and at most what `longest` returned. */
 typedef struct lsp_sort_way {
@@ -40,7 +37,4 @@ static inline int lsp_sort_kind(const lsp_sort_args *args) {
                                                : 2 * (args->value_bytes > 0 || !lsp_sort_is_plain(args));
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

@@ -220,13 +220,7 @@ lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const voi
         row = at + (at >= primary);
     }
     for (int64_t i = 0; i < n; i++) {
-        if (symbol_bytes == 1) {
-            ((uint8_t *)symbols)[i] = (uint8_t)out[i];
-        } else if (symbol_bytes == 2) {
-            ((uint16_t *)symbols)[i] = (uint16_t)out[i];
-        } else {
-            ((uint32_t *)symbols)[i] = out[i];
-        }
+        lsp_symbol_set(symbols, symbol_bytes, i, out[i]);
     }
     return LSP_OK;
 }

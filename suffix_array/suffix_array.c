@@ -35,8 +35,6 @@ lsp_status lsp_suffix_array(lsp_ctx *ctx, const lsp_text *text, const lsp_suffix
     }
     lsp_log(ctx, "suffix array of %lld symbols, method %s: %s", (long long)text->n,
             lsp_suffix_method_name(chosen.method), chosen.reason);
-    if (info != NULL) {
-        *info = chosen;
-    }
+    LSP_TELL(info, chosen);
     return LSP_OK;
 }

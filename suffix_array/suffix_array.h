@@ -1,15 +1,12 @@
 /* Inside suffix arrays: the checked text, and what a device does for the public calls. */
-#ifndef LSP_SUFFIX_ARRAY_SUFFIX_ARRAY_H
-#define LSP_SUFFIX_ARRAY_SUFFIX_ARRAY_H
+#pragma once
 
 #include "core/core.h"
 #include "gather_scatter/radix_sort.h"
 #include <stdio.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* What a device does. The arguments are checked, but for the values in suffix arrays; n is not 0, and there are
  * patterns. The table of the CPU has `array` alone: its other verbs follow the checks in derived.c, search.c and
@@ -49,10 +46,19 @@ lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **
 static inline bool lsp_is_first(const uint64_t *first, int64_t i) { return first[i >> 6] >> (i & 63) & 1; }
 
 /* Symbol i of an array of them. */
-static inline uint32_t lsp_symbol_at(const void *symbols, int symbol_bytes, int64_t i) {
+LSP_BOTH_SIDES static inline uint32_t lsp_symbol_at(const void *symbols, int symbol_bytes, int64_t i) {
     return symbol_bytes == 1   ? ((const uint8_t *)symbols)[i]
            : symbol_bytes == 2 ? ((const uint16_t *)symbols)[i]
                                : ((const uint32_t *)symbols)[i];
+}
+LSP_BOTH_SIDES static inline void lsp_symbol_set(void *symbols, int symbol_bytes, int64_t i, uint32_t symbol) {
+    if (symbol_bytes == 1) {
+        ((uint8_t *)symbols)[i] = (uint8_t)symbol;
+    } else if (symbol_bytes == 2) {
+        ((uint16_t *)symbols)[i] = (uint16_t)symbol;
+    } else {
+        ((uint32_t *)symbols)[i] = symbol;
+    }
 }
 
 /* ref.c: the specification: compares suffixes symbol by symbol. -1, 0 (i and j are the same), 1. */
@@ -60,7 +66,4 @@ int lsp_suffix_compare_ref(const lsp_text *text, int64_t i, int64_t j);
 /* ref.c: the end of the string that holds symbol i. */
 int64_t lsp_string_end(const lsp_text *text, int64_t i);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

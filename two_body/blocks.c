@@ -16,8 +16,7 @@ typedef struct procession {
     bool brought;              /* is the block that the next pair needs on the GPU? */
 } procession;
 
-/* A point's bytes on the GPU: its coordinates; and what the verbs make of it: places, sorted places, keys and numbers.
- */
+/* A point's bytes on the GPU: its coordinates, and what the verbs make of it: places, sorted too, keys, numbers. */
 static int64_t brought_bytes(const lsp_pair_job *job) {
     return job->metric.dimensions * (int64_t)lsp_type_bytes(job->type);
 }

@@ -1,8 +1,7 @@
 /* What a distance is, to the bit, for every device: points become places, places give d2, d2 is compared with a limit
  * or gives a bin. In open space a place is the coordinate. In a periodic box it is the coordinate's part of the side,
  * from 0 to 1: for LSP_F32 in units of 2^-32, so that integers wrap by themselves; for LSP_F64 a double. */
-#ifndef LSP_TWO_BODY_DISTANCE_H
-#define LSP_TWO_BODY_DISTANCE_H
+#pragma once
 
 #include "core/core.h"
 #include "libsparse/two_body.h"
@@ -81,17 +80,6 @@ static inline LSP_BOTH_SIDES double lsp_lower_f64(double difference) {
 #define FMA(x, y, z) fmaf((x), (y), (z))
 #define CONSTANT(x) ((float)(x))
 #include "distance_template.h"
-#undef NUMBER
-#undef PLACE
-#undef DISTANCE
-#undef SQUARE
-#undef AWAY
-#undef NEAREST
-#undef LOWER
-#undef LEAST
-#undef MUL
-#undef FMA
-#undef CONSTANT
 
 #define NUMBER double
 #define PLACE double
@@ -105,17 +93,6 @@ static inline LSP_BOTH_SIDES double lsp_lower_f64(double difference) {
 #define FMA(x, y, z) fma((x), (y), (z))
 #define CONSTANT(x) (x)
 #include "distance_template.h"
-#undef NUMBER
-#undef PLACE
-#undef DISTANCE
-#undef SQUARE
-#undef AWAY
-#undef NEAREST
-#undef LOWER
-#undef LEAST
-#undef MUL
-#undef FMA
-#undef CONSTANT
 
 /* The largest d2 within a radius, a number of the type. */
 static inline double lsp_distance_limit(const lsp_metric *m, lsp_type type, double radius) {
@@ -147,5 +124,3 @@ static inline LSP_BOTH_SIDES float lsp_join_value_f32(float d2, lsp_join_values 
 static inline LSP_BOTH_SIDES double lsp_join_value_f64(double d2, lsp_join_values values, double unit) {
     return values == LSP_JOIN_SQUARED ? d2 * unit * unit : sqrt(d2) * unit;
 }
-
-#endif

@@ -47,3 +47,16 @@ DISTANCE(const lsp_metric *m, lsp_space_kind kind, int dimensions, const PLACE *
     const NUMBER back = SQUARE(m, kind, dimensions, d);
     return LEAST(sum, back);
 }
+#undef DISTANCE
+#undef SQUARE
+#ifndef REAL_BITS /* kernels of vectors need the others */
+#undef NUMBER
+#undef PLACE
+#undef AWAY
+#undef NEAREST
+#undef LOWER
+#undef LEAST
+#undef MUL
+#undef FMA
+#undef CONSTANT
+#endif

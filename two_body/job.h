@@ -1,13 +1,10 @@
 /* What cpu/ and gpu/ know of a call: the job, and the table that each of them fills. */
-#ifndef LSP_TWO_BODY_JOB_H
-#define LSP_TWO_BODY_JOB_H
+#pragma once
 
 #include "distance.h"
 #include "matrices/matrices.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 enum { LSP_GRID_DIMENSIONS = 3 }; /* a grid cuts the first three at most */
 
@@ -43,6 +40,18 @@ typedef struct lsp_pair_job {
 
 static inline lsp_status lsp_pair_meanwhile(lsp_ctx *ctx, const lsp_pair_job *job) {
     return job->meanwhile != NULL ? job->meanwhile(ctx, job->meanwhile_data) : LSP_OK;
+}
+
+/* Number i of an array of LSP_F32 or LSP_F64. */
+static inline double lsp_real_at(const void *array, lsp_type type, int64_t i) {
+    return type == LSP_F32 ? (double)((const float *)array)[i] : ((const double *)array)[i];
+}
+static inline void lsp_real_set(void *array, lsp_type type, int64_t i, double x) {
+    if (type == LSP_F32) {
+        ((float *)array)[i] = (float)x;
+    } else {
+        ((double *)array)[i] = x;
+    }
 }
 
 /* The cell of a place in one dimension of a periodic box with places in fixed point: exact. */
@@ -132,7 +141,4 @@ static inline const lsp_pair_device *lsp_pair_device_of(const lsp_ctx *ctx) {
     return ctx->options.device == LSP_CUDA ? &lsp_pair_cuda : &lsp_pair_cpu;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

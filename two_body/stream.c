@@ -141,8 +141,6 @@ lsp_status lsp_radius_join_stream(lsp_ctx *ctx, const lsp_points *a, const lsp_p
             break;
         }
     }
-    if (info != NULL) {
-        *info = s.info;
-    }
+    LSP_TELL(info, s.info);
     return LSP_OK;
 }

@@ -2,12 +2,6 @@
 #include "two_body.h"
 #include "core/cuda.h"
 
-static void tell(const lsp_pair_job *job, lsp_pair_info *info) {
-    if (info != NULL) {
-        *info = job->info;
-    }
-}
-
 lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const lsp_pair_options *options,
                           const double *radii, int64_t radius_count, uint64_t *counts, lsp_pair_info *info) {
     lsp_pair_job job;
@@ -25,7 +19,7 @@ lsp_status lsp_pair_count(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b
     }
     job.shells = radius_count;
     LSP_TRY(lsp_pair_tally_all(ctx, &job, largest, &(lsp_pair_tally){.limits = limits, .n = radius_count}, counts));
-    tell(&job, info);
+    LSP_TELL(info, job.info);
     return LSP_OK;
 }
 
@@ -45,7 +39,7 @@ lsp_status lsp_pair_histogram(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     job.binned = true;
     job.shells = bins;
     LSP_TRY(lsp_pair_tally_all(ctx, &job, range, &(lsp_pair_tally){.scale = scale, .n = bins}, counts));
-    tell(&job, info);
+    LSP_TELL(info, job.info);
     return LSP_OK;
 }
 
@@ -94,9 +88,7 @@ lsp_status lsp_radius_join(lsp_ctx *ctx, const lsp_points *a, const lsp_points *
     const int64_t rows[] = {lsp_pair_share_row(&job, job.part, join->half),
                             lsp_pair_share_row(&job, job.part + 1, join->half)};
     LSP_TRY(lsp_join_between(ctx, &job, radius, join, rows, (int64_t[]){0, job.sets[1].n}, C, &about));
-    if (info != NULL) {
-        *info = about;
-    }
+    LSP_TELL(info, about);
     return LSP_OK;
 }
 
@@ -119,7 +111,7 @@ lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
     *C = made, made = (lsp_csr){0};
     job.info.first_row = rows[0];
-    tell(&job, info);
+    LSP_TELL(info, job.info);
     return LSP_OK;
 }
 
@@ -146,11 +138,7 @@ static lsp_status make_grid(lsp_ctx *ctx, const lsp_density_options *o, const ls
         for (int64_t i = 0; i < grid->n; i++) {
             const double part = ((double)(i / step % o->grid[k]) + 0.5) / (double)o->grid[k];
             const double x = o->low[k] * (1 - part) + o->high[k] * part;
-            if (samples->type == LSP_F32) {
-                ((float *)at)[i] = (float)x;
-            } else {
-                ((double *)at)[i] = x;
-            }
+            lsp_real_set(at, samples->type, i, x);
         }
         grid->at[k] = at;
         if (samples->where == LSP_CUDA) {
@@ -208,7 +196,7 @@ lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_point
     job.shells = INT64_MAX;
     LSP_TRY(lsp_pair_prepare(ctx, &job, reach));
     LSP_TRY(lsp_pair_device_of(ctx)->density(ctx, &job, &work, density));
-    tell(&job, info);
+    LSP_TELL(info, job.info);
     return LSP_OK;
 }
 

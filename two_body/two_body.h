@@ -1,6 +1,5 @@
 /* Inside two-body statistics. Each public call becomes a job: checked points, a metric, a method. */
-#ifndef LSP_TWO_BODY_TWO_BODY_H
-#define LSP_TWO_BODY_TWO_BODY_H
+#pragma once
 
 #include "job.h"
 
@@ -50,5 +49,3 @@ void lsp_kernel_density_ref(const lsp_pair_job *job, lsp_density_kernel kernel, 
 /* The same for the k nearest points; k: not more than there are. */
 lsp_status lsp_nearest_ref(lsp_ctx *ctx, const lsp_pair_job *job, int64_t k, const lsp_join_options *join,
                            void (*take)(void *data, int64_t i, int64_t j, double value), void *data);
-
-#endif

@@ -1,6 +1,5 @@
 /* Boxes of points, and what bounds the distances between their points. */
-#ifndef LSP_TWO_BODY_YARD_H
-#define LSP_TWO_BODY_YARD_H
+#pragma once
 
 #include "job.h"
 
@@ -36,5 +35,3 @@ static inline lsp_yard lsp_yard_of(const lsp_pair_job *job) {
     }
     return yard;
 }
-
-#endif

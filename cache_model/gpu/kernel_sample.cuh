@@ -1,8 +1,7 @@
 /* Samples the indices of a call that the host does not see: how many distinct lines of 128 bytes the accesses of a
  * window touch. The windows are spread evenly. The sum of their counts opens one gate and closes the other, so the host
  * needs no answer. A window is long: a line that takes several accesses of it takes them while the cache holds it. */
-#ifndef LSP_CACHE_MODEL_GPU_KERNEL_SAMPLE_CUH
-#define LSP_CACHE_MODEL_GPU_KERNEL_SAMPLE_CUH
+#pragma once
 
 #include "core/block.cuh"
 #include <stdint.h>
@@ -38,5 +37,3 @@ static __global__ void __launch_bounds__(SAMPLE_NT)
         atomicAdd(count, sum);
     }
 }
-
-#endif

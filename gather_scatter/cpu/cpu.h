@@ -1,8 +1,7 @@
 /* Inside gather and scatter on the CPU. A strategy is a way to cut the work; the loops that move elements are few, and
  * kernels.c has a copy of them for each kind of element. An index outside is never followed; *bad becomes the lowest
  * position that has one, or stays INT64_MAX. */
-#ifndef LSP_GATHER_SCATTER_CPU_CPU_H
-#define LSP_GATHER_SCATTER_CPU_CPU_H
+#pragma once
 
 #include "gather_scatter/job.h"
 
@@ -124,5 +123,3 @@ int64_t lsp_gather_first_outside(const lsp_gather_args *args, int64_t begin, int
 
 /* count[index[i] >> shift] += 1 for begin <= i < end; the indices are inside. */
 void lsp_gather_count(const lsp_gather_args *args, int64_t begin, int64_t end, int shift, int64_t *count);
-
-#endif

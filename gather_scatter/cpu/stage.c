@@ -1,7 +1,6 @@
 /* Staged plans: tmp[k] = tile[from_place[k]] tile by tile of the source, then bin[to_place[j]] op tmp[...] bin by bin
  * of the destination. Tiles and bins fit a core's second cache, so both loops miss only where they go straight.
- * The positions and the indexed array are cut alike: of a gather the positions are bins, of a scatter they are tiles.
- */
+ * The positions and the indexed array are cut alike: the positions of a gather are bins, of a scatter tiles. */
 #include "cpu.h"
 #include <string.h>
 

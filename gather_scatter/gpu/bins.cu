@@ -106,7 +106,7 @@ template <typename I>
 static lsp_status partition_by(lsp_ctx *ctx, const part_job *p, size_t bytes, const void *from,
                                void *const elements[2]) {
 #define START(V) start<V, I>(ctx, p, from, elements)
-    GATHER_BY_UNIT(bytes, START)
+    return GATHER_BY_UNIT(bytes, START);
 #undef START
 }
 

@@ -1,6 +1,5 @@
 /* What all kernels of gather and scatter use. */
-#ifndef LSP_GATHER_SCATTER_GPU_GATE_CUH
-#define LSP_GATHER_SCATTER_GPU_GATE_CUH
+#pragma once
 
 #include "core/block.cuh"
 #include "gpu.h"
@@ -20,5 +19,3 @@ __device__ inline void report_bad(long long *fault, int64_t bad) {
 __device__ inline unsigned cut_of(const gather_cut &cut, unsigned x) {
     return __umulhi(x >> cut.shift, cut.magic) >> cut.after;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* What the files of gather and scatter on a GPU tell each other. The parts: move.cu moves elements one by one; stage.cu
  * moves them through shared memory by a plan; bins.cu scatters through shared memory without one; order.cu makes lists
  * of indices; sum.cu adds in order. launch.cu combines them to one call, plan.cu to plans. */
-#ifndef LSP_GATHER_SCATTER_GPU_GPU_H
-#define LSP_GATHER_SCATTER_GPU_GPU_H
+#pragma once
 
 #include "core/launch.cuh"
 #include "gather_scatter/job.h"
@@ -30,20 +29,13 @@ static inline size_t gather_unit(const lsp_column *column) {
     return (size_t)(bits & (~bits + 1));
 }
 
-/* Returns call(U) for the unsigned type U of a unit of some bytes. */
+/* call(U) for the unsigned type U of a unit of some bytes. */
 #define GATHER_BY_UNIT(bytes, call)                                                                                    \
-    switch (bytes) {                                                                                                   \
-    case 1:                                                                                                            \
-        return call(unsigned char);                                                                                    \
-    case 2:                                                                                                            \
-        return call(unsigned short);                                                                                   \
-    case 4:                                                                                                            \
-        return call(unsigned);                                                                                         \
-    case 8:                                                                                                            \
-        return call(unsigned long long);                                                                               \
-    default:                                                                                                           \
-        return call(uint4);                                                                                            \
-    }
+    ((bytes) == 1   ? call(unsigned char)                                                                              \
+     : (bytes) == 2 ? call(unsigned short)                                                                             \
+     : (bytes) == 4 ? call(unsigned)                                                                                   \
+     : (bytes) == 8 ? call(unsigned long long)                                                                         \
+                    : call(uint4))
 /* call(I) for the type I of indices, LSP_I32 or LSP_I64. */
 #define GATHER_BY_INDEX(type, call) ((type) == LSP_I32 ? call(int32_t) : call(long long))
 
@@ -164,5 +156,3 @@ bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_bins *bins);
 lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_column *columns, int64_t count);
 /* lsp_gather_owners through shared memory, for owners that do not fit the L2 cache. most_bytes: 4 */
 lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *owner);
-
-#endif

@@ -1,8 +1,7 @@
 /* Adds in order: elements with equal keys, which lie next to each other, are added to their destination one after the
  * other, so that floats give the same bits always. The thread at the first of them adds up to SUM_ALONE; its warp takes
  * over what is longer: it loads 32 elements at once, and every lane adds them all. */
-#ifndef LSP_GATHER_SCATTER_GPU_KERNEL_ADD_CUH
-#define LSP_GATHER_SCATTER_GPU_KERNEL_ADD_CUH
+#pragma once
 
 #include "gate.cuh"
 
@@ -59,5 +58,3 @@ template <typename T> static __global__ void __launch_bounds__(SUM_NT) kernel_su
         }
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Moves elements one by one. A thread starts MOVE_VT independent reads before it waits for the first: a random read
  * beyond the cache takes some hundred cycles, and only their number hides that. Indices and the array that is not
  * indexed are streams; they are read and written evict-first, so that the indexed array keeps the cache. */
-#ifndef LSP_GATHER_SCATTER_GPU_KERNEL_DIRECT_CUH
-#define LSP_GATHER_SCATTER_GPU_KERNEL_DIRECT_CUH
+#pragma once
 
 #include "gate.cuh"
 
@@ -101,5 +100,3 @@ static __global__ void __launch_bounds__(MOVE_NT) kernel_move(gather_move m, con
     }
     report_bad(m.fault, bad);
 }
-
-#endif

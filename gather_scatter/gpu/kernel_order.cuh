@@ -1,7 +1,6 @@
 /* Kernels that make lists of indices: who owns a destination, who wins, keys to sort by, the first index outside. Each
  * thread takes one index a step of a grid-stride loop. */
-#ifndef LSP_GATHER_SCATTER_GPU_KERNEL_ORDER_CUH
-#define LSP_GATHER_SCATTER_GPU_KERNEL_ORDER_CUH
+#pragma once
 
 #include "gate.cuh"
 
@@ -76,5 +75,3 @@ static __global__ void __launch_bounds__(ORDER_NT)
         }
     }
 }
-
-#endif

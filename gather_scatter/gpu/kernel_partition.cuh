@@ -1,8 +1,7 @@
 /* Partitions the elements of a scatter into bins of the destination. A block takes a chunk of elements, ranks them by
  * digit (their bin, or their group of bins) in shared memory, asks each digit for room once, and writes its elements in
  * runs, one a digit. Elements of a bin come in any order: that is right where indices are distinct. */
-#ifndef LSP_GATHER_SCATTER_GPU_KERNEL_PARTITION_CUH
-#define LSP_GATHER_SCATTER_GPU_KERNEL_PARTITION_CUH
+#pragma once
 
 #include "gate.cuh"
 #include "kernel_runs.cuh"
@@ -213,5 +212,3 @@ static __global__ void __launch_bounds__(part_nt(LEVEL), LEVEL == PART_ONLY ? 1 
         to[at] = elements[i];
     }
 }
-
-#endif

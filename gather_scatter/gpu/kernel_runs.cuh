@@ -3,8 +3,7 @@
  * where runs begin. The second kernel ranks the elements again and writes places, and where
  * runs begin. The order inside a run is
  * left to chance: it decides no result. */
-#ifndef LSP_GATHER_SCATTER_GPU_KERNEL_RUNS_CUH
-#define LSP_GATHER_SCATTER_GPU_KERNEL_RUNS_CUH
+#pragma once
 
 #include "gate.cuh"
 
@@ -146,5 +145,3 @@ static __global__ void __launch_bounds__(RUNS_NT) kernel_tile_begins(gather_stag
         s.tile_begin[t] = lengths[t * s.bins];
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * its elements are written in the order (tile, bin) without gaps. Then a bin of the destination takes its elements in
  * runs, one run a tile, puts them in their places in shared memory, and is written without gaps. So no sector of
  * memory is fetched or written for one element alone. */
-#ifndef LSP_GATHER_SCATTER_GPU_KERNEL_STAGE_CUH
-#define LSP_GATHER_SCATTER_GPU_KERNEL_STAGE_CUH
+#pragma once
 
 #include "gate.cuh"
 #include <cuda_pipeline_primitives.h>
@@ -226,5 +225,3 @@ static __global__ void __launch_bounds__(STAGE_NT, 1)
         stage_store(to + first * w, bin, count * w);
     }
 }
-
-#endif

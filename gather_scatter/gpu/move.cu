@@ -51,7 +51,7 @@ template <typename I> static lsp_status start_index(lsp_ctx *ctx, const gather_m
                                   : start<ull, true, I, true, true>(ctx, move, column, 1);
     }
 #define START(U) start_for<U, I>(ctx, move, column)
-    GATHER_BY_UNIT(gather_unit(column), START)
+    return GATHER_BY_UNIT(gather_unit(column), START);
 #undef START
 }
 

@@ -144,14 +144,14 @@ static lsp_status start_tiles(lsp_ctx *ctx, const gather_stage *stage, const lsp
 lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column) {
 #define START(U)                                                                                                       \
     (column->bytes == sizeof(U) ? start_fill<U, true>(ctx, stage, column) : start_fill<U, false>(ctx, stage, column))
-    GATHER_BY_UNIT(unit, START)
+    return GATHER_BY_UNIT(unit, START);
 #undef START
 }
 
-static lsp_status gather_tiles(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column){
+static lsp_status gather_tiles(lsp_ctx *ctx, const gather_stage *stage, size_t unit, const lsp_column *column) {
 #define START(U)                                                                                                       \
     (column->bytes == sizeof(U) ? start_tiles<U, true>(ctx, stage, column) : start_tiles<U, false>(ctx, stage, column))
-    GATHER_BY_UNIT(unit, START)
+    return GATHER_BY_UNIT(unit, START);
 #undef START
 }
 

@@ -4,14 +4,11 @@
  * a mixed key is its leading bits scaled to the number of buckets: sorted keys are in the order of their buckets. Each
  * bucket is a line of 64 bytes with the first distinct keys of the bucket, ascending. If there are more, the last slot
  * is a link to the rest in the array of sorted keys. So one read answers nearly all probes. */
-#ifndef LSP_GATHER_SCATTER_HASH_H
-#define LSP_GATHER_SCATTER_HASH_H
+#pragma once
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 enum { LSP_HASH_LINE = 64 }; /* bytes of a bucket */
 
@@ -90,8 +87,7 @@ static inline LSP_BOTH_SIDES uint64_t lsp_hash_key_at(const void *keys, int64_t 
 static inline LSP_BOTH_SIDES uint32_t lsp_hash_bucket(uint64_t mixed, bool wide, uint32_t buckets) {
     return (uint32_t)((wide ? mixed >> 32 : mixed) * buckets >> 32);
 }
-/* The key of free slots of a bucket, and of its link: one that belongs to another bucket, so no probe here equals it.
- */
+/* The key of free slots of a bucket, and of its link: it belongs to another bucket, so no probe here equals it. */
 static inline LSP_BOTH_SIDES uint64_t lsp_hash_filler(uint32_t bucket, uint32_t buckets) {
     return bucket == buckets - 1 ? 0 : UINT64_MAX;
 }
@@ -195,7 +191,4 @@ static inline int lsp_hash_slots(lsp_hash_kind kind) {
     return LSP_HASH_LINE / (int)(kind == LSP_HASH_NARROW ? sizeof(lsp_hash_narrow) : sizeof(lsp_hash_wide));
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

@@ -73,9 +73,7 @@ static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, i
     int64_t all = 0;
     LSP_TRY(backend->count(ctx, &table->view, probes, offsets, at));
     LSP_TRY(read_total(table, offsets + probes->n, &all));
-    if (total != NULL) {
-        *total = all;
-    }
+    LSP_TELL(total, all);
     LSP_REQUIRE(all <= probes->capacity || table->info.value_bytes == 0, LSP_ERR_OVERFLOW,
                 "%lld matches do not fit an array for %lld", (long long)all, (long long)probes->capacity);
     if (all > 0 && table->info.value_bytes > 0) {

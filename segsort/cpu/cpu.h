@@ -1,7 +1,6 @@
 /* Inside the segmented sort on the CPU: shared by threads.c, giants.c, and the serial code that is compiled for each
  * instruction set (kernels.c). */
-#ifndef LSP_SEGSORT_CPU_CPU_H
-#define LSP_SEGSORT_CPU_CPU_H
+#pragma once
 
 #include "segsort/job.h"
 #include <string.h>
@@ -194,15 +193,9 @@ static inline void lsp_sort_copy(const lsp_task *sort, const lsp_sort_place *pla
     }
     if (place->values == NULL) {
         for (int64_t i = 0; i < n; i++) {
-            if (sort->value_bytes == 4) {
-                ((uint32_t *)(void *)place->values_out)[i] = (uint32_t)(place->position + i);
-            } else {
-                ((uint64_t *)(void *)place->values_out)[i] = (uint64_t)(place->position + i);
-            }
+            lsp_index_set(place->values_out, sort->value_bytes == 4 ? LSP_I32 : LSP_I64, i, place->position + i);
         }
     } else if (place->values != place->values_out) {
         memcpy(place->values_out, place->values, (size_t)n * sort->value_bytes);
     }
 }
-
-#endif

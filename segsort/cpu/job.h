@@ -1,7 +1,6 @@
 /* A segmented sort by threads: cpu/threads.c prepares it, cpu/giants.c uses it. A giant is a segment so long that all
  * threads sort it together. */
-#ifndef LSP_SEGSORT_CPU_JOB_H
-#define LSP_SEGSORT_CPU_JOB_H
+#pragma once
 
 #include "cpu.h"
 
@@ -58,5 +57,3 @@ void lsp_sort_firsts(const lsp_sort_job *job);
 
 /* Lists the starts of all groups, from the marks of changes. */
 void lsp_sort_groups(const lsp_sort_job *job);
-
-#endif

@@ -1,8 +1,7 @@
 /* Short segments side by side, one in each lane. A batch is LANES segments of up to `rows` words (4, 8, 16 or 32) in
  * `rows` vectors. It has two forms. As lines, the words of a segment are neighbours, and several lines shorter than a
  * vector share one. As columns, after a transposition, vector i holds the i-th word of every segment. */
-#ifndef LSP_SEGSORT_CPU_LANES_H
-#define LSP_SEGSORT_CPU_LANES_H
+#pragma once
 
 #include "core/vector.h"
 
@@ -309,4 +308,3 @@ static NOINLINE void straighten_columns(vec *words, vec *numbers, int rows) {
         }
     } while (changed != 0);
 }
-#endif

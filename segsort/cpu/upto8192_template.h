@@ -334,6 +334,7 @@ static void KEY_NAME(sort_words)(const lsp_task *sort, const lsp_sort_workspace 
     KEY_NAME(move_words)(sort, workspace, place, n, words, position_bits);
 }
 
+#include "digits_template.h"
 #include "radix_template.h"
 
 #include "first_template.h"

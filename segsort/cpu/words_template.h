@@ -45,8 +45,7 @@ static SORT_WORD *WORD_NAME(merge_sort)(SORT_WORD *words, SORT_WORD *other, int6
 }
 #endif
 
-/* One stable pass by the digit of `bits` bits at `shift`. Returns false and moves nothing if all words share the digit.
- */
+/* One stable pass by the digit of `bits` bits at `shift`. Returns false and moves nothing if all share the digit. */
 static bool WORD_NAME(radix_pass)(const SORT_WORD *from, SORT_WORD *to, int64_t n, int shift, int bits) {
     int64_t place[1 << RADIX_DIGIT];
     size_t mask = ((size_t)1 << bits) - 1;

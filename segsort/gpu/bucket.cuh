@@ -4,8 +4,7 @@
  * rows shifted by half a row, so that buckets across the border of two lanes' rows are sorted too. For hundreds of
  * words that is less work than a network. If a bucket reaches too far across a border, the words are left for the
  * network. */
-#ifndef LSP_SEGSORT_GPU_BUCKET_CUH
-#define LSP_SEGSORT_GPU_BUCKET_CUH
+#pragma once
 
 #include "network.cuh"
 
@@ -252,5 +251,3 @@ __device__ inline bool bucket_group(uint32_t (&w)[VT], int n, int G, int t, int 
     group_sync<MANY>(G, id);
     return true;
 }
-
-#endif

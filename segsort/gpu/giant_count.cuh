@@ -1,7 +1,6 @@
 /* The first two steps of a round over the giants. Count: a block counts the digits of its share of tiles, and writes
  * for each tile the counts before it. Sum: counts of giants that several blocks share are summed over the blocks. */
-#ifndef LSP_SEGSORT_GPU_GIANT_COUNT_CUH
-#define LSP_SEGSORT_GPU_GIANT_COUNT_CUH
+#pragma once
 
 #include "giant_shares.cuh"
 
@@ -192,5 +191,3 @@ __device__ inline void sum_parts(const seg_job &job, giants_shared &sh, const se
         __syncthreads();
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The last step of a round over the giants: blocks take tiles in order and move their items to the buckets of their
  * digits. The block with a giant's first tile lists the buckets for the class kernels or the next round. */
-#ifndef LSP_SEGSORT_GPU_GIANT_MOVE_CUH
-#define LSP_SEGSORT_GPU_GIANT_MOVE_CUH
+#pragma once
 
 #include "giant_shares.cuh"
 
@@ -23,8 +22,7 @@ __device__ inline int choose_target(const seg_job &job, const seg_split &g, ull 
     return diff != 0 && away ? FROM_TEMPORARY : FROM_OUTPUT;
 }
 
-/* Merges neighbouring buckets of up to GIANT_MERGED items together; cut[] becomes where entries begin. By one thread.
- */
+/* Merges neighbouring buckets of up to GIANT_MERGED items together; cut[]: where entries begin. By one thread. */
 __device__ inline int merge_buckets(split_shared &sh, const seg_split &g) {
     enum { ahead = 8 }; /* digits read before any is written: their loads overlap */
     const int digits = 1 << g.width;
@@ -151,5 +149,3 @@ __device__ inline void move_tiles(const seg_job &job, split_shared &sh, int64_t 
         }
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The list of giants, and how the blocks share their work. Giants consist of tiles, which are numbered through all
  * giants of a round; each block counts an equal share of neighbouring tiles. */
-#ifndef LSP_SEGSORT_GPU_GIANT_SHARES_CUH
-#define LSP_SEGSORT_GPU_GIANT_SHARES_CUH
+#pragma once
 
 #include "partition.cuh"
 
@@ -141,5 +140,3 @@ static int64_t giants_short_entries(const lsp_segsort_args *args) {
     const int64_t rounds = 2 * lsp_ceil_div((int64_t)lsp_type_bytes(args->key_type) * 8, GIANT_WIDTH);
     return lsp_min(args->n, args->n / GIANT_MERGED * 2 + 2 + 2 * rounds * giants_most(args->n));
 }
-
-#endif

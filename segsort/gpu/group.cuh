@@ -1,7 +1,6 @@
 /* The group of lanes that sorts a listed segment: its data about the segment, its copies of items to shared memory, and
  * its writes of the sorted items. */
-#ifndef LSP_SEGSORT_GPU_GROUP_CUH
-#define LSP_SEGSORT_GPU_GROUP_CUH
+#pragma once
 
 #include "bucket.cuh"
 #include "job.cuh"
@@ -328,5 +327,3 @@ __device__ inline void write_values(const seg_job &job, const segment_group<VT, 
         write_halves(job, g, 1);
     }
 }
-
-#endif

@@ -4,8 +4,7 @@
  * the output, or the temporary arrays of giants). Sorted items always go to the output. gpu/kernel_tile.cuh sorts short
  * segments at once and lists longer ones by class; gpu/kernel_classes.cuh sorts the lists; gpu/kernel_giants.cuh first
  * splits giants by their leading digits into buckets, which join the lists. */
-#ifndef LSP_SEGSORT_GPU_JOB_CUH
-#define LSP_SEGSORT_GPU_JOB_CUH
+#pragma once
 
 #include "network.cuh"
 #include "segsort/job.h"
@@ -205,5 +204,3 @@ __device__ inline void put_position(const seg_job &job, int64_t at, int64_t begi
         ((int64_t *)job.arrays[FROM_OUTPUT].values)[at] = position;
     }
 }
-
-#endif

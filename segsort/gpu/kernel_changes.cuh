@@ -1,8 +1,7 @@
 /* Finds where sorted keys change, for each segment: flags, places and their number. Keys are read once. A block takes a
  * row of segments and goes through their items as one sequence. Longer segments are cut into chunks; the changes before
  * a chunk come by look_back: each chunk first publishes its own count, later the sum up to its end. */
-#ifndef LSP_SEGSORT_GPU_KERNEL_CHANGES_CUH
-#define LSP_SEGSORT_GPU_KERNEL_CHANGES_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "kernel_giants.cuh"
@@ -265,5 +264,3 @@ template <typename K> static lsp_status start_changes(lsp_ctx *ctx, const seg_jo
     }
     return LSP_OK;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * coalesced. Where leading bits tie, short runs are sorted by their full keys. If a longer run is out of order, the
  * segment is sorted again digit by digit from the lowest digit on; a digit has all bits that a word has beside the
  * position. */
-#ifndef LSP_SEGSORT_GPU_KERNEL_CLASSES_CUH
-#define LSP_SEGSORT_GPU_KERNEL_CLASSES_CUH
+#pragma once
 
 #include "giant_shares.cuh"
 #include "group.cuh"
@@ -38,8 +37,7 @@ template <typename K> struct word_digit {
     }
 };
 
-/* Finds the bits in which the segment's numbers differ, for the group's segment->low and high. Keeps 32-bit keys in w.
- */
+/* Finds the bits in which the segment's numbers differ, for segment->low and high. Keeps 32-bit keys in w. */
 template <int VT, int WIDE, typename KK>
 __device__ inline void find_bits(uint32_t (&w)[VT], const seg_job &job, const segment_group<VT, WIDE> &g, int n,
                                  const typename KK::K *keys) {
@@ -392,5 +390,3 @@ __global__ void __launch_bounds__(group_threads(VT, WIDE), group_blocks(VT, WIDE
     }
     lsp_end_after_previous();
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Neighbouring short buckets share one entry. Leading bits in which no two keys of a giant differ are skipped. If most
  * keys of a giant are long and equal, the giant is split by that key. Then its equal keys are in their places. */
-#ifndef LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
-#define LSP_SEGSORT_GPU_KERNEL_GIANTS_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "giant_count.cuh"
@@ -87,5 +86,3 @@ template <typename KK> static lsp_status start_giants(lsp_ctx *ctx, const seg_jo
            : job->value_bytes == 8 ? start_giants_of<KK, 8>(ctx, job)
                                    : start_giants_of<KK, 16>(ctx, job);
 }
-
-#endif

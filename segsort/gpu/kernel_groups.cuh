@@ -1,8 +1,7 @@
 /* Lists the starts of groups of equal keys: the places of all ones among the marks of changes, one after another.
  * Blocks take chunks of the marks in order; the ones before a chunk come by look-back, as for changes
  * (kernel_changes.cuh). */
-#ifndef LSP_SEGSORT_GPU_KERNEL_GROUPS_CUH
-#define LSP_SEGSORT_GPU_KERNEL_GROUPS_CUH
+#pragma once
 
 #include "kernel_changes.cuh"
 
@@ -67,5 +66,3 @@ static lsp_status start_groups(lsp_ctx *ctx, const seg_job *job) {
     LSP_TRY(lsp_cuda_clear(ctx, job->groups, (chunks + 1) * (int64_t)sizeof *job->groups));
     return LSP_LAUNCH(ctx, kernel_groups, lsp_min(blocks, chunks), CHANGE_NT, 0, *job);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* For few items in few segments, most of them long: one block lists all segments, short ones too. It takes the place of
  * the tile kernel and of the launch that clears the counters. */
-#ifndef LSP_SEGSORT_GPU_KERNEL_LIST_FEW_CUH
-#define LSP_SEGSORT_GPU_KERNEL_LIST_FEW_CUH
+#pragma once
 
 #include "giant_shares.cuh"
 
@@ -71,5 +70,3 @@ static __global__ void __launch_bounds__(LIST_FEW_NT) kernel_list_few(seg_job jo
         }
     }
 }
-
-#endif

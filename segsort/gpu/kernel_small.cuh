@@ -3,8 +3,7 @@
  * them among its own items of the same segment. Only the segments of its first and its last item can continue outside
  * the block: it looks up each outside item of these segments in a search tree of its own items, and counts it at the
  * place before which it belongs. An item's place is its rank among the own items plus the outside items before it. */
-#ifndef LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
-#define LSP_SEGSORT_GPU_KERNEL_SMALL_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "job.cuh"
@@ -239,8 +238,7 @@ template <typename K> __device__ inline int small_before(small_shared<K> &sh, in
     return sum;
 }
 
-/* 2^log_share neighbouring threads rank one item. in_place: a grid barrier, so that all blocks read before any writes.
- */
+/* 2^log_share neighbouring threads rank one item. in_place: a grid barrier: all blocks read before any writes. */
 template <int EACH, typename KK>
 __global__ void __launch_bounds__(SMALL_NT, 1) kernel_small(seg_job job, int log_share, bool in_place) {
     typedef typename KK::K K;
@@ -345,5 +343,3 @@ template <typename KK> static lsp_status start_small(lsp_ctx *ctx, const seg_job
     void (*small_kernel)(seg_job, int, bool) = job->n > SMALL_MANY ? kernel_small<4, KK> : kernel_small<2, KK>;
     return LSP_LAUNCH_TOGETHER(ctx, in_place, small_kernel, blocks, SMALL_NT, 0, *job, log_share, in_place);
 }
-
-#endif

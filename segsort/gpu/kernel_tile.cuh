@@ -4,8 +4,7 @@
  * so a warp sorts several. For each place of the output, the lanes store the index of the item that belongs there; a
  * last sweep writes the items coalesced. If leading bits tie and keys are out of order, the part is sorted again digit
  * by digit. */
-#ifndef LSP_SEGSORT_GPU_KERNEL_TILE_CUH
-#define LSP_SEGSORT_GPU_KERNEL_TILE_CUH
+#pragma once
 
 #include "tile_copy.cuh"
 
@@ -363,5 +362,3 @@ __global__ void __launch_bounds__(TILE_NT, TILE_BLOCKS)
         }
     }
 }
-
-#endif

@@ -69,8 +69,7 @@ typedef struct sort_choice {
     lsp_segsort_table table; /* if `small`, without the changes of table_for: no kernel reads the limits of classes */
 } sort_choice;
 
-/* list_few: items and segments are so few that one block lists all faster than a tile kernel sorts the few short ones.
- */
+/* list_few: items and segments are so few that one block lists all faster than a tile kernel sorts the short ones. */
 static sort_choice choose_kernels(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t longest) {
     sort_choice choice;
     choice.small = args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));

@@ -3,8 +3,7 @@
  * mirrored word of the mirrored lane (`flip`), and with the same word of another lane (`halve_lanes`). A lane first
  * sorts its words by Batcher's merge exchange; then runs of 1, 2, 4, ... lanes are merged in pairs: a flip, halves, and
  * merges within lanes. VT need not be a power of two; G is a power of two, known at run time. */
-#ifndef LSP_SEGSORT_GPU_NETWORK_CUH
-#define LSP_SEGSORT_GPU_NETWORK_CUH
+#pragma once
 
 #include "core/block.cuh"
 #include <stdint.h>
@@ -90,8 +89,7 @@ template <int VT, int AT, int N> __device__ inline void merge_words(uint32_t (&w
 
 /* ---- between lanes of a warp; g = 2, 4, .. 32 neighbouring lanes are a group ---- */
 
-/* Exchanges word r of lane l with word VT-1-r of lane g-1-l: two ascending halves of a group become two bitonic ones.
- */
+/* Exchanges word r of lane l with word VT-1-r of lane g-1-l: two ascending halves of a group become bitonic ones. */
 template <int VT> __device__ inline void flip(uint32_t (&w)[VT], int g, const network_ones &ones) {
     bool upper = (threadIdx.x & (g / 2)) != 0;
 #pragma unroll
@@ -255,5 +253,3 @@ __device__ inline void sort_known_group(uint32_t (&w)[VT], int t, int id, uint32
         sort_group<VT, true>(w, G, t, id, shared, ones);
     }
 }
-
-#endif

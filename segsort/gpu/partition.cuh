@@ -2,15 +2,13 @@
  * lanes with the same digit find each other by votes, and a counter for each digit holds the items of earlier rows. A
  * prefix sum over digits and warps turns the ranks into places in the tile. Keys, then values, are laid out by digit in
  * shared memory, and each digit's items are written as a run of neighbours. */
-#ifndef LSP_SEGSORT_GPU_PARTITION_CUH
-#define LSP_SEGSORT_GPU_PARTITION_CUH
+#pragma once
 
 #include "job.cuh"
 #include "network.cuh"
 #include <type_traits>
 
-/* Tuned on an H200. Longer tiles write longer runs, but a tile that does not fit in registers is spilled to local
- * memory. */
+/* Tuned on an H200. Longer tiles write longer runs, but one that does not fit in registers spills to local memory. */
 enum {
     SPLIT_BITS = 8,
     SPLIT_DIGITS = 1 << SPLIT_BITS,
@@ -19,7 +17,6 @@ enum {
     SPLIT_WARPS = SPLIT_NT / WARP,
     SPLIT_TILE_BITS = 16 /* bits of the number of items of a tile */
 };
-
 static_assert(SPLIT_NT >= SPLIT_DIGITS + WARP, "each digit has a thread, and no digit has one of the last warp");
 
 /* Items of a thread in the longest tile: a multiple of 4. */
@@ -55,15 +52,14 @@ typedef struct split_tile {
     const uint32_t *before; /* items of each digit in earlier tiles of the part */
 } split_tile;
 
-typedef struct __align__(16) split_shared {
+struct __align__(16) split_shared {
     split_tile tile[2];            /* this tile and the next one */
     int64_t base[SPLIT_DIGITS];    /* a digit's first place in the output minus its first place in the tile */
     int64_t cut[SPLIT_DIGITS + 1]; /* where the giant's buckets begin */
     ull sums[SPLIT_WARPS];
     ull diff;
     int groups; /* entries to list */
-}
-split_shared;
+};
 
 /* Shared memory behind split_shared: each warp's counters of the digits, then the items of a tile. */
 __device__ inline unsigned *counters_of(split_shared &sh) { return (unsigned *)(&sh + 1); }
@@ -81,8 +77,7 @@ typedef struct seg_digit {
     ull pivot;
 } seg_digit;
 __device__ inline seg_digit digit_at(const seg_job &job, const seg_split &g) {
-    seg_digit digit = {g.shift, (1u << g.width) - 1, (unsigned)(job.order.bias >> g.shift), g.pivot};
-    return digit;
+    return {g.shift, (1u << g.width) - 1, (unsigned)(job.order.bias >> g.shift), g.pivot};
 }
 /* Keys of a giant that is split by a pivot: long ones only. */
 template <typename KK> struct pivoted_keys : KK {
@@ -199,14 +194,6 @@ __device__ inline void place_digits(split_shared &sh, const split_tile &tile, in
         sh.cut[digits] = tile.split.end;
     }
     __syncthreads();
-}
-
-/* Prefetches memory that is read soon to the L2 cache. */
-__device__ inline void fetch_values_ahead(const void *from, int bytes) {
-    enum { line = 128 };
-    for (int at = (int)threadIdx.x * line; at < bytes; at += SPLIT_NT * line) {
-        lsp_prefetch((const char *)from + at);
-    }
 }
 
 /* The items of a tile that a thread reads and writes. It reads the lane's item of each row of its warp, and writes
@@ -337,8 +324,11 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
     unsigned *counter = counters_of(sh) + threadIdx.x / WARP * SPLIT_DIGITS;
     void *room = items_of(sh);
     split_spots<VT> spots;
-    if (V > 0 && !(job.positions && g.from == FROM_INPUT)) {
-        fetch_values_ahead((const char *)job.arrays[g.from].values + tile.begin * V, tile.count * V);
+    if (V > 0 && !(job.positions && g.from == FROM_INPUT)) { /* values are read soon */
+        const char *const values = (const char *)job.arrays[g.from].values + tile.begin * V;
+        for (int line = (int)threadIdx.x * 128; line < tile.count * V; line += SPLIT_NT * 128) {
+            lsp_prefetch(values + line);
+        }
     }
     {
         T value[pairs ? VT : 1];
@@ -407,5 +397,3 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
         put_split_values<T>(job, sh, g, work, parts, part, digits);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Items of a row's part: copied from global to shared memory before the sort, and written in sorted order after it. */
-#ifndef LSP_SEGSORT_GPU_TILE_COPY_CUH
-#define LSP_SEGSORT_GPU_TILE_COPY_CUH
+#pragma once
 
 #include "tile_row.cuh"
 
@@ -132,5 +131,3 @@ template <typename K> __device__ inline void write_items(const seg_job &job, con
         write_tile_positions(job, row);
     }
 }
-
-#endif

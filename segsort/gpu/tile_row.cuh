@@ -1,7 +1,6 @@
 /* A row of neighbouring segments, which a block of the tile kernel takes: reads their bounds, lists the long ones by
  * class, and says which of the short ones fit in shared memory together: the row's next part. */
-#ifndef LSP_SEGSORT_GPU_TILE_ROW_CUH
-#define LSP_SEGSORT_GPU_TILE_ROW_CUH
+#pragma once
 
 #include "kernel_giants.cuh"
 #include "network.cuh"
@@ -273,5 +272,3 @@ template <typename K> __device__ inline void next_part(tile_row<K> *row) {
     row->items = (int)(row->at[row->j1] - from);
     row->skew = row->together ? (int)(row->base + from) & 3 : 0;
 }
-
-#endif

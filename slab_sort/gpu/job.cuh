@@ -1,6 +1,5 @@
 /* What the kernels of the sort of a whole array share: the job, and moves of values. */
-#ifndef LSP_SLAB_SORT_GPU_JOB_CUH
-#define LSP_SLAB_SORT_GPU_JOB_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "segsort/gpu/job.cuh"
@@ -61,5 +60,3 @@ __device__ inline void slab_put_position(int bytes, char *to_array, int64_t to, 
         ((int64_t *)to_array)[to] = position;
     }
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Items are ordered by (number of the key, index), so splitters differ even if keys are equal, and each group keeps the
  * order of its items: the sort is stable. Without values, equal integers need no order (DIRECT): those that equal
  * several splitters are dealt to their buckets by a hash. */
-#ifndef LSP_SLAB_SORT_GPU_KERNEL_SPLIT_CUH
-#define LSP_SLAB_SORT_GPU_KERNEL_SPLIT_CUH
+#pragma once
 
 #include "numbers.cuh"
 #include <cooperative_groups.h>
@@ -391,19 +390,10 @@ __global__ void __launch_bounds__(NT, 1) kernel_split(const __grid_constant__ sp
     const int P = (int)gridDim.x, n = job.sort.n, t = (int)threadIdx.x;
     typename KK::K *keys = (typename KK::K *)split_memory;
     uint32_t *words = (uint32_t *)(split_memory + (DIRECT ? 0 : block::ROOM * sizeof(typename KK::K)));
-    const block here = {job,
-                        sh,
-                        {keys, words, (uint16_t *)(words + block::ROOM), &sh.sorter, &job.sort.order, &job.sort.ones},
-                        P,
-                        (int)blockIdx.x,
-                        t,
-                        t / WARP,
-                        t % WARP,
-                        n,
-                        (n + P - 1) / P};
+    const typename block::sorter_type s = {keys,       words,           (uint16_t *)(words + block::ROOM),
+                                           &sh.sorter, &job.sort.order, &job.sort.ones};
+    const block here = {job, sh, s, P, (int)blockIdx.x, t, t / WARP, t % WARP, n, (n + P - 1) / P};
     here.split_chunk();
     cooperative_groups::this_grid().sync();
     here.sort_bucket();
 }
-
-#endif

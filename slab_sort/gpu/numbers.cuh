@@ -2,8 +2,7 @@
  * number, above the key's place. Words are distinct, so the network sorts them stably. Keys whose words have equal
  * leading bits may be out of order: short runs of them are repaired by insertion; if there is a long one, the block
  * starts again and sorts by one digit of the number after the other, the lowest first. */
-#ifndef LSP_SLAB_SORT_GPU_NUMBERS_CUH
-#define LSP_SLAB_SORT_GPU_NUMBERS_CUH
+#pragma once
 
 #include "job.cuh"
 #include "words.cuh"
@@ -203,5 +202,3 @@ template <typename KK, bool DIRECT, int NT> struct number_sorter {
         return w;
     }
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* The host's side of the split in two files. */
-#ifndef LSP_SLAB_SORT_GPU_SPLIT_CUH
-#define LSP_SLAB_SORT_GPU_SPLIT_CUH
+#pragma once
 
 #include "kernel_split.cuh"
 
@@ -26,5 +25,3 @@ static lsp_status start_split(lsp_ctx *ctx, const split_job *job, const lsp_sort
 }
 
 lsp_status slab_split_wide(lsp_ctx *ctx, const split_job *job, const lsp_sort_cut *cut);
-
-#endif

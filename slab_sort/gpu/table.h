@@ -1,13 +1,10 @@
 /* The limits of the methods of a GPU: table.c. */
-#ifndef LSP_SLAB_SORT_GPU_TABLE_H
-#define LSP_SLAB_SORT_GPU_TABLE_H
+#pragma once
 
 #include "core/core.h"
 #include "libsparse/unstable.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* The table that a GPU's context uses now. */
 const lsp_sort_table *lsp_sort_table_of(lsp_ctx *ctx);
@@ -23,7 +20,4 @@ lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n);
 static inline LSP_BOTH_SIDES int lsp_sort_threads(int shape) { return shape < 2 ? 256 << shape : 1024; }
 static inline LSP_BOTH_SIDES int lsp_sort_words(int shape) { return shape < 3 ? 4 : 8 << (shape - 3); }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

@@ -3,8 +3,7 @@
  * has a column, words 32*R apart. Rows are read 16 bytes at a time, from places at which neither rows nor columns have
  * bank conflicts. Everything is unrolled: with loops it took twice as long
  * up to 2^12 words. */
-#ifndef LSP_SLAB_SORT_GPU_WORDS_CUH
-#define LSP_SLAB_SORT_GPU_WORDS_CUH
+#pragma once
 
 #include "segsort/gpu/network.cuh"
 
@@ -130,5 +129,3 @@ template <int R, int NT> struct word_sorter {
         }
     }
 };
-
-#endif

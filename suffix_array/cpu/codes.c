@@ -51,12 +51,10 @@ typedef struct writing {
 
 static inline void put(const lsp_codes *codes, int bytes, int64_t i, uint32_t code) {
     void *at = (void *)(uintptr_t)codes->at;
-    if (bytes == 1) {
-        ((uint8_t *)at)[i] = (uint8_t)code;
-    } else if (bytes == 2) {
-        ((uint16_t *)at)[i] = (uint16_t)code;
+    if (bytes == 8) {
+        ((int64_t *)at)[i] = code;
     } else {
-        lsp_index_set(at, codes->wide ? LSP_I64 : LSP_I32, i, code);
+        lsp_symbol_set(at, bytes, i, code);
     }
 }
 

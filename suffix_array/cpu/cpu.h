@@ -1,6 +1,5 @@
 /* Suffix arrays on the CPU: a text of codes, and the two ways to sort its suffixes. */
-#ifndef LSP_SUFFIX_ARRAY_CPU_CPU_H
-#define LSP_SUFFIX_ARRAY_CPU_CPU_H
+#pragma once
 
 #include "suffix_array/suffix_array.h"
 
@@ -20,5 +19,3 @@ lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_cod
 /* levels.c: the suffix array of these codes, as indices. On failure `suffixes` is untouched. */
 lsp_status lsp_codes_sort(lsp_ctx *ctx, const lsp_codes *codes, lsp_suffix_method method, void *suffixes,
                           lsp_suffix_info *info);
-
-#endif

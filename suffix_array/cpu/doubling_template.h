@@ -75,8 +75,7 @@ static void T(take_sample)(void *data, int64_t begin, int64_t end) {
     });
 }
 
-/* The shares of the first n suffixes that are equal to another one of them in their long keys and in their short keys.
- */
+/* The shares of the first n suffixes that are equal to another of them in their long and in their short keys. */
 static lsp_status T(equal_shares)(lsp_ctx *ctx, T(doubling) * d, int64_t n, double *in_long, double *in_short) {
     lsp_key_sample s = {.less = 0};
     const int top = d->symbols * d->bits;
@@ -217,8 +216,7 @@ static lsp_status T(doubling_run)(lsp_ctx *ctx, T(doubling) * d, bool long_keys,
     T(groups) g;
     INDEX *order;
     LSP_SCRATCH_SCOPE(ctx);
-    /* Sets only: equal keys whose last code is 0 belong to equal suffixes that have ended; these stay in their order.
-     */
+    /* Sets only: equal keys whose last code is 0 belong to equal suffixes that have ended; they keep their order. */
     const uint64_t mask = d->first != NULL ? ((uint64_t)1 << d->bits) - 1 : 0, stop = d->first != NULL ? 0 : 1;
     d->long_keys = long_keys || d->short_bits > 32;
     *bits = d->long_keys ? d->symbols * d->bits : d->short_bits;

@@ -27,8 +27,7 @@ static inline uint64_t T(key_at)(const T(settling) * s, int64_t i) {
     return s->key_bytes == 8 ? ((const uint64_t *)s->keys)[i] : ((const uint32_t *)s->keys)[i];
 }
 
-/* The share's runs are those that begin in it. Its survivors are moved to its first run, its groups to half that place.
- */
+/* The share's runs begin in it. Its survivors are moved to its first run, its groups to half that place. */
 static void T(settle_share)(void *data, int64_t share, int thread) {
     const T(settling) *s = data;
     T(groups) *g = s->groups;
@@ -79,8 +78,7 @@ static void T(settle_share)(void *data, int64_t share, int thread) {
     s->count[share] = groups;
 }
 
-/* The same for all items, which are one group and lie in `order`: only survivors are moved. `key_bytes` is a constant.
- */
+/* The same for all items, which are one group and lie in `order`: only survivors are moved. `key_bytes`: constant. */
 static inline void T(settle_first)(const T(settling) * s, int64_t share, int key_bytes) {
     T(groups) *g = s->groups;
     const T(settling) k = {.keys = s->keys, .key_bytes = key_bytes};

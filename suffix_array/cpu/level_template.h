@@ -1,4 +1,4 @@
-/* One level: a text of codes or of names. Included with SYMBOL, INDEX, UNSIGNED, INDEX_TYPE, T(name), SORT_NAMES. */
+/* One level: a text of codes or of names. Included by levels.c with KIND. */
 #include "groups_template.h"
 #include "passes_template.h"
 /* These two use them. */
@@ -30,3 +30,4 @@ static lsp_status T(level)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, int64_t 
     }
     return LSP_OK;
 }
+#undef KIND

@@ -22,62 +22,46 @@ typedef struct lsp_key_sample {
 static bool is_doubling_cheaper(double in_long) { return in_long < 0.15; }
 static bool are_short_keys_enough(double in_short) { return in_short < 0.15; }
 
-#define JOIN_(a, b) a##_##b
-#define JOIN(a, b) JOIN_(a, b)
+/* A level for each index, of BITS bits, and each KIND of symbol: b of 1 byte, h of 2, n a name, which is an index. */
+typedef uint8_t symbol_b32, symbol_b64;
+typedef uint16_t symbol_h32, symbol_h64;
+typedef int32_t symbol_n32;
+typedef int64_t symbol_n64;
+#define JOIN_(a, b, c) a##b##c
+#define JOIN(a, b, c) JOIN_(a, b, c)
+#define INDEX JOIN(int, BITS, _t)
+#define UNSIGNED JOIN(uint, BITS, _t)
+#define INDEX_TYPE JOIN(LSP_I, BITS, )
+#define SYMBOL JOIN(symbol_, KIND, BITS)
+#define T(name) JOIN(name##_, KIND, BITS)
+#define SORT_NAMES JOIN(level_, n, BITS)
 
-#define INDEX int32_t
-#define UNSIGNED uint32_t
-#define INDEX_TYPE LSP_I32
-#define SORT_NAMES level_n32
-#define SYMBOL int32_t
-#define T(name) JOIN(name, n32)
+#define BITS 32
+#define KIND n
 #include "level_template.h"
-#undef T
-#undef SYMBOL
-#define SYMBOL uint8_t
-#define T(name) JOIN(name, b32)
+#define KIND b
 #include "level_template.h"
-#undef T
-#undef SYMBOL
-#define SYMBOL uint16_t
-#define T(name) JOIN(name, h32)
+#define KIND h
 #include "level_template.h"
-#undef T
-#undef SYMBOL
-#undef INDEX
-#undef UNSIGNED
-#undef INDEX_TYPE
-#undef SORT_NAMES
-
-#define INDEX int64_t
-#define UNSIGNED uint64_t
-#define INDEX_TYPE LSP_I64
-#define SORT_NAMES level_n64
-#define SYMBOL int64_t
-#define T(name) JOIN(name, n64)
+#undef BITS
+#define BITS 64
+#define KIND n
 #include "level_template.h"
-#undef T
-#undef SYMBOL
-#define SYMBOL uint8_t
-#define T(name) JOIN(name, b64)
+#define KIND b
 #include "level_template.h"
-#undef T
-#undef SYMBOL
-#define SYMBOL uint16_t
-#define T(name) JOIN(name, h64)
+#define KIND h
 #include "level_template.h"
 
 lsp_status lsp_codes_sort(lsp_ctx *ctx, const lsp_codes *c, lsp_suffix_method method, void *suffixes,
                           lsp_suffix_info *info) {
     info->alphabet = c->kinds;
-    if (c->wide) {
-        return c->bytes == 1   ? level_b64(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
-               : c->bytes == 2 ? level_h64(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
-                               : level_n64(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info);
-    }
-    return c->bytes == 1   ? level_b32(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
-           : c->bytes == 2 ? level_h32(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
-                           : level_n32(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info);
+#define LEVEL(kind) level_##kind(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
+    return c->wide ? (c->bytes == 1   ? LEVEL(b64)
+                      : c->bytes == 2 ? LEVEL(h64)
+                                      : LEVEL(n64))
+                   : (c->bytes == 1   ? LEVEL(b32)
+                      : c->bytes == 2 ? LEVEL(h32)
+                                      : LEVEL(n32));
 }
 
 static lsp_status sort_array(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,

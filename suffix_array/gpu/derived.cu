@@ -58,7 +58,7 @@ static lsp_status find_places(lsp_ctx *ctx, const deriving *d, void **places, in
     return read_found(ctx, d, found);
 }
 
-extern "C" lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes) {
+static lsp_status check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes) {
     LSP_SCRATCH_SCOPE(ctx);
     deriving d;
     void *places;
@@ -85,8 +85,7 @@ extern "C" lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, 
     return LSP_OK;
 }
 
-extern "C" lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
-                                              void *ranks) {
+static lsp_status inverse(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *ranks) {
     LSP_SCRATCH_SCOPE(ctx);
     deriving d;
     void *places;
@@ -99,8 +98,7 @@ extern "C" lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text
     return lsp_cuda_wait(ctx);
 }
 
-extern "C" lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
-                                          void *lcp) {
+static lsp_status lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp) {
     LSP_SCRATCH_SCOPE(ctx);
     const int64_t n = text->n, warps = lsp_ceil_div(n, PREFIX_ITEMS), blocks = lsp_ceil_div(warps, TEXT_NT / WARP);
     deriving d;
@@ -118,8 +116,8 @@ extern "C" lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, ls
     return lsp_cuda_wait(ctx);
 }
 
-extern "C" lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
-                                          void *bwt, int64_t *primary) {
+static lsp_status bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
+                      int64_t *primary) {
     LSP_SCRATCH_SCOPE(ctx);
     deriving d;
     int64_t found[FOUND];
@@ -134,8 +132,8 @@ extern "C" lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, ls
     return LSP_OK;
 }
 
-extern "C" lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
-                                             const lsp_text *patterns, int64_t *first, int64_t *count) {
+static lsp_status search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
+                         const lsp_text *patterns, int64_t *first, int64_t *count) {
     LSP_SCRATCH_SCOPE(ctx);
     deriving d;
     int64_t *starts;
@@ -149,8 +147,7 @@ extern "C" lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text,
     return lsp_cuda_wait(ctx);
 }
 
-/* The walkers of row d->primary and those behind it: begin[w] = the symbols before walker w; -1: it is not among them.
- */
+/* The walkers of row d->primary and those behind it: begin[w] = the symbols before walker w; -1: not among them. */
 static lsp_status order_walkers(lsp_ctx *ctx, const derived_rows *d, int64_t n, const int32_t *lengths_there,
                                 int32_t *after_there) {
     const int64_t bytes = d->walkers * (int64_t)sizeof(int32_t);
@@ -172,8 +169,7 @@ static lsp_status order_walkers(lsp_ctx *ctx, const derived_rows *d, int64_t n, 
     return lsp_cuda_copy(ctx, after_there, LSP_CUDA, begin, LSP_HOST, bytes);
 }
 
-extern "C" lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
-                                            void *symbols) {
+static lsp_status unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary, void *symbols) {
     LSP_SCRATCH_SCOPE(ctx);
     uint32_t *keys, *places;
     int32_t *lengths, *after;
@@ -205,3 +201,5 @@ extern "C" lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_
                        (const int32_t *)lengths, (const int32_t *)after, symbol_bytes, symbols));
     return lsp_cuda_wait(ctx);
 }
+
+const lsp_suffix_device lsp_suffix_cuda = {lsp_suffix_array_cuda, check, inverse, lcp, bwt, unbwt, search};

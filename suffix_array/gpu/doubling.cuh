@@ -1,7 +1,6 @@
 /* Inside the sort of suffixes on a GPU: what the first sort and the rounds with lists (doubling.cu) and the rounds with
  * suffixes at their places (places.cu) share; its functions are in lists.cu. */
-#ifndef LSP_SUFFIX_ARRAY_GPU_DOUBLING_CUH
-#define LSP_SUFFIX_ARRAY_GPU_DOUBLING_CUH
+#pragma once
 
 #include "core/layout.h"
 #include "kernel_groups.cuh"
@@ -70,5 +69,3 @@ int64_t suffix_place_bytes(lsp_ctx *ctx, const sorting *s);
 lsp_status suffix_enter_places(lsp_ctx *ctx, sorting *s, const uint32_t *keys);
 /* Rounds until lists fit; without ranks if a round of symbols leaves few enough. */
 lsp_status suffix_place_rounds(lsp_ctx *ctx, sorting *s);
-
-#endif

@@ -1,13 +1,10 @@
 /* Suffix arrays on a GPU: a packed text, and what its rounds share. */
-#ifndef LSP_SUFFIX_ARRAY_GPU_GPU_H
-#define LSP_SUFFIX_ARRAY_GPU_GPU_H
+#pragma once
 
 #include "core/cuda.h"
 #include "suffix_array/suffix_array.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* A text on the GPU: codes of `bits` bits one after another, the first one in the highest bits of a word; zeros behind
  * the end. In a set of strings 0 is no code. */
@@ -25,23 +22,8 @@ lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_packed *packed)
 /* The shares of suffixes that share their long key, and their short one, with others. */
 lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *text, uint64_t short_mask, double *in_long, double *in_short);
 
-/* derived.cu */
-lsp_status lsp_suffix_check_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes);
-lsp_status lsp_suffix_inverse_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
-                                   void *ranks);
-lsp_status lsp_suffix_lcp_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp);
-lsp_status lsp_suffix_bwt_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
-                               int64_t *primary);
-lsp_status lsp_suffix_unbwt_cuda(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
-                                 void *symbols);
-lsp_status lsp_suffix_search_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
-                                  const lsp_text *patterns, int64_t *first, int64_t *count);
-
-/* doubling.cu */
+/* doubling.cu: a verb of lsp_suffix_cuda, which is in derived.cu. */
 lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,
                                  void *suffixes, lsp_suffix_info *info);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

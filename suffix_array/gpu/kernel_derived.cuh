@@ -1,7 +1,6 @@
 /* What is made of a suffix array on a GPU: one item of the text or of the array a thread. Arrays of indices have either
  * width, symbols any. */
-#ifndef LSP_SUFFIX_ARRAY_GPU_KERNEL_DERIVED_CUH
-#define LSP_SUFFIX_ARRAY_GPU_KERNEL_DERIVED_CUH
+#pragma once
 
 #include "kernel_text.cuh"
 
@@ -15,23 +14,9 @@ typedef struct derived_text {
     const uint64_t *first;
 } derived_text;
 
-__device__ inline unsigned symbol_of(const void *symbols, int bytes, int64_t i) {
-    return bytes == 1   ? ((const uint8_t *)symbols)[i]
-           : bytes == 2 ? ((const uint16_t *)symbols)[i]
-                        : ((const uint32_t *)symbols)[i];
-}
-__device__ inline void set_symbol(void *symbols, int bytes, int64_t i, unsigned value) {
-    if (bytes == 1) {
-        ((uint8_t *)symbols)[i] = (uint8_t)value;
-    } else if (bytes == 2) {
-        ((uint16_t *)symbols)[i] = (uint16_t)value;
-    } else {
-        ((uint32_t *)symbols)[i] = value;
-    }
-}
 __device__ inline int64_t suffix_of(const derived_text &t, int64_t r) { return index_at(t.suffixes, t.wide, r); }
 __device__ inline unsigned symbol_at(const derived_text &t, int64_t i) {
-    return symbol_of(t.symbols, t.symbol_bytes, i);
+    return lsp_symbol_at(t.symbols, t.symbol_bytes, i);
 }
 /* Is i the end of the text, or does a string begin there? */
 __device__ inline bool is_border(const derived_text &t, int64_t i) {
@@ -64,8 +49,7 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_find_places(derived_tex
     }
 }
 
-/* *bad = the first place whose suffix stands before it too, or is none; *twice = the lowest suffix that stands twice.
- */
+/* *bad = the first place whose suffix stands before it too, or is none; *twice = the lowest that stands twice. */
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_check_once(derived_text t, const void *places, bool wide, ull *bad, ull *twice) {
     EACH_ITEM(r, t.n, TEXT_NT) {
@@ -246,10 +230,10 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_transform(derived_text 
     EACH_ITEM(r, t.n, TEXT_NT) {
         const int64_t i = suffix_of(t, r), at = r + 1 - (r + 1 > primary);
         if (i > 0) {
-            set_symbol(bwt, t.symbol_bytes, at, symbol_at(t, i - 1));
+            lsp_symbol_set(bwt, t.symbol_bytes, at, symbol_at(t, i - 1));
         }
         if (r == 0) {
-            set_symbol(bwt, t.symbol_bytes, 0, symbol_at(t, t.n - 1));
+            lsp_symbol_set(bwt, t.symbol_bytes, 0, symbol_at(t, t.n - 1));
         }
     }
 }
@@ -273,7 +257,7 @@ __device__ inline uint32_t next_row(const derived_rows &d, uint32_t row) {
 
 static __global__ void __launch_bounds__(TEXT_NT)
     kernel_widen(int64_t n, const void *symbols, int bytes, uint32_t *keys) {
-    EACH_ITEM(i, n, TEXT_NT) { keys[i] = symbol_of(symbols, bytes, i); }
+    EACH_ITEM(i, n, TEXT_NT) { keys[i] = lsp_symbol_at(symbols, bytes, i); }
 }
 
 /* lengths[w] = the rows of walker w; after[w] = the walker behind it, -1: row 0 is reached. */
@@ -296,7 +280,7 @@ static __global__ void __launch_bounds__(TEXT_NT)
     EACH_ITEM(w, d.walkers, TEXT_NT) {
         uint32_t row = walker_row(d, w);
         for (int32_t k = 0; begin[w] >= 0 && k < lengths[w]; k++, row = next_row(d, row)) {
-            set_symbol(symbols, bytes, begin[w] + k, d.keys[row - 1]);
+            lsp_symbol_set(symbols, bytes, begin[w] + k, d.keys[row - 1]);
         }
     }
 }
@@ -318,7 +302,7 @@ __device__ inline int compare_pattern(const derived_text &t, const derived_patte
         if (k > 0 && is_border(t, suffix + k)) {
             order = -1;
         } else {
-            const unsigned a = symbol_at(t, suffix + k), b = symbol_of(p.symbols, t.symbol_bytes, begin + k);
+            const unsigned a = symbol_at(t, suffix + k), b = lsp_symbol_at(p.symbols, t.symbol_bytes, begin + k);
             order = (a > b) - (a < b);
             k += order == 0;
         }
@@ -353,5 +337,3 @@ static __global__ void __launch_bounds__(TEXT_NT)
         count[k] = find_pattern(t, p, begin, end, found, 1) - found;
     }
 }
-
-#endif

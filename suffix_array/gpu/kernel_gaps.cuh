@@ -1,8 +1,7 @@
 /* While most suffixes are unfinished they stay in the array that becomes the result, each group at its places, and two
  * bits for each place tell the groups: does a group begin here, and is this suffix unfinished? A warp takes
  * GROUPS_ITEMS places, row by row. Groups are numbered by counts[], the summed counts of the warps. */
-#ifndef LSP_SUFFIX_ARRAY_GPU_KERNEL_GAPS_CUH
-#define LSP_SUFFIX_ARRAY_GPU_KERNEL_GAPS_CUH
+#pragma once
 
 #include "kernel_groups.cuh"
 
@@ -186,5 +185,3 @@ static __global__ void __launch_bounds__(GROUPS_NT)
         next.begin[group] = (int32_t)item;
     }
 }
-
-#endif

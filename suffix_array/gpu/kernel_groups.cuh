@@ -1,8 +1,7 @@
 /* Groups of suffixes that are equal as far as they were compared. A round sorts each group by keys; then a warp takes
  * GROUPS_ITEMS items, row by row, and finds the runs of equal keys: an item that is a run by itself is finished, the
  * other runs are the groups of the next round. */
-#ifndef LSP_SUFFIX_ARRAY_GPU_KERNEL_GROUPS_CUH
-#define LSP_SUFFIX_ARRAY_GPU_KERNEL_GROUPS_CUH
+#pragma once
 
 #include "kernel_text.cuh"
 
@@ -61,6 +60,23 @@ __device__ inline void walk_row(const groups &g, int64_t row, walk *w) {
 /* The group of this lane's item. */
 __device__ inline int64_t walk_group(const walk &w) {
     return w.group + __popc(w.begins & ((2u << threadIdx.x % WARP) - 1));
+}
+
+/* Calls act(i, group) for the items of the warp. */
+template <typename A> __device__ inline void each_grouped(const groups &g, A act) {
+    const int64_t begin = warp_number() * GROUPS_ITEMS;
+    if (begin >= g.items) {
+        return;
+    }
+    walk w = walk_from(g, begin);
+#pragma unroll 1
+    for (int r = 0; r < GROUPS_ROWS && begin + r * WARP < g.items; r++) {
+        const int64_t i = begin + r * WARP + threadIdx.x % WARP;
+        walk_row(g, begin + r * WARP, &w);
+        if (i < g.items) {
+            act(i, walk_group(w));
+        }
+    }
 }
 
 /* What becomes of the row's items: is this lane's item the first of a run, and does it go on to the next round? */
@@ -182,19 +198,7 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_rank_groups(groups g, b
 
 /* Unfinished suffixes go to their places too: in no certain order within a group. */
 static __global__ void __launch_bounds__(GROUPS_NT) kernel_place(groups g, uint32_t *order) {
-    const int64_t begin = warp_number() * GROUPS_ITEMS;
-    if (begin >= g.items) {
-        return;
-    }
-    walk w = walk_from(g, begin);
-    for (int r = 0; r < GROUPS_ROWS && begin + r * WARP < g.items; r++) {
-        const int64_t i = begin + r * WARP + threadIdx.x % WARP;
-        walk_row(g, begin + r * WARP, &w);
-        if (i < g.items) {
-            const int64_t group = walk_group(w);
-            order[g.base[group] + (uint32_t)(i - g.begin[group])] = g.id[i];
-        }
-    }
+    each_grouped(g, [&](int64_t i, int64_t group) { order[g.base[group] + (uint32_t)(i - g.begin[group])] = g.id[i]; });
 }
 
 /* As ranks of the suffixes in `order`: their places. */
@@ -204,19 +208,9 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_list_places(int64_t n, 
 
 /* The same for unfinished suffixes: the ranks of their groups. */
 static __global__ void __launch_bounds__(GROUPS_NT) kernel_list_groups(groups g, uint32_t *ranks) {
-    const int64_t begin = warp_number() * GROUPS_ITEMS;
-    if (begin >= g.items) {
-        return;
-    }
-    walk w = walk_from(g, begin);
-    for (int r = 0; r < GROUPS_ROWS && begin + r * WARP < g.items; r++) {
-        const int64_t i = begin + r * WARP + threadIdx.x % WARP;
-        walk_row(g, begin + r * WARP, &w);
-        if (i < g.items) {
-            const int64_t group = walk_group(w);
-            ranks[g.base[group] + (uint32_t)(i - g.begin[group])] = g.rank[group] & ~LSP_RANK_NEW;
-        }
-    }
+    each_grouped(g, [&](int64_t i, int64_t group) {
+        ranks[g.base[group] + (uint32_t)(i - g.begin[group])] = g.rank[group] & ~LSP_RANK_NEW;
+    });
 }
 
 static __global__ void __launch_bounds__(TEXT_NT) kernel_write_list(rank_list list, int64_t n, uint32_t *ranks) {
@@ -230,24 +224,15 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_write_list(rank_list li
 
 /* Writes the new ranks of groups to their suffixes, or to the begin of the list. */
 static __global__ void __launch_bounds__(GROUPS_NT) kernel_write_ranks(groups g, uint32_t *ranks, rank_list list) {
-    const int64_t begin = warp_number() * GROUPS_ITEMS;
-    if (begin >= g.items) {
-        return;
-    }
-    walk w = walk_from(g, begin);
-    for (int r = 0; r < GROUPS_ROWS && begin + r * WARP < g.items; r++) {
-        const int64_t i = begin + r * WARP + threadIdx.x % WARP;
-        walk_row(g, begin + r * WARP, &w);
-        if (i < g.items) {
-            const uint32_t rank = g.rank[walk_group(w)];
-            if (list.id != NULL) {
-                list.id[i] = rank & LSP_RANK_NEW ? g.id[i] : LSP_NO_ID;
-                list.rank[i] = rank & ~LSP_RANK_NEW;
-            } else if (rank & LSP_RANK_NEW) {
-                ranks[g.id[i]] = rank & ~LSP_RANK_NEW;
-            }
+    each_grouped(g, [&](int64_t i, int64_t group) {
+        const uint32_t rank = g.rank[group];
+        if (list.id != NULL) {
+            list.id[i] = rank & LSP_RANK_NEW ? g.id[i] : LSP_NO_ID;
+            list.rank[i] = rank & ~LSP_RANK_NEW;
+        } else if (rank & LSP_RANK_NEW) {
+            ranks[g.id[i]] = rank & ~LSP_RANK_NEW;
         }
-    }
+    });
 }
 
 /* ---- keys of the unfinished ---- */
@@ -269,5 +254,3 @@ static __global__ void __launch_bounds__(TEXT_NT)
     kernel_rank_keys(lsp_packed t, groups g, int64_t offset, const uint32_t *ranks, uint32_t *keys) {
     EACH_ITEM(i, g.items, TEXT_NT) { keys[i] = rank_key(t, g.id[i], offset, ranks); }
 }
-
-#endif

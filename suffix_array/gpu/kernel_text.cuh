@@ -1,6 +1,5 @@
 /* The text on the GPU: which symbols occur, codes, packed codes, keys of the symbols from a place on. */
-#ifndef LSP_SUFFIX_ARRAY_GPU_KERNEL_TEXT_CUH
-#define LSP_SUFFIX_ARRAY_GPU_KERNEL_TEXT_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "gpu.h"
@@ -136,5 +135,3 @@ static __global__ void __launch_bounds__(TEXT_NT)
         }
     }
 }
-
-#endif

@@ -82,11 +82,7 @@ lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud cloud
         .ctx = ctx, .job = job, .do_tile = do_tile, .settle = settle, .data = data, .bytes = lsp_type_bytes(job->type)};
     w.kernels = lsp_pair_kernels_of(ctx, job->type);
     w.yard = lsp_yard_of(job);
-    LSP_TRY(lsp_tree_grow(ctx, job, &clouds[0], LSP_LEAF, &w.trees[0]));
-    w.trees[1] = w.trees[0];
-    if (!job->self) {
-        LSP_TRY(lsp_tree_grow(ctx, job, &clouds[1], LSP_LEAF, &w.trees[1]));
-    }
+    LSP_TRY(lsp_trees_grow(ctx, job, clouds, LSP_LEAF, w.trees));
     w.part_nodes = lsp_min(w.trees[0].leaves, PART_NODES);
     w.share_nodes = lsp_min(w.trees[0].leaves, SHARE_NODES);
     if (clouds[0].n > 0 && clouds[1].n > 0) {

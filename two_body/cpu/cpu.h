@@ -1,6 +1,5 @@
 /* Two-body statistics on the CPU: points as places in arrays of their own, tiles of pairs, kernels for a tile. */
-#ifndef LSP_TWO_BODY_CPU_CPU_H
-#define LSP_TWO_BODY_CPU_CPU_H
+#pragma once
 
 #include "two_body/yard.h"
 
@@ -48,9 +47,9 @@ static inline int64_t lsp_node_end(const lsp_tree *tree, int64_t node) {
 lsp_status lsp_clouds_load(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud clouds[2]);
 /* points.c: makes `ordered` the same points in the order of its numbers, `ordered->id`. */
 lsp_status lsp_cloud_reorder(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, lsp_cloud *ordered);
-/* tree.c: a tree with at most `leaf_points` in a leaf. Scratch of the call. */
-lsp_status lsp_tree_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, int64_t leaf_points,
-                         lsp_tree *tree);
+/* tree.c: trees of both sets, with at most LSP_LEAF and `leaf_points` in a leaf. Scratch of the call. */
+lsp_status lsp_trees_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud clouds[2], int64_t leaf_points,
+                          lsp_tree trees[2]);
 /* tree.c: coordinate k of the point that is the i-th in the order of the tree. */
 double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int64_t i);
 /* Calls run(data, first, last) for runs of cells, whose points can be within the radius of points of the cell. */
@@ -124,5 +123,3 @@ const lsp_pair_kernels *lsp_pair_kernels_of(const lsp_ctx *ctx, lsp_type type);
 lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);
 lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
 lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
-
-#endif

@@ -58,21 +58,9 @@ static void do_group(void *data, int64_t part, int thread) {
     }
     for (int64_t q = 0; q < tile.queries; q++) {
         const int64_t to = queries->cloud.id[first + q];
-        if (s->job->type == LSP_F32) {
-            ((float *)s->density)[to] = (float)(sums[q] * s->factor);
-        } else {
-            ((double *)s->density)[to] = sums[q] * s->factor;
-        }
+        lsp_real_set(s->density, s->job->type, to, sums[q] * s->factor);
     }
     __atomic_fetch_add(&s->tested, tested, __ATOMIC_RELAXED);
-}
-
-static void set_weight(const summing *s, char *weights, int64_t i, double w) {
-    if (s->job->type == LSP_F32) {
-        ((float *)(void *)weights)[i] = (float)w;
-    } else {
-        ((double *)(void *)weights)[i] = w;
-    }
 }
 
 /* Brings the weights into the order of the candidates, and their sum into the factor. */
@@ -84,11 +72,9 @@ static lsp_status order_weights(lsp_ctx *ctx, summing *s) {
     LSP_TRY(lsp_scratch_bytes(ctx, cloud->n + LSP_PAIR_PAD, s->bytes, true, (void **)&weights));
     for (int64_t i = 0; i < cloud->n; i++) {
         const int64_t id = cloud->id[i];
-        const double w = from == NULL    ? 1
-                         : s->bytes == 4 ? (double)((const float *)from)[id]
-                                         : ((const double *)from)[id];
+        const double w = from == NULL ? 1 : lsp_real_at(from, s->job->type, id);
         LSP_REQUIRE(w >= 0 && w <= 1e30, LSP_ERR_ARGUMENT, LSP_PAIR_BAD_WEIGHT, (long long)id, w);
-        set_weight(s, weights, i, w);
+        lsp_real_set(weights, s->job->type, i, w);
         total += w;
     }
     LSP_REQUIRE(total > 0 || cloud->n == 0, LSP_ERR_ARGUMENT, LSP_PAIR_NO_WEIGHT, (long long)cloud->n);
@@ -106,11 +92,7 @@ lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_den
     s.yard = lsp_yard_of(job);
     s.bytes = lsp_type_bytes(job->type);
     LSP_TRY(lsp_clouds_load(ctx, job, clouds));
-    LSP_TRY(lsp_tree_grow(ctx, job, &clouds[0], LSP_LEAF, &s.trees[0]));
-    s.trees[1] = s.trees[0];
-    if (!job->self || all) {
-        LSP_TRY(lsp_tree_grow(ctx, job, &clouds[1], all ? INT64_MAX : LSP_LEAF, &s.trees[1]));
-    }
+    LSP_TRY(lsp_trees_grow(ctx, job, clouds, all ? INT64_MAX : LSP_LEAF, s.trees));
     LSP_TRY(order_weights(ctx, &s));
     LSP_TRY(lsp_scratch_bytes(ctx, job->sets[0].n, s.bytes, false, &s.density));
     if (job->sets[0].n > 0) {

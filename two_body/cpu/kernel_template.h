@@ -4,8 +4,6 @@
 #define DISTANCE NAME(distance)
 #define SQUARE NAME(square)
 #include "two_body/distance_template.h"
-#undef DISTANCE
-#undef SQUARE
 
 /* Queries that pass together: more of them save loads until their coordinates no longer fit the registers. */
 #if LANES * REAL_BITS == 512

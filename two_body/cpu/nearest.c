@@ -62,10 +62,6 @@ static void rise(found *heap, int64_t n, found item) {
 
 /* ---- candidates ---- */
 
-static inline double value_at(const seeking *s, const void *val, int64_t i) {
-    return s->job->type == LSP_F32 ? (double)((const float *)val)[i] : ((const double *)val)[i];
-}
-
 /* Takes what candidates begin .. end-1 have for query q of the tile, which is point `own` of one set. */
 static void take(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t q, int64_t begin, int64_t end,
                  int32_t own) {
@@ -73,7 +69,7 @@ static void take(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t q
     const int64_t hits = s->kernels->hits(&s->plain, tile, q, begin, end, d->worst[q], s->trees[1].cloud.id,
                                           LSP_JOIN_SQUARED, d->col, d->val);
     for (int64_t h = 0; h < hits; h++) {
-        const found item = {value_at(s, d->val, h), d->col[h]};
+        const found item = {lsp_real_at(d->val, s->job->type, h), d->col[h]};
         if (item.id == own) {
             continue;
         }
@@ -196,11 +192,7 @@ lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp
     s.kernels = lsp_pair_kernels_of(ctx, job->type);
     s.sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_64];
     LSP_TRY(lsp_clouds_load(ctx, job, clouds));
-    LSP_TRY(lsp_tree_grow(ctx, job, &clouds[0], LSP_LEAF, &s.trees[0]));
-    s.trees[1] = s.trees[0];
-    if (!job->self || all) {
-        LSP_TRY(lsp_tree_grow(ctx, job, &clouds[1], all ? INT64_MAX : LSP_LEAF, &s.trees[1]));
-    }
+    LSP_TRY(lsp_trees_grow(ctx, job, clouds, all ? INT64_MAX : LSP_LEAF, s.trees));
     LSP_TRY(make_desks(ctx, &s));
     LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &rowptr));
     for (int64_t i = 0; i <= rows; i++) {

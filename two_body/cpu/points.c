@@ -71,8 +71,7 @@ static int64_t cell_of(const loading *l, int64_t i, int k) {
     if (periodic && job->type == LSP_F32) {
         return lsp_cell_of_fixed(&job->grid, k, ((const uint32_t *)place)[i]);
     }
-    const double x = job->type == LSP_F32 ? (double)((const float *)place)[i] : ((const double *)place)[i];
-    return lsp_cell_of_real(&job->grid, k, periodic, job->low[k], job->high[k], x);
+    return lsp_cell_of_real(&job->grid, k, periodic, job->low[k], job->high[k], lsp_real_at(place, job->type, i));
 }
 
 static void load_share(void *data, int64_t begin, int64_t end) {

@@ -125,8 +125,7 @@ static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64
     return LSP_OK;
 }
 
-/* Costs tuned 2026-11-26, AMD EPYC with AVX-512 (docs/measurements/two_body.md). Vectors of candidates are seldom full.
- */
+/* Costs tuned 2026-11-26, AMD EPYC with AVX-512 (docs/measurements/two_body.md). Vectors are seldom full. */
 const lsp_pair_device lsp_pair_cpu = {.inspect = lsp_pair_inspect_cpu,
                                       .count = count,
                                       .histogram = histogram,

@@ -17,11 +17,8 @@ typedef struct growing {
 } growing;
 
 static double place_at(const lsp_pair_job *job, const lsp_cloud *cloud, int k, int64_t i) {
-    if (job->type == LSP_F64) {
-        return ((const double *)cloud->place[k])[i];
-    }
-    return job->metric.kind == LSP_SPACE_OPEN ? (double)((const float *)cloud->place[k])[i]
-                                              : (double)((const uint32_t *)cloud->place[k])[i];
+    const bool fixed = job->type == LSP_F32 && job->metric.kind != LSP_SPACE_OPEN;
+    return fixed ? (double)((const uint32_t *)cloud->place[k])[i] : lsp_real_at(cloud->place[k], job->type, i);
 }
 
 /* Sets the box of a node's points. Returns its longest side, and where that begins and ends. */
@@ -70,8 +67,8 @@ static void grow_node(void *data, int64_t part, int thread) {
     }
 }
 
-lsp_status lsp_tree_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, int64_t leaf_points,
-                         lsp_tree *tree) {
+static lsp_status grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, int64_t leaf_points,
+                       lsp_tree *tree) {
     const int64_t n = loaded->n;
     const int threads = lsp_pair_threads(ctx);
     *tree = (lsp_tree){.cloud = {.n = n}, .leaves = 1};
@@ -93,6 +90,13 @@ lsp_status lsp_tree_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud 
     }
     lsp_scratch_release(ctx, mark);
     return lsp_cloud_reorder(ctx, job, loaded, &tree->cloud);
+}
+
+lsp_status lsp_trees_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud clouds[2], int64_t leaf_points,
+                          lsp_tree trees[2]) {
+    LSP_TRY(grow(ctx, job, &clouds[0], LSP_LEAF, &trees[0]));
+    trees[1] = trees[0];
+    return job->self && leaf_points == LSP_LEAF ? LSP_OK : grow(ctx, job, &clouds[1], leaf_points, &trees[1]);
 }
 
 double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int64_t i) {

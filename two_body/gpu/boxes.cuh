@@ -1,7 +1,6 @@
 /* Pairs of groups of points on the GPU. Bounds of d2 between their boxes, looser than any rounding (as `apart` of
  * cpu/kernels.c), settle most pairs of groups at once; warps look at the points of the others. */
-#ifndef LSP_TWO_BODY_GPU_BOXES_CUH
-#define LSP_TWO_BODY_GPU_BOXES_CUH
+#pragma once
 
 #include "tile.cuh"
 
@@ -95,5 +94,3 @@ __device__ __forceinline__ bool visit_boxes(const pair_boxes &w, typename S::pla
     }
     return first < w.tiles.total;
 }
-
-#endif

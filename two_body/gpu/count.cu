@@ -2,7 +2,6 @@
  * are a histogram (radii.cu). */
 #include "boxes.cuh"
 #include "near.cuh"
-#include "radii.h"
 
 enum { COUNT_NT = 256, COUNT_SM_BLOCKS = 2 };
 

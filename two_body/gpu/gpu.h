@@ -1,12 +1,9 @@
 /* What the files of two-body statistics on a GPU tell each other, in plain C. */
-#ifndef LSP_TWO_BODY_GPU_GPU_H
-#define LSP_TWO_BODY_GPU_GPU_H
+#pragma once
 
 #include "two_body/yard.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_C_BEGIN
 
 /* A set of points on the GPU. place[k] is coordinate k as a place; those beyond the points' dimensions are zeros, which
  * add nothing to a distance: kernels exist for few numbers of dimensions. */
@@ -52,8 +49,7 @@ lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, double limit, c
                                 lsp_csr *C);
 lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
 lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
+/* radii.cu: the same within several radii, for count.cu. */
+lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_C_END

@@ -1,8 +1,7 @@
 /* Sums of a density on the GPU. Tiles meet by a circular schedule: in step d tile I meets tile (I + d) mod tiles, so
  * that half of the steps meet each pair of one set. A pair of tiles leaves its sums, for both sides, in rows of a
  * buffer of their own, which are added in the order of the steps: without atomics, and the same in every run. */
-#ifndef LSP_TWO_BODY_GPU_KERNEL_DENSITY_CUH
-#define LSP_TWO_BODY_GPU_KERNEL_DENSITY_CUH
+#pragma once
 
 #include "boxes.cuh"
 
@@ -177,5 +176,3 @@ static __global__ void __launch_bounds__(DENSITY_NT, DENSITY_SM_BLOCKS)
         atomicAdd(tested, (ull)pairs);
     }
 }
-
-#endif

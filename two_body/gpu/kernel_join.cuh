@@ -1,6 +1,5 @@
 /* The radius join on the GPU: the hits of each row counted, and written in the order of cells. */
-#ifndef LSP_TWO_BODY_GPU_KERNEL_JOIN_CUH
-#define LSP_TWO_BODY_GPU_KERNEL_JOIN_CUH
+#pragma once
 
 #include "near.cuh"
 
@@ -102,5 +101,3 @@ static __global__ void __launch_bounds__(NEAR_NT)
     join_rows<S, G, FILL> rows(setup, walk);
     visit_all_near<S, G>(walk, rows, tested);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Points on the GPU: looked at, turned into places, gathered in the order of cells. */
-#ifndef LSP_TWO_BODY_GPU_KERNEL_POINTS_CUH
-#define LSP_TWO_BODY_GPU_KERNEL_POINTS_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "gpu.h"
@@ -116,5 +115,3 @@ static __global__ void __launch_bounds__(POINTS_NT)
         start[c] = (int32_t)LSP_FIRST((int64_t)0, n, middle, cell[middle] >= (uint64_t)c);
     }
 }
-
-#endif

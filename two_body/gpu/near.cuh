@@ -1,7 +1,6 @@
 /* Pairs of near cells on the GPU. Points lie in the order of cells. A warp takes G neighbouring points of set a; its
  * lanes take the candidates of set b, whose cells are runs along the first dimension. */
-#ifndef LSP_TWO_BODY_GPU_NEAR_CUH
-#define LSP_TWO_BODY_GPU_NEAR_CUH
+#pragma once
 
 #include "tile.cuh"
 
@@ -177,5 +176,3 @@ __device__ __forceinline__ void visit_all_near(const pair_walk &w, VISIT &visit,
         atomicAdd(tested, (ull)sum);
     }
 }
-
-#endif

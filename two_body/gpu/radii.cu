@@ -1,7 +1,6 @@
 /* Pairs within several radii on the GPU. d2 falls into cells by the leading bits of its number; a cell has at most one
  * limit. One comparison with it tells which of the cell's two counters counts the pair; sums over cells give the
  * counts. Each lane has its own counters: no two lanes share a bank. */
-#include "radii.h"
 #include "tally.cuh"
 
 enum { MOST_CELLS = 200 };

@@ -3,8 +3,7 @@
  *   GROUP           candidates whose counters are found before they are counted
  *   place_of(low, high)    the sum that counts all d2 from low to high; -1: none; UNSETTLED: several
  *   start_table(), take(), near(), flush(sums)    all threads of the block together */
-#ifndef LSP_TWO_BODY_GPU_TALLY_CUH
-#define LSP_TWO_BODY_GPU_TALLY_CUH
+#pragma once
 
 #include "boxes.cuh"
 #include "near.cuh"
@@ -158,5 +157,3 @@ static lsp_status tally_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *
     return LSP_LAUNCH(ctx, (kernel_tally_boxes<S, BINS>), 2 * lsp_cuda_get_chip(ctx)->sms, BOXES_NT, (size_t)table,
                       boxes, setup, sums);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Tiles of pairs on the GPU. A thread keeps R points of tile I in registers, while tile J passes by in shared memory,
  * a chunk at a time. A team of threads takes a tile: a block, or a warp. The points of tiles that are not whole, and
  * pairs of a tile with itself, are masked: so every pair of one set is met once. */
-#ifndef LSP_TWO_BODY_GPU_TILE_CUH
-#define LSP_TWO_BODY_GPU_TILE_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "gpu.h"
@@ -180,5 +179,3 @@ static inline int pair_threads(lsp_ctx *ctx, const pair_clouds *clouds, int R, i
     }
     return nt;
 }
-
-#endif

@@ -12,11 +12,8 @@ typedef struct mix_job {
 static void mix_share(void *data, int64_t begin, int64_t end) {
     const mix_job *job = data;
     for (int64_t i = begin; i < end; i++) {
-        if (job->wide) {
-            ((uint64_t *)job->mixed)[i] = lsp_hash_mixed(job->args->keys, i, true, job->args->seed);
-        } else {
-            ((uint32_t *)job->mixed)[i] = (uint32_t)lsp_hash_mixed(job->args->keys, i, false, job->args->seed);
-        }
+        lsp_index_set(job->mixed, job->wide ? LSP_I64 : LSP_I32, i,
+                      (int64_t)lsp_hash_mixed(job->args->keys, i, job->wide, job->args->seed));
     }
 }
 
@@ -53,16 +50,13 @@ static void count_share(void *data, int64_t first, int64_t last) {
 
 static void list_share(void *data, int64_t first, int64_t last) {
     const distinct_job *job = data;
+    const lsp_type type = job->wide ? LSP_I64 : LSP_I32;
     for (int64_t tile = first; tile < last; tile++) {
         const int64_t end = lsp_min((tile + 1) * LSP_HASH_TILE, job->n);
         int64_t u = tile > 0 ? job->counts[tile - 1] : 0;
         for (int64_t i = tile * LSP_HASH_TILE; i < end; i++) {
             if (is_head(job, i)) {
-                if (job->wide) {
-                    ((uint64_t *)job->keys)[u] = ((const uint64_t *)job->sorted)[i];
-                } else {
-                    ((uint32_t *)job->keys)[u] = ((const uint32_t *)job->sorted)[i];
-                }
+                lsp_index_set(job->keys, type, u, lsp_index_at(job->sorted, type, i));
                 job->heads[u++] = i;
             }
         }

@@ -96,24 +96,14 @@ INLINED void each_group(search_job *job, search_form form, int64_t begin, int64_
 
 /* Searches by the instance for the table's kind of slots and keys. */
 INLINED void each_group_of(search_job *job, int bytes, int64_t begin, int64_t end, use_matches use) {
-    switch (job->table->kind) {
-    case LSP_HASH_NARROW:
-        each_group(job, (search_form){LSP_HASH_NARROW, false, bytes}, begin, end, use);
-        break;
-    case LSP_HASH_WIDE:
-        if (job->table->wide_keys) {
-            each_group(job, (search_form){LSP_HASH_WIDE, true, bytes}, begin, end, use);
-        } else {
-            each_group(job, (search_form){LSP_HASH_WIDE, false, bytes}, begin, end, use);
-        }
-        break;
-    case LSP_HASH_RUNS:
-        if (job->table->wide_keys) {
-            each_group(job, (search_form){LSP_HASH_RUNS, true, bytes}, begin, end, use);
-        } else {
-            each_group(job, (search_form){LSP_HASH_RUNS, false, bytes}, begin, end, use);
-        }
-        break;
+#define EACH(kind, wide) each_group(job, (search_form){(kind), (wide), bytes}, begin, end, use)
+    const lsp_hash_view *t = job->table;
+    if (t->kind == LSP_HASH_NARROW) {
+        EACH(LSP_HASH_NARROW, false);
+    } else if (t->kind == LSP_HASH_WIDE) {
+        t->wide_keys ? EACH(LSP_HASH_WIDE, true) : EACH(LSP_HASH_WIDE, false);
+    } else {
+        t->wide_keys ? EACH(LSP_HASH_RUNS, true) : EACH(LSP_HASH_RUNS, false);
     }
 }
 
@@ -127,10 +117,8 @@ INLINED void put_values(const lsp_hash_view *t, search_form form, void *values, 
     if (form.kind == LSP_HASH_RUNS) {
         memcpy((char *)values + (size_t)to * bytes, (const char *)t->values + (match.at + (uint64_t)first) * bytes,
                (size_t)count * bytes);
-    } else if (bytes == 4) {
-        ((uint32_t *)values)[to] = (uint32_t)match.at;
     } else {
-        ((uint64_t *)values)[to] = match.at;
+        lsp_index_set(values, bytes == 4 ? LSP_I32 : LSP_I64, to, (int64_t)match.at);
     }
 }
 
@@ -255,9 +243,7 @@ static void some_share(void *data, int64_t begin, int64_t end) {
 static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes) {
     search_job job = {.table = t, .probes = probes};
     lsp_for_shares(ctx, probes->n, WORTH_A_THREAD, some_share, &job);
-    if (probes->left) {
-        *probes->left = job.left;
-    }
+    LSP_TELL(probes->left, job.left);
     return LSP_OK;
 }
 

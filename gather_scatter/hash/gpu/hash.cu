@@ -49,36 +49,21 @@ static lsp_status fill(lsp_ctx *ctx, const lsp_hash_view *t, void *lines) {
 
 /* Each search starts the instance for the table's keys, kind of slots and values: X(key, kind, value). */
 #define LSP_HASH_PICK(t, X)                                                                                            \
-    switch ((t)->kind) {                                                                                               \
-    case LSP_HASH_NARROW:                                                                                              \
-        return (t)->value_bytes == 4 ? X(uint32_t, LSP_HASH_NARROW, uint32_t)                                          \
-                                     : X(uint32_t, LSP_HASH_NARROW, hash_nothing);                                     \
-    case LSP_HASH_WIDE:                                                                                                \
-        LSP_HASH_PICK_KEY(t, X, LSP_HASH_WIDE)                                                                         \
-    default:                                                                                                           \
-        LSP_HASH_PICK_KEY(t, X, LSP_HASH_RUNS)                                                                         \
-    }
+    ((t)->kind == LSP_HASH_WIDE   ? LSP_HASH_PICK_KEY(t, X, LSP_HASH_WIDE)                                             \
+     : (t)->kind == LSP_HASH_RUNS ? LSP_HASH_PICK_KEY(t, X, LSP_HASH_RUNS)                                             \
+     : (t)->value_bytes == 4      ? X(uint32_t, LSP_HASH_NARROW, uint32_t)                                             \
+                                  : X(uint32_t, LSP_HASH_NARROW, hash_nothing))
 #define LSP_HASH_PICK_KEY(t, X, kind)                                                                                  \
-    if ((t)->wide_keys) {                                                                                              \
-        LSP_HASH_PICK_VALUE(t, X, uint64_t, kind)                                                                      \
-    } else {                                                                                                           \
-        LSP_HASH_PICK_VALUE(t, X, uint32_t, kind)                                                                      \
-    }
+    ((t)->wide_keys ? LSP_HASH_PICK_VALUE(t, X, uint64_t, kind) : LSP_HASH_PICK_VALUE(t, X, uint32_t, kind))
 #define LSP_HASH_PICK_VALUE(t, X, key, kind)                                                                           \
-    switch ((t)->value_bytes) {                                                                                        \
-    case 0:                                                                                                            \
-        return X(key, kind, hash_nothing);                                                                             \
-    case 4:                                                                                                            \
-        return X(key, kind, uint32_t);                                                                                 \
-    case 8:                                                                                                            \
-        return X(key, kind, ull);                                                                                      \
-    default:                                                                                                           \
-        return X(key, LSP_HASH_RUNS, ulonglong2);                                                                      \
-    }
+    ((t)->value_bytes == 0   ? X(key, kind, hash_nothing)                                                              \
+     : (t)->value_bytes == 4 ? X(key, kind, uint32_t)                                                                  \
+     : (t)->value_bytes == 8 ? X(key, kind, ull)                                                                       \
+                             : X(key, LSP_HASH_RUNS, ulonglong2))
 
 static lsp_status find(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes) {
 #define START(K, kind, V) LAUNCH_PROBES(ctx, (kernel_hash_find<K, kind, V>), probes->n, *t, *probes)
-    LSP_HASH_PICK(t, START)
+    return LSP_HASH_PICK(t, START);
 #undef START
 }
 
@@ -123,7 +108,7 @@ static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_prob
         return LSP_OK;
     }
 #define START(K, kind, V) LAUNCH_PROBES(ctx, (kernel_hash_some<K, kind, V>), probes->n, *t, *probes)
-    LSP_HASH_PICK(t, START)
+    return LSP_HASH_PICK(t, START);
 #undef START
 }
 

@@ -1,7 +1,6 @@
 /* Kernels that build a table: keys are mixed; after the sort, distinct keys are counted and listed, tile by tile; then
  * each block writes neighbouring buckets, which it puts together in shared memory. */
-#ifndef LSP_GATHER_SCATTER_HASH_GPU_KERNEL_BUILD_CUH
-#define LSP_GATHER_SCATTER_HASH_GPU_KERNEL_BUILD_CUH
+#pragma once
 
 #include "core/block.cuh"
 #include "gather_scatter/hash/hash.h"
@@ -144,5 +143,3 @@ template <typename K> __global__ void __launch_bounds__(HASH_NT) kernel_hash_fil
         lines[begin * (LSP_HASH_LINE / 16) + i] = sh.lines[i];
     }
 }
-
-#endif

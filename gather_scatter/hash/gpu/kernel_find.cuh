@@ -1,8 +1,7 @@
 /* Kernels that search a table. A warp takes 32 probes. Four lanes read the bucket of one probe, 16 bytes each, so that
  * a load of the warp touches eight lines, not 32; four loads are in flight before the first answer is looked at. Votes
  * tell the lane of a probe which of the four found it. */
-#ifndef LSP_GATHER_SCATTER_HASH_GPU_KERNEL_FIND_CUH
-#define LSP_GATHER_SCATTER_HASH_GPU_KERNEL_FIND_CUH
+#pragma once
 
 #include "kernel_build.cuh"
 
@@ -81,9 +80,7 @@ template <typename K, int KIND> __device__ inline hash_answer hash_look(const ls
     return answer;
 }
 
-/* Calls f(i, here, answer) for the probes of the grid; a warp stays together, and where here is false there is no
- * probe.
- */
+/* Calls f(i, here, answer) for the probes of the grid; a warp stays together; here is false: there is no probe. */
 template <typename K, int KIND, typename F>
 __device__ inline void hash_each(const lsp_hash_view &t, const lsp_hash_probes &probes, F f) {
     const int64_t stride = (int64_t)gridDim.x * HASH_NT, first = (int64_t)blockIdx.x * HASH_NT + threadIdx.x;
@@ -233,5 +230,3 @@ __global__ void __launch_bounds__(HASH_NT) kernel_hash_some(lsp_hash_view t, lsp
         atomicAdd((ull *)probes.left, left);
     }
 }
-
-#endif
