@@ -143,9 +143,9 @@ bool lsp_block_room(lsp_ctx *ctx, size_t more) {
 static lsp_block *block_at(const lsp_ctx *ctx, const void *memory) { return &ctx->used[lsp_block_slot(ctx, memory)]; }
 
 void lsp_block_put(lsp_ctx *ctx, lsp_block block) {
+    block.next = block.holder ? block.holder->blocks : NULL;
+    block.before = NULL;
     if (block.holder) {
-        block.next = block.holder->blocks;
-        block.before = NULL;
         block.holder->blocks = block.memory;
         if (block.next) {
             block_at(ctx, block.next)->before = block.memory;
