@@ -1,7 +1,6 @@
 /* Inside solve. A x = b by conjugate gradients or flexible BiCGStab. plan.c checks and prepares, cpu/ and gpu/ run the
  * iterations, rules.h has the decisions that both take in the same way. */
-#ifndef LSP_SOLVE_SOLVE_H
-#define LSP_SOLVE_SOLVE_H
+#pragma once
 
 #include "job.h"
 
@@ -24,5 +23,3 @@ lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve
 /* ref.c: the specification, one thread on the host, f64. Jacobi or none. x0: x is read. */
 lsp_status lsp_solve_ref(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab,
                          const double *b, double *x, lsp_solve_state *state);
-
-#endif

@@ -1,16 +1,13 @@
 /* C = A*B below the room's interface (spgemm.h): the facts that inspection finds, the choice made from them, the plan
  * that keeps both, what a device does for it, and the functions that all may call, because they call no others of the
  * room. */
-#ifndef LSP_SPGEMM_JOB_H
-#define LSP_SPGEMM_JOB_H
+#pragma once
 
 #include "core/semiring.h"
 #include "matrices/matrices.h"
 #include "segsort/segsort.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* Entries or products that are worth another thread. Up to LSP_ALONE of them the caller is faster without: waking a
  * thread takes as long as 5000 products, and now and then milliseconds. */
@@ -278,7 +275,4 @@ static inline lsp_csr lsp_spgemm_view(const lsp_csr *A, lsp_type type) {
     return view;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

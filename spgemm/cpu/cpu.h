@@ -4,8 +4,7 @@
  * The rank of a product is the place of its column among the columns of its row of C. Counting a row finds the ranks;
  * where they are kept, filling it only adds each product where its rank says. A row repeats the row above if it has
  * the same columns, all shifted by one distance: its products then have the same ranks. */
-#ifndef LSP_SPGEMM_CPU_CPU_H
-#define LSP_SPGEMM_CPU_CPU_H
+#pragma once
 
 #include "core/top.h"
 #include "spgemm/job.h"
@@ -160,5 +159,3 @@ static inline int64_t lsp_ranks_bytes(int64_t products) { return (products * lsp
 static inline uint8_t lsp_way_kept(uint8_t way, int64_t products) {
     return (uint8_t)(way | LSP_WAY_KEPT | lsp_rank_bytes(products) / 2 * LSP_WAY_RANK);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * The lists' length is compiled in. Columns are in registers, and found by comparing all of them. Values are in
  * registers too where rows have many products, else in shared memory: then more threads fit. A column keeps its place
  * in the list; only at the end is its rank counted. So B's rows may come in any order. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_ONE_PASS_CUH
-#define LSP_SPGEMM_GPU_KERNEL_ONE_PASS_CUH
+#pragma once
 
 #include "report.cuh"
 
@@ -407,5 +406,3 @@ static __global__ void __launch_bounds__(ONE_PASS_SLOTS)
         *told = facts;
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Rows that are made by sorting: expand, sort and compress in shared memory and registers. Counting sorts only where it
  * must: rows of more than 256 products are counted by a hash table of their columns, shorter ones by a table of bits if
  * hardly any column comes twice. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_SORT_CUH
-#define LSP_SPGEMM_GPU_KERNEL_SORT_CUH
+#pragma once
 
 #include "sort_compress.cuh"
 
@@ -198,5 +197,3 @@ __global__ void __launch_bounds__(PIECE_G, 3)
     }
     lsp_end_after_previous();
 }
-
-#endif

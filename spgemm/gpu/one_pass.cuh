@@ -1,7 +1,6 @@
 /* Starts the kernel of products in one pass for one type of values: one_pass.cu for sums of real values and patterns,
  * one_pass_more.cu for the others. */
-#ifndef LSP_SPGEMM_GPU_ONE_PASS_CUH
-#define LSP_SPGEMM_GPU_ONE_PASS_CUH
+#pragma once
 
 #include "kernel_one_pass.cuh"
 #include "launch.cuh"
@@ -81,5 +80,3 @@ static lsp_status one_pass_of(lsp_ctx *ctx, const spg_job *job, const one_pass_j
 #undef START
     }
 }
-
-#endif

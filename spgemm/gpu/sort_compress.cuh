@@ -1,7 +1,6 @@
 /* Rows that are made by sorting, last step (compress): sums products of the same column in order, and writes the row to
  * C. */
-#ifndef LSP_SPGEMM_GPU_SORT_COMPRESS_CUH
-#define LSP_SPGEMM_GPU_SORT_COMPRESS_CUH
+#pragma once
 
 #include "sort_expand.cuh"
 
@@ -215,5 +214,3 @@ __device__ inline uint32_t compress(const spg_job &job, const spg_row &row, cons
     }
     return end;
 }
-
-#endif
