@@ -7,23 +7,21 @@ enum { MOST_ITERATIONS = 100000 };
 
 /* ---- options ---- */
 
-static lsp_status check_type(lsp_ctx *ctx, lsp_type type) {
-    LSP_REQUIRE(type == LSP_F32 || type == LSP_F64, LSP_ERR_UNSUPPORTED,
-                "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(type));
-    return LSP_OK;
-}
-
 lsp_status lsp_solve_check_matrix(lsp_ctx *ctx, const lsp_csr *A, lsp_type *type) {
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
-                (long long)A->cols);
-    LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex systems cannot be solved");
-    LSP_REQUIRE(!lsp_is_integer(A->val_type), LSP_ERR_UNSUPPORTED,
+    const lsp_type given = A != NULL ? A->val_type : LSP_NONE;
+    if (A != NULL) {
+        LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+        LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
+                    (long long)A->cols);
+    }
+    LSP_REQUIRE(given != LSP_C64, LSP_ERR_UNSUPPORTED, "complex systems cannot be solved");
+    LSP_REQUIRE(!lsp_is_integer(given), LSP_ERR_UNSUPPORTED,
                 "systems of integers of type %s cannot be solved: copy the matrix to LSP_F64 first",
-                lsp_type_name(A->val_type));
-    *type = *type != LSP_NONE ? *type : A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
-    LSP_TRY(check_type(ctx, *type));
-    LSP_REQUIRE(*type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
+                lsp_type_name(given));
+    *type = *type != LSP_NONE ? *type : given == LSP_NONE ? LSP_F64 : given;
+    LSP_REQUIRE(*type == LSP_F32 || *type == LSP_F64, LSP_ERR_UNSUPPORTED,
+                "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(*type));
+    LSP_REQUIRE(*type == LSP_F64 || given != LSP_F64, LSP_ERR_UNSUPPORTED,
                 "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
     return LSP_OK;
 }
@@ -34,8 +32,6 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
     if (A != NULL) {
         LSP_REQUIRE(o->operator_apply == NULL, LSP_ERR_ARGUMENT,
                     "there is both a matrix and an operator: one is meant");
-        plan->type = o->type;
-        LSP_TRY(lsp_solve_check_matrix(ctx, A, &plan->type));
         plan->given = *A;
         plan->n = A->rows;
         plan->where = A->where;
@@ -46,9 +42,9 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
                     "vectors at place %d: LSP_HOST or LSP_CUDA is needed", (int)o->where);
         plan->n = o->n;
         plan->where = o->where;
-        plan->type = o->type != LSP_NONE ? o->type : LSP_F64;
-        LSP_TRY(check_type(ctx, plan->type));
     }
+    plan->type = o->type;
+    LSP_TRY(lsp_solve_check_matrix(ctx, A, &plan->type));
     if (plan->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_check_device(ctx, "A"));
         LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,

@@ -6,7 +6,7 @@
 
 /* check.c */
 lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, lsp_solve_plan *plan);
-/* A is square and real. *type: of the vectors, as asked for; LSP_NONE becomes the usual one. */
+/* A, unless NULL, is square and real. *type: of the vectors, as asked for; LSP_NONE becomes the usual one. */
 lsp_status lsp_solve_check_matrix(lsp_ctx *ctx, const lsp_csr *A, lsp_type *type);
 /* b and x of n numbers: not NULL, aligned, apart. */
 lsp_status lsp_solve_check_pair(lsp_ctx *ctx, int64_t n, lsp_type type, const void *b, const void *x);
