@@ -4,7 +4,7 @@
 
 #include "core/core.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* ---- figures ---- */
 
@@ -85,4 +85,4 @@ void lsp_phases_predict(const lsp_cache_figures *figures, const lsp_cache_case *
 /* cache_model.c: sets `best` and `reason` from the seconds; a strategy with 0 seconds is not offered. */
 void lsp_cache_choose(const lsp_cache_case *what, lsp_cache_prediction *prediction);
 
-LSP_C_END
+LSP_END_DECLS

@@ -3,10 +3,10 @@
 
 #include "cuda.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* Copies from the host to the GPU while the work of the context's stream goes on, which must not use `to`. Waits for
  * the copy alone. */
 lsp_status lsp_cuda_copy_beside(lsp_ctx *ctx, void *to, const void *from, int64_t bytes);
 
-LSP_C_END
+LSP_END_DECLS

@@ -5,16 +5,7 @@
 #include "libsparse.h"
 #include <stddef.h>
 
-/* Frame declarations of C functions, in a header that kernels include too. */
-#ifdef __cplusplus
-#define LSP_C_BEGIN extern "C" {
-#define LSP_C_END }
-#else
-#define LSP_C_BEGIN
-#define LSP_C_END
-#endif
-
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* Before a function that both the host and the kernels call. */
 #ifdef __CUDACC__
@@ -356,4 +347,4 @@ static inline int lsp_threads_for(const lsp_ctx *ctx, int64_t work, int64_t leas
     return (int)lsp_min(useful, ctx->options.threads);
 }
 
-LSP_C_END
+LSP_END_DECLS

@@ -5,7 +5,7 @@
 
 #include "core.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 int lsp_cuda_count(void); /* GPUs of this machine; 0 without a driver */
 /* Sets ctx->cuda: selects the device, takes the caller's stream or creates one. */
@@ -128,4 +128,4 @@ lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel);
 /* Turns a cudaError_t into a status with the sentence "what: the driver's words"; cudaSuccess into LSP_OK. */
 lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what);
 
-LSP_C_END
+LSP_END_DECLS

@@ -3,7 +3,7 @@
 
 #include "core/core.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* A strategy and what the model says of it. */
 typedef struct lsp_gather_choice {
@@ -47,4 +47,4 @@ extern const lsp_gather_device lsp_gather_cpu, lsp_gather_cuda;
 /* check.c: the sentence about the index at `position`, which is `index`. Returns LSP_ERR_ARGUMENT. */
 lsp_status lsp_gather_refuse_index(lsp_ctx *ctx, int64_t position, int64_t index, int64_t extent);
 
-LSP_C_END
+LSP_END_DECLS

@@ -4,7 +4,7 @@
 
 #include "segsort/segsort.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* How often a GPU partitions the array before its parts are sorted, and by how many bits at a time. */
 typedef struct lsp_radix_choice {
@@ -22,4 +22,4 @@ lsp_status lsp_radix_sort_run(lsp_ctx *ctx, const lsp_segsort_args *args, void *
 /* Sorts n items where they lie, with scratch of the call. Segments and their length are set here. */
 lsp_status lsp_sort_array(lsp_ctx *ctx, const lsp_segsort_args *args);
 
-LSP_C_END
+LSP_END_DECLS

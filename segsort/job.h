@@ -7,7 +7,7 @@
 #include "core/core.h"
 #include "libsparse/unstable.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* What a device does for a sort. The arguments are checked; no segment exceeds `longest` items. */
 typedef struct lsp_segsort_device {
@@ -95,4 +95,4 @@ const lsp_segsort_kernels *lsp_segsort_get_kernels(const lsp_ctx *ctx);
 static inline int lsp_word_kind(int bits) { return bits <= 32 ? LSP_WORD_32 : bits <= 64 ? LSP_WORD_64 : LSP_WORD_128; }
 static inline size_t lsp_word_bytes(int kind) { return (size_t)4 << kind; }
 
-LSP_C_END
+LSP_END_DECLS

@@ -3,7 +3,7 @@
 
 #include "job.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 static inline const lsp_segsort_device *lsp_segsort_device_at(lsp_where where) {
     return where == LSP_CUDA ? &lsp_segsort_cuda : &lsp_segsort_cpu;
@@ -15,4 +15,4 @@ lsp_status lsp_segsort_check(lsp_ctx *ctx, const lsp_segsort_args *args);
 /* The specification: sorts checked arguments on the host with one thread, as lsp_segsort must. */
 lsp_status lsp_segsort_ref(lsp_ctx *ctx, const lsp_segsort_args *args);
 
-LSP_C_END
+LSP_END_DECLS

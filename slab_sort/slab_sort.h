@@ -4,7 +4,7 @@
 #include "core/cuda.h"
 #include "gpu/table.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* A method of a GPU. The arguments are checked, and n is at least 1 and at most what `longest` returned. */
 typedef struct lsp_sort_way {
@@ -37,4 +37,4 @@ static inline int lsp_sort_kind(const lsp_sort_args *args) {
                                                : 2 * (args->value_bytes > 0 || !lsp_sort_is_plain(args));
 }
 
-LSP_C_END
+LSP_END_DECLS

@@ -7,23 +7,34 @@ enum { MOST_ITERATIONS = 100000 };
 
 /* ---- options ---- */
 
+lsp_status lsp_solve_check_matrix(lsp_ctx *ctx, const lsp_csr *A, lsp_type *type) {
+    const lsp_type given = A != NULL ? A->val_type : LSP_NONE;
+    if (A != NULL) {
+        LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+        LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
+                    (long long)A->cols);
+    }
+    LSP_REQUIRE(given != LSP_C64, LSP_ERR_UNSUPPORTED, "complex systems cannot be solved");
+    LSP_REQUIRE(!lsp_is_integer(given), LSP_ERR_UNSUPPORTED,
+                "systems of integers of type %s cannot be solved: copy the matrix to LSP_F64 first",
+                lsp_type_name(given));
+    *type = *type != LSP_NONE ? *type : given == LSP_NONE ? LSP_F64 : given;
+    LSP_REQUIRE(*type == LSP_F32 || *type == LSP_F64, LSP_ERR_UNSUPPORTED,
+                "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(*type));
+    LSP_REQUIRE(*type == LSP_F64 || given != LSP_F64, LSP_ERR_UNSUPPORTED,
+                "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
+    return LSP_OK;
+}
+
 /* n, type and place: of A, or of the user's operator. */
 static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *plan) {
     const lsp_solve_options *o = &plan->options;
     if (A != NULL) {
         LSP_REQUIRE(o->operator_apply == NULL, LSP_ERR_ARGUMENT,
                     "there is both a matrix and an operator: one is meant");
-        LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-        LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
-                    (long long)A->cols);
-        LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex systems cannot be solved");
-        LSP_REQUIRE(!lsp_is_integer(A->val_type), LSP_ERR_UNSUPPORTED,
-                    "systems of integers of type %s cannot be solved: copy the matrix to LSP_F64 first",
-                    lsp_type_name(A->val_type));
         plan->given = *A;
         plan->n = A->rows;
         plan->where = A->where;
-        plan->type = o->type != LSP_NONE ? o->type : A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
     } else {
         LSP_REQUIRE(o->operator_apply != NULL, LSP_ERR_ARGUMENT, "there is neither a matrix nor an operator");
         LSP_REQUIRE(o->n >= 0, LSP_ERR_ARGUMENT, "%lld unknowns: a negative number", (long long)o->n);
@@ -31,12 +42,9 @@ static lsp_status check_system(lsp_ctx *ctx, const lsp_csr *A, lsp_solve_plan *p
                     "vectors at place %d: LSP_HOST or LSP_CUDA is needed", (int)o->where);
         plan->n = o->n;
         plan->where = o->where;
-        plan->type = o->type != LSP_NONE ? o->type : LSP_F64;
     }
-    LSP_REQUIRE(plan->type == LSP_F32 || plan->type == LSP_F64, LSP_ERR_UNSUPPORTED,
-                "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(plan->type));
-    LSP_REQUIRE(A == NULL || plan->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
-                "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
+    plan->type = o->type;
+    LSP_TRY(lsp_solve_check_matrix(ctx, A, &plan->type));
     if (plan->where == LSP_CUDA) {
         LSP_TRY(lsp_csr_check_device(ctx, "A"));
         LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,

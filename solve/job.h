@@ -1,12 +1,9 @@
 /* Inside solve: the types that its top, cpu/ and gpu/ share. */
-#ifndef LSP_SOLVE_JOB_H
-#define LSP_SOLVE_JOB_H
+#pragma once
 
 #include "core/cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* What an iteration knows besides its vectors. On a GPU it lies there, and kernels read and write it. */
 typedef struct lsp_solve_state {
@@ -122,7 +119,4 @@ static inline bool lsp_solve_calls_precondition(const lsp_solve_plan *plan) {
     return plan->options.precondition >= LSP_PRECONDITION_USER;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

@@ -1,7 +1,6 @@
 /* The decisions of the solvers: from the sums of an iteration to the factors of the next one, or to the end. The CPU
  * takes them between its loops, every block of a GPU's kernel by itself; so both devices do the same. */
-#ifndef LSP_SOLVE_RULES_H
-#define LSP_SOLVE_RULES_H
+#pragma once
 
 #include "job.h"
 
@@ -147,5 +146,3 @@ LSP_RULE bool lsp_rule_again(lsp_solve_state *s, double rr, double *least) {
     s->end = converged ? LSP_SOLVE_STAGNATED : LSP_SOLVE_BREAKDOWN;
     return false;
 }
-
-#endif

@@ -1,12 +1,13 @@
 /* Inside solve. A x = b by conjugate gradients or flexible BiCGStab. plan.c checks and prepares, cpu/ and gpu/ run the
  * iterations, rules.h has the decisions that both take in the same way. */
-#ifndef LSP_SOLVE_SOLVE_H
-#define LSP_SOLVE_SOLVE_H
+#pragma once
 
 #include "job.h"
 
 /* check.c */
 lsp_status lsp_solve_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, lsp_solve_plan *plan);
+/* A, unless NULL, is square and real. *type: of the vectors, as asked for; LSP_NONE becomes the usual one. */
+lsp_status lsp_solve_check_matrix(lsp_ctx *ctx, const lsp_csr *A, lsp_type *type);
 /* b and x of n numbers: not NULL, aligned, apart. */
 lsp_status lsp_solve_check_pair(lsp_ctx *ctx, int64_t n, lsp_type type, const void *b, const void *x);
 lsp_status lsp_solve_check_vectors(const lsp_solve_plan *plan, const void *b, const void *x);
@@ -24,5 +25,3 @@ lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve
 /* ref.c: the specification, one thread on the host, f64. Jacobi or none. x0: x is read. */
 lsp_status lsp_solve_ref(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool bicgstab,
                          const double *b, double *x, lsp_solve_state *state);
-
-#endif

@@ -85,11 +85,6 @@ static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const l
 
 /* ---- the products ---- */
 
-/* The address of array[i]. `array` may be NULL if a caller gave a wrong product. */
-static void *at(void *array, int64_t i, lsp_type type) {
-    return (void *)((uintptr_t)array + (uintptr_t)i * lsp_type_bytes(type));
-}
-
 /* Product i of the stack *W, and its row pointers among all of them. */
 static lsp_csr slice(const lsp_spgemm_batch_plan *b, const lsp_csr *W, void *pointers, int64_t i) {
     const lsp_batch_span *c = &b->C[i];
@@ -97,9 +92,9 @@ static lsp_csr slice(const lsp_spgemm_batch_plan *b, const lsp_csr *W, void *poi
     return (lsp_csr){.rows = c[1].row_at - c->row_at,
                      .cols = c->cols,
                      .nnz = nnz,
-                     .rowptr = at(pointers, lsp_batch_first(b->C, true, i), b->rowptr_type),
-                     .col = nnz > 0 ? at(W->col, c->entry_at, W->col_type) : NULL,
-                     .val = nnz > 0 && W->val_type != LSP_NONE ? at(W->val, c->entry_at, W->val_type) : NULL,
+                     .rowptr = lsp_spgemm_at(pointers, lsp_batch_first(b->C, true, i), b->rowptr_type),
+                     .col = nnz > 0 ? lsp_spgemm_at(W->col, c->entry_at, W->col_type) : NULL,
+                     .val = nnz > 0 && W->val_type != LSP_NONE ? lsp_spgemm_at(W->val, c->entry_at, W->val_type) : NULL,
                      .rowptr_type = b->rowptr_type,
                      .col_type = W->col_type,
                      .val_type = W->val_type,
@@ -152,10 +147,9 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
                             const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, W);
-    const lsp_spgemm_options defaults = {0};
     bool done = false;
     lsp_spgemm_info here = {.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
-    options = options != NULL ? options : &defaults;
+    options = lsp_spgemm_given(options);
     lsp_spgemm_batch_plan *batch LSP_AT_END(lsp_plan_leave) = NULL;
     LSP_TRY(check_batch(ctx, count, A, B, options));
     LSP_TRY(check_arrays(ctx, count, A, B, C));
@@ -225,8 +219,7 @@ lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_c
                                         const lsp_spgemm_options *options, lsp_spgemm_batch_plan **plan) {
     static const char *const names[] = {"the stack of all A", "the stack of all B"};
     LSP_PLAN_MAKE(lsp_spgemm_batch_plan, made, plan);
-    const lsp_spgemm_options defaults = {0};
-    options = options != NULL ? options : &defaults;
+    options = lsp_spgemm_given(options);
     LSP_TRY(check_batch(ctx, count, A, B, options));
     made->count = count;
     LSP_TRY(open_batch(made, A, B, options, true));

@@ -1,14 +1,11 @@
 /* Many products C[i] = op(A[i])*op(B[i]) as one: all A form a block diagonal matrix, all B lie one below the other, and
  * the product of the two has all C one below the other. A table of spans says which rows and entries of such a stack
  * are whose. */
-#ifndef LSP_SPGEMM_BATCH_H
-#define LSP_SPGEMM_BATCH_H
+#pragma once
 
 #include "job.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* A matrix of a stack. A table of `count` matrices has one span more, for the end of the stack. */
 typedef struct lsp_batch_span {
@@ -74,7 +71,4 @@ typedef struct lsp_batch_result {
     lsp_batch_span *spans_cuda; /* the spans on the GPU, in scratch, from `ends` to `rebase` */
 } lsp_batch_result;
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

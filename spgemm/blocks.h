@@ -1,6 +1,5 @@
 /* C = A*B by one call, whatever the size of the factors: whole, or on a GPU in blocks. */
-#ifndef LSP_SPGEMM_BLOCKS_H
-#define LSP_SPGEMM_BLOCKS_H
+#pragma once
 
 #include "job.h"
 
@@ -16,5 +15,3 @@ static inline lsp_status lsp_spgemm_at_once(lsp_ctx *ctx, const lsp_csr *A, cons
     return A != NULL && B != NULL && A->where == LSP_CUDA ? lsp_spgemm_in_blocks(ctx, A, B, options, C, info)
                                                           : lsp_spgemm_uncut(ctx, A, B, options, C, info);
 }
-
-#endif

@@ -1,16 +1,13 @@
 /* C = A*B below the room's interface (spgemm.h): the facts that inspection finds, the choice made from them, the plan
  * that keeps both, what a device does for it, and the functions that all may call, because they call no others of the
  * room. */
-#ifndef LSP_SPGEMM_JOB_H
-#define LSP_SPGEMM_JOB_H
+#pragma once
 
 #include "core/semiring.h"
 #include "matrices/matrices.h"
 #include "segsort/segsort.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* Entries or products that are worth another thread. Up to LSP_ALONE of them the caller is faster without: waking a
  * thread takes as long as 5000 products, and now and then milliseconds. */
@@ -268,6 +265,27 @@ static inline lsp_type lsp_spgemm_result_type(const lsp_csr *A, const lsp_csr *B
                                                  : wider;
 }
 
+/* What an option struct that is NULL stands for. */
+static inline const lsp_spgemm_options *lsp_spgemm_given(const lsp_spgemm_options *options) {
+    static const lsp_spgemm_options defaults = {};
+    return options != NULL ? options : &defaults;
+}
+
+/* The address of array[i]. `array` may be NULL if a caller gave a wrong product. */
+static inline void *lsp_spgemm_at(void *array, int64_t i, lsp_type type) {
+    return (void *)((uintptr_t)array + (uintptr_t)i * lsp_type_bytes(type));
+}
+
+/* The products of row i of A*B. */
+static inline int64_t lsp_spgemm_row_products(const lsp_csr *A, const lsp_csr *B, int64_t i) {
+    int64_t products = 0;
+    for (int64_t e = lsp_csr_rowptr(A, i), end = lsp_csr_rowptr(A, i + 1); e < end; e++) {
+        const int64_t k = lsp_csr_col(A, e);
+        products += lsp_csr_rowptr(B, k + 1) - lsp_csr_rowptr(B, k);
+    }
+    return products;
+}
+
 /* A, without its values if `type`, the type of the arithmetic, is LSP_NONE. */
 static inline lsp_csr lsp_spgemm_view(const lsp_csr *A, lsp_type type) {
     lsp_csr view = *A;
@@ -278,7 +296,4 @@ static inline lsp_csr lsp_spgemm_view(const lsp_csr *A, lsp_type type) {
     return view;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

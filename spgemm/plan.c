@@ -73,10 +73,9 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
     LSP_ENTER(ctx);
     lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
     lsp_spgemm_plan *made LSP_AT_END(lsp_plan_leave) = NULL;
-    const lsp_spgemm_options defaults = {0};
     uint64_t structure[2];
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
-    options = options != NULL ? options : &defaults;
+    options = lsp_spgemm_given(options);
     LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a plan keeps the structure of its product, which a filter would change with the values");
     LSP_TRY(lsp_spgemm_check_operands(ctx, names, A, B, options));
@@ -295,8 +294,7 @@ lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
 lsp_status lsp_spgemm_explain(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                               lsp_spgemm_info *info) {
     LSP_ENTER(ctx);
-    const lsp_spgemm_options defaults = {0};
-    options = options != NULL ? options : &defaults;
+    options = lsp_spgemm_given(options);
     LSP_REQUIRE(info != NULL, LSP_ERR_ARGUMENT, "the place for the product's facts is NULL");
     LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a product with a filter is not explained: leave the filter away");

@@ -66,11 +66,11 @@ static void add_product(const lsp_spgemm_job *job, int64_t at, bool first, lsp_v
 /* Makes row i of C, which begins at `begin`. Returns its end. */
 static int64_t multiply_row(const lsp_spgemm_job *job, int64_t *place, int64_t i, int64_t begin) {
     const lsp_csr *A = &job->A, *B = &job->B;
-    int64_t end = begin, a_end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
-    for (int64_t p = lsp_index_at(A->rowptr, A->rowptr_type, i); p < a_end; p++) {
-        int64_t k = lsp_index_at(A->col, A->col_type, p), b_end = lsp_index_at(B->rowptr, B->rowptr_type, k + 1);
-        for (int64_t q = lsp_index_at(B->rowptr, B->rowptr_type, k); q < b_end; q++) {
-            int64_t j = lsp_index_at(B->col, B->col_type, q);
+    int64_t end = begin, a_end = lsp_csr_rowptr(A, i + 1);
+    for (int64_t p = lsp_csr_rowptr(A, i); p < a_end; p++) {
+        int64_t k = lsp_csr_col(A, p), b_end = lsp_csr_rowptr(B, k + 1);
+        for (int64_t q = lsp_csr_rowptr(B, k); q < b_end; q++) {
+            int64_t j = lsp_csr_col(B, q);
             bool first = place[j] < begin;
             if (first) {
                 place[j] = end++;

@@ -1,12 +1,9 @@
 /* C = A*B: the interface of the room's top. What lies below it is in job.h. */
-#ifndef LSP_SPGEMM_SPGEMM_H
-#define LSP_SPGEMM_SPGEMM_H
+#pragma once
 
 #include "job.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* Checks the options of a product of matrices in that place. Of the filter it reads the struct alone, not the mask. */
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
@@ -50,7 +47,4 @@ lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
 lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                 const lsp_spgemm_receiver *to, lsp_spgemm_info *info);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

@@ -25,25 +25,11 @@ typedef struct streaming {
 
 /* ---- blocks ---- */
 
-/* Products of a row. */
-static int64_t row_products(const streaming *s, int64_t i) {
-    int64_t products = 0;
-    for (int64_t k = lsp_index_at(s->A.rowptr, s->A.rowptr_type, i);
-         k < lsp_index_at(s->A.rowptr, s->A.rowptr_type, i + 1); k++) {
-        const int64_t row = lsp_index_at(s->A.col, s->A.col_type, k);
-        products +=
-            lsp_index_at(s->B.rowptr, s->B.rowptr_type, row + 1) - lsp_index_at(s->B.rowptr, s->B.rowptr_type, row);
-    }
-    return products;
-}
-
 /* The most entries that a row can have. */
 static int64_t row_entries(const streaming *s, int64_t i) {
     const lsp_csr *mask = &s->mask_rows;
-    const int64_t most = lsp_min(row_products(s, i), s->B.cols);
-    return !lsp_spgemm_masks(&s->product) ? most
-                                          : lsp_min(most, lsp_index_at(mask->rowptr, mask->rowptr_type, i + 1) -
-                                                              lsp_index_at(mask->rowptr, mask->rowptr_type, i));
+    const int64_t most = lsp_min(lsp_spgemm_row_products(&s->A, &s->B, i), s->B.cols);
+    return lsp_spgemm_masks(&s->product) ? lsp_min(most, lsp_csr_rowptr(mask, i + 1) - lsp_csr_rowptr(mask, i)) : most;
 }
 
 static void know_rows(void *data, int64_t part, int thread) {
@@ -233,10 +219,8 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
 
 lsp_status lsp_spgemm_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                              int64_t block_bytes, lsp_spgemm_sink sink, void *user, lsp_spgemm_info *info) {
-    const lsp_spgemm_options defaults = {0};
     const lsp_spgemm_receiver to = {.sink = sink, .user = user, .block_bytes = block_bytes};
-    return ctx == NULL ? LSP_ERR_ARGUMENT
-                       : lsp_spgemm_stream_to(ctx, A, B, options != NULL ? options : &defaults, &to, info);
+    return ctx == NULL ? LSP_ERR_ARGUMENT : lsp_spgemm_stream_to(ctx, A, B, lsp_spgemm_given(options), &to, info);
 }
 
 /* ---- a cut for several devices ---- */
@@ -250,7 +234,7 @@ static void weigh_rows(void *data, int64_t begin, int64_t end) {
     const cutting *c = data;
     const lsp_csr *A = &c->s->A;
     for (int64_t i = begin; i < end; i++) {
-        c->work[i + 1] = 1 + lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i) + row_products(c->s, i);
+        c->work[i + 1] = 1 + lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i) + lsp_spgemm_row_products(A, &c->s->B, i);
     }
 }
 
@@ -258,8 +242,7 @@ lsp_status lsp_spgemm_cut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, cons
                           int parts, int64_t *first_row) {
     enum { LEAST_ROWS = 1 << 10 };
     LSP_ENTER(ctx);
-    const lsp_spgemm_options defaults = {0};
-    options = options != NULL ? options : &defaults;
+    options = lsp_spgemm_given(options);
     streaming s LSP_AT_END(drop_operands) = {.ctx = ctx};
     cutting c = {.s = &s};
     LSP_REQUIRE(parts > 0 && first_row != NULL, LSP_ERR_ARGUMENT, "the rows of a product cannot be cut into %d parts%s",

@@ -70,10 +70,9 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     LSP_OWNED_CSR(ctx, restriction);
     LSP_OWNED_CSR(ctx, inner);
     lsp_csr made = {0};
-    const lsp_spgemm_options defaults = {0};
     lsp_spgemm_info first, last;
     lsp_triple_order order;
-    options = options != NULL ? options : &defaults;
+    options = lsp_spgemm_given(options);
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
     LSP_TRY(check_triple(ctx, R, A, P, options));
     if (R == NULL) {
@@ -135,8 +134,7 @@ static lsp_status plan_products(lsp_spgemm_triple_plan *plan, const lsp_csr *R, 
 lsp_status lsp_spgemm_triple_plan_create(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                          const lsp_spgemm_options *options, lsp_spgemm_triple_plan **plan) {
     LSP_PLAN_MAKE(lsp_spgemm_triple_plan, made, plan);
-    const lsp_spgemm_options defaults = {0};
-    options = options != NULL ? options : &defaults;
+    options = lsp_spgemm_given(options);
     LSP_TRY(check_triple(ctx, R, A, P, options));
     if (R == NULL) {
         LSP_TRY(lsp_csr_transpose_plan_create(ctx, P, &made->transpose));

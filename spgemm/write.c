@@ -29,8 +29,7 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
                             const lsp_mtx_write_options *file_options, lsp_spgemm_info *info) {
     LSP_ENTER(ctx);
     lsp_mtx_sink sink LSP_AT_END(lsp_mtx_sink_drop) = {.file.fd = -1};
-    const lsp_spgemm_options defaults = {0};
-    options = options != NULL ? options : &defaults;
+    options = lsp_spgemm_given(options);
     lsp_spgemm_options pattern = *options;
     counting count = {0};
     filing file = {ctx, &sink};

@@ -4,14 +4,11 @@
  * rows that have an entry there, and 32 values. So no index is stored for an entry, and neighbouring rows read
  * neighbouring elements of x. A row outside the mask reads neither a value nor x. For BLOCKS a row is a row of dense
  * b x b blocks, and each of the 32 values is a block. */
-#ifndef LSP_SPMV_DIAGONALS_H
-#define LSP_SPMV_DIAGONALS_H
+#pragma once
 
 #include "job.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 typedef struct lsp_diagonal {
     int32_t offset; /* column - row */
@@ -72,7 +69,4 @@ typedef struct lsp_diagonals_device {
     lsp_status (*multiply)(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_diagonals *D);
 } lsp_diagonals_device;
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

@@ -1,8 +1,7 @@
 /* What an engine on the CPU makes of the sum of a row: y = alpha*sum + beta*y, or in another semiring the join of both.
  * The reference and all engines write y by these functions. And ref.c, the specification: one thread, each row summed
  * in its order without fused multiply-add. */
-#ifndef LSP_SPMV_FINISH_H
-#define LSP_SPMV_FINISH_H
+#pragma once
 
 #include "job.h"
 
@@ -53,5 +52,3 @@ void lsp_spmv_ref_rows(const lsp_spmv_job *job, int64_t begin, int64_t end, int6
 
 /* LSP_OK if `outside` is the number of no entry, else LSP_ERR_FORMAT and a sentence. */
 lsp_status lsp_spmv_tell_outside(lsp_ctx *ctx, const lsp_spmv_job *job, int64_t outside);
-
-#endif

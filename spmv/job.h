@@ -1,15 +1,12 @@
 /* Inside spmv: the types. Y = alpha*op(A)*X + beta*Y: each public call becomes a job, which an engine runs. An engine
  * is one method on one device. */
-#ifndef LSP_SPMV_JOB_H
-#define LSP_SPMV_JOB_H
+#pragma once
 
 #include "core/core.h"
 #include "core/semiring.h"
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 enum { LSP_SPMV_SLICE = 32, LSP_SPMV_LARGEST_BLOCK = 4 };
 
@@ -136,7 +133,4 @@ static inline bool lsp_spmv_is_within(const lsp_spmv_job *job, const lsp_spmv_li
            lsp_spmv_is_most(job->A.nnz, limits->nnz, "entries", why);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

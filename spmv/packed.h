@@ -1,13 +1,10 @@
 /* Inside spmv: the format of LSP_SPMV_PACKED, the same on both devices: the matrix of the rows that have entries, which
  * shares the entries of A, and the numbers of these rows. */
-#ifndef LSP_SPMV_PACKED_H
-#define LSP_SPMV_PACKED_H
+#pragma once
 
 #include "job.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 typedef struct lsp_packed {
     int64_t count; /* of its rows */
@@ -28,7 +25,4 @@ typedef struct lsp_packed_device {
     lsp_status (*spread)(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_packed *p, bool all);
 } lsp_packed_device;
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

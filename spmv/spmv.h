@@ -1,6 +1,5 @@
 /* Inside spmv: what the files at its top call. */
-#ifndef LSP_SPMV_SPMV_H
-#define LSP_SPMV_SPMV_H
+#pragma once
 
 #include "job.h"
 
@@ -30,5 +29,3 @@ extern const lsp_spmv_engine lsp_spmv_diagonals, lsp_spmv_packed;
  * would be stored, or where A does not consist of such blocks. If A consists of blocks of one size, the smaller ones
  * are 0. A GPU's waits. */
 lsp_status lsp_spmv_count_slots(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
-
-#endif

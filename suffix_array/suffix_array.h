@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* What a device does. The arguments are checked, but for the values in suffix arrays; n is not 0, and there are
  * patterns. The table of the CPU has `array` alone: its other verbs follow the checks in derived.c, search.c and
@@ -66,4 +66,4 @@ int lsp_suffix_compare_ref(const lsp_text *text, int64_t i, int64_t j);
 /* ref.c: the end of the string that holds symbol i. */
 int64_t lsp_string_end(const lsp_text *text, int64_t i);
 
-LSP_C_END
+LSP_END_DECLS

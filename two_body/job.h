@@ -4,7 +4,7 @@
 #include "distance.h"
 #include "matrices/matrices.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 enum { LSP_GRID_DIMENSIONS = 3 }; /* a grid cuts the first three at most */
 
@@ -141,4 +141,4 @@ static inline const lsp_pair_device *lsp_pair_device_of(const lsp_ctx *ctx) {
     return ctx->options.device == LSP_CUDA ? &lsp_pair_cuda : &lsp_pair_cpu;
 }
 
-LSP_C_END
+LSP_END_DECLS

@@ -8,7 +8,7 @@
 
 #include "core/core.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 enum { LSP_HASH_LINE = 64 }; /* bytes of a bucket */
 
@@ -191,4 +191,4 @@ static inline int lsp_hash_slots(lsp_hash_kind kind) {
     return LSP_HASH_LINE / (int)(kind == LSP_HASH_NARROW ? sizeof(lsp_hash_narrow) : sizeof(lsp_hash_wide));
 }
 
-LSP_C_END
+LSP_END_DECLS

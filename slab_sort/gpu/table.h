@@ -4,7 +4,7 @@
 #include "core/core.h"
 #include "libsparse/unstable.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* The table that a GPU's context uses now. */
 const lsp_sort_table *lsp_sort_table_of(lsp_ctx *ctx);
@@ -20,4 +20,4 @@ lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n);
 static inline LSP_BOTH_SIDES int lsp_sort_threads(int shape) { return shape < 2 ? 256 << shape : 1024; }
 static inline LSP_BOTH_SIDES int lsp_sort_words(int shape) { return shape < 3 ? 4 : 8 << (shape - 3); }
 
-LSP_C_END
+LSP_END_DECLS

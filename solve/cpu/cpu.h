@@ -1,6 +1,5 @@
 /* Inside solve/cpu: vector loops over pieces, by all threads. */
-#ifndef LSP_SOLVE_CPU_H
-#define LSP_SOLVE_CPU_H
+#pragma once
 
 #include "solve/job.h"
 
@@ -41,5 +40,3 @@ typedef struct lsp_solve_team {
     double *partial;
 } lsp_solve_team;
 void lsp_solve_loop_run(const lsp_solve_team *team, lsp_solve_loop_id id, const lsp_solve_loop *loop, double sums[3]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared memory of the persistent kernel, and the barrier of all its blocks, which also sums. */
-#ifndef LSP_SOLVE_GPU_BARRIER_CUH
-#define LSP_SOLVE_GPU_BARRIER_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -106,5 +105,3 @@ __device__ inline void resident_together(const resident_job &job, const resident
         }
     }
 }
-
-#endif

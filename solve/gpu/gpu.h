@@ -1,12 +1,9 @@
 /* Inside solve/gpu, "streamed": what kernels of one iteration leave for the next ones, and how they are started. */
-#ifndef LSP_SOLVE_GPU_GPU_H
-#define LSP_SOLVE_GPU_GPU_H
+#pragma once
 
 #include "solve/job.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 enum {
     LSP_SOLVE_RECENT = 64, /* residuals that the host can still read; at least the iterations of a batch */
@@ -56,7 +53,4 @@ lsp_status lsp_solve_launch_diagonal(lsp_ctx *ctx, const lsp_csr *A, lsp_type ty
 lsp_status lsp_solve_launch_pair(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]);
 lsp_status lsp_solve_launch_scale(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

@@ -4,8 +4,7 @@
  * sorted by length, the longest first, and cut into slices of 32 / lanes rows, so that a warp takes a slice. A step is
  * one entry of each lane of a warp. Four steps make a group, which a warp takes by wide loads; the last steps of a
  * slice, fewer than four, are read one by one. */
-#ifndef LSP_SOLVE_GPU_JOB_CUH
-#define LSP_SOLVE_GPU_JOB_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "shape.h"
@@ -131,6 +130,4 @@ static inline ulonglong2 resident_peek(const ulonglong2 *word) {
 static inline double2 resident_load2(const double2 *from) { return *from; }
 static inline ull resident_policy(bool) { return 0; }
 template <typename T> static inline T resident_read(const T *from, ull) { return *from; }
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /* Preconditioned conjugate gradients in one launch, whose blocks run together. All blocks compute the same sums, so all
  * take the same decisions. A step is: p = news + beta p in every slice; partial sums of rows; barrier; owners update
  * their rows; barrier. */
-#ifndef LSP_SOLVE_GPU_KERNEL_CG_CUH
-#define LSP_SOLVE_GPU_KERNEL_CG_CUH
+#pragma once
 
 #include "owners.cuh"
 #include "solve/rules.h"
@@ -136,5 +135,3 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
         *task.result = *told;
     }
 }
-
-#endif

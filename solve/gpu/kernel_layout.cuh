@@ -1,8 +1,7 @@
 /* Makes the layout of the persistent kernel from CSR on the GPU. A warp takes a row: it counts the row's entries in
  * each column block; chunks of equal work are found in the prefix sums of that; rows are sorted by length in each chunk
  * (segmented sort); then a warp brings each entry of its row to its place. */
-#ifndef LSP_SOLVE_GPU_KERNEL_LAYOUT_CUH
-#define LSP_SOLVE_GPU_KERNEL_LAYOUT_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -207,5 +206,3 @@ static __global__ void __launch_bounds__(LAYOUT_NT) kernel_fill(layout_csr csr, 
         }
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The NAS conjugate gradient benchmark in one launch: all its outer iterations. */
-#ifndef LSP_SOLVE_GPU_KERNEL_NAS_CUH
-#define LSP_SOLVE_GPU_KERNEL_NAS_CUH
+#pragma once
 
 #include "owners.cuh"
 
@@ -87,5 +86,3 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
         }
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Conjugate gradients, one kernel for each loop over the vectors. Each block takes the decision of solve/rules.h by
  * itself; block 0 leaves the state. After the end, kernels change nothing. */
-#ifndef LSP_SOLVE_GPU_KERNEL_STREAMED_CUH
-#define LSP_SOLVE_GPU_KERNEL_STREAMED_CUH
+#pragma once
 
 #include "sums.cuh"
 
@@ -161,5 +160,3 @@ __global__ void __launch_bounds__(NT)
         each(n, [&](int64_t i) { p[i] = inverse ? (T)((double)z[i] * (double)inverse[i]) : z[i]; });
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Flexible BiCGStab, as kernel_streamed.cuh does it. q = A p_hat, s = r - alpha q, t = A s_hat. */
-#ifndef LSP_SOLVE_GPU_KERNEL_STREAMED_BICGSTAB_CUH
-#define LSP_SOLVE_GPU_KERNEL_STREAMED_BICGSTAB_CUH
+#pragma once
 
 #include "kernel_streamed.cuh"
 
@@ -126,5 +125,3 @@ __global__ void __launch_bounds__(NT)
         }
     });
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The rows that a thread of the persistent kernel owns: it adds the partial sums of a row in the order of the column
  * blocks, and keeps the row's numbers of all vectors. */
-#ifndef LSP_SOLVE_GPU_OWNERS_CUH
-#define LSP_SOLVE_GPU_OWNERS_CUH
+#pragma once
 
 #include "product.cuh"
 
@@ -97,5 +96,3 @@ __device__ inline double own_product(const resident_job &job, const resident_row
                                      double q) {
     return dots == LSP_RESIDENT_DOTS_OWNERS ? q : resident_gather(job, row, rows.range(job, row));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The product of the persistent kernel: each block renews its slice of p and multiplies its part of the matrix with it.
  * The partial sums of rows go to memory. */
-#ifndef LSP_SOLVE_GPU_PRODUCT_CUH
-#define LSP_SOLVE_GPU_PRODUCT_CUH
+#pragma once
 
 #include "barrier.cuh"
 
@@ -262,5 +261,3 @@ __device__ inline resident_part resident_begin(const resident_job &job, const re
     __syncthreads();
     return part;
 }
-
-#endif

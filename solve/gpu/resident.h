@@ -1,14 +1,11 @@
 /* Conjugate gradients in one persistent kernel on a GPU, for systems whose vectors fit the shared memory of all
  * multiprocessors together: A, b and x lie on the GPU, vectors and sums are f64. Each multiprocessor keeps a slice of p
  * in shared memory for the whole solve and multiplies the columns of A that belong to it. */
-#ifndef LSP_SOLVE_GPU_RESIDENT_H
-#define LSP_SOLVE_GPU_RESIDENT_H
+#pragma once
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* How the matrix is cut. Every 0 is chosen from the matrix and the chip; tests and the tuning program set them. */
 typedef struct lsp_resident_shape {
@@ -38,7 +35,7 @@ lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_residen
                                int64_t *bytes);
 /* New values in the structure of create's A. Waits for nothing. */
 lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A);
-void lsp_resident_free(lsp_resident *plan);                         /* NULL does nothing */
+void lsp_resident_free(lsp_resident *plan);                                       /* NULL does nothing */
 int64_t lsp_resident_entries(const lsp_resident *plan);                           /* stored, with padding */
 void lsp_resident_get_shape(const lsp_resident *plan, lsp_resident_shape *shape); /* as it was chosen */
 
@@ -74,7 +71,4 @@ typedef struct lsp_resident_nas_args {
 } lsp_resident_nas_args;
 lsp_status lsp_resident_nas(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_nas_args *args, double *seconds);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

@@ -1,13 +1,10 @@
 /* How a matrix is cut for the persistent kernel: shape.c chooses from sizes alone. */
-#ifndef LSP_SOLVE_GPU_SHAPE_H
-#define LSP_SOLVE_GPU_SHAPE_H
+#pragma once
 
 #include "core/cuda.h"
 #include "resident.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* The most threads of a block: so each has 80 registers. The most blocks; the most unknowns of a column block: one
  * column of 16 bits more is the padding's; shared memory that is not for the slice. */
@@ -17,7 +14,4 @@ enum { RESIDENT_THREADS = 768, RESIDENT_MOST_BLOCKS = 1024, RESIDENT_MOST_SLICE 
  * *shape asks for what the chip does not have. */
 bool lsp_resident_choose(const lsp_cuda_chip *chip, int64_t n, int64_t nnz, lsp_resident_shape *shape);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

@@ -1,7 +1,6 @@
 /* Sums over all numbers of vectors without atomics: each block leaves the sum of its numbers, and each block of the
  * next kernel adds these in one order. */
-#ifndef LSP_SOLVE_GPU_SUMS_CUH
-#define LSP_SOLVE_GPU_SUMS_CUH
+#pragma once
 
 #include "core/block.cuh"
 #include "gpu.h"
@@ -88,5 +87,3 @@ template <typename Load, typename Body> __device__ inline void each_loaded(int64
 
 /* What each_loaded reads of up to four vectors. m: of the preconditioner's diagonal; without one, 1. */
 template <typename T> struct four { T x, p, z, m; };
-
-#endif

@@ -48,18 +48,8 @@ lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigr
     memcpy(reserved, o->reserved, sizeof o->reserved);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_multigrid_options", reserved));
     LSP_REQUIRE(A != NULL, LSP_ERR_ARGUMENT, "A is NULL");
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_REQUIRE(A->rows == A->cols, LSP_ERR_ARGUMENT, "A is %lld x %lld: it must be square", (long long)A->rows,
-                (long long)A->cols);
-    LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex systems cannot be solved");
-    LSP_REQUIRE(!lsp_is_integer(A->val_type), LSP_ERR_UNSUPPORTED,
-                "systems of integers of type %s cannot be solved: copy the matrix to LSP_F64 first",
-                lsp_type_name(A->val_type));
-    m->type = o->type != LSP_NONE ? o->type : A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
-    LSP_REQUIRE(m->type == LSP_F32 || m->type == LSP_F64, LSP_ERR_UNSUPPORTED,
-                "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(m->type));
-    LSP_REQUIRE(m->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
-                "vectors of type LSP_F32 with values of type LSP_F64: the vectors may be wider, not narrower");
+    m->type = o->type;
+    LSP_TRY(lsp_solve_check_matrix(ctx, A, &m->type));
     LSP_TRY(check_options(ctx, o));
     LSP_TRY(check_near_null(ctx, A, m->type, o));
     if (A->where == LSP_CUDA) {

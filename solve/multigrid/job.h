@@ -1,12 +1,9 @@
 /* Inside solve/multigrid: the hierarchy. */
-#ifndef LSP_SOLVE_MULTIGRID_JOB_H
-#define LSP_SOLVE_MULTIGRID_JOB_H
+#pragma once
 
 #include "core/cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* What a device computes by itself in the set-up; all else is done by verbs of the library, which know where a matrix
  * lies. */
@@ -62,7 +59,4 @@ lsp_status lsp_multigrid_update_cycle(lsp_multigrid *m);
 /* The internal part of lsp_multigrid_apply, for checked vectors. */
 lsp_status lsp_multigrid_run_cycle(lsp_multigrid *m, const void *b, void *x);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

@@ -1,13 +1,10 @@
 /* Inside solve/multigrid: the set-up. create.c begins and ends it, setup.c makes the levels by verbs of the library and
  * by rules.h, whose rules cpu/ and gpu/ apply to all rows. */
-#ifndef LSP_SOLVE_MULTIGRID_MULTIGRID_H
-#define LSP_SOLVE_MULTIGRID_MULTIGRID_H
+#pragma once
 
 #include "job.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* What the rules read and write; rules.h says which rule uses what. All arrays lie where the matrix does. */
 typedef struct lsp_setup {
@@ -70,8 +67,8 @@ extern const lsp_setup_backend lsp_setup_cpu, lsp_setup_cuda;
 lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigrid_options *options, lsp_multigrid *m);
 lsp_status lsp_multigrid_check_same(lsp_multigrid *m, const lsp_csr *A);
 
-/* pass.c: adds up the sums of the pieces of several passes over 0 .. n-1, one pass behind the other: sums[passes]. Waits
- * for a GPU once. */
+/* pass.c: adds up the sums of the pieces of several passes over 0 .. n-1, one pass behind the other: sums[passes].
+ * Waits for a GPU once. */
 lsp_status lsp_multigrid_add_up(lsp_multigrid *m, const lsp_two *there, int64_t n, int passes, lsp_two *sums);
 /* A pass with its sums added up; *sums may be NULL. */
 lsp_status lsp_multigrid_pass(lsp_multigrid *m, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums);
@@ -90,7 +87,4 @@ lsp_status lsp_multigrid_invert(lsp_multigrid *m, lsp_level *l);
 lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A);
 lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

@@ -1,16 +1,13 @@
 /* The rules of the set-up: what is computed for one row, node or aggregate. cpu/ calls a rule for all of them in a
  * loop, gpu/ in a kernel. A rule reads nothing that the same pass writes elsewhere, its sums have one order, and no
  * compiler may fuse a multiplication and an addition (-ffp-contract=off, --fmad=false); so both give the same bits. */
-#ifndef LSP_SOLVE_MULTIGRID_RULES_H
-#define LSP_SOLVE_MULTIGRID_RULES_H
+#pragma once
 
 #include "multigrid.h"
 
 #include <math.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 #define LSP_RULE LSP_BOTH_SIDES static inline __attribute__((always_inline))
 
@@ -371,7 +368,4 @@ LSP_DEFINE_RULE(CONSTANT) {
     X(ENTER)                                                                                                           \
     X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) X(MEASURE) X(JOIN) X(COUNT) X(PLACE) X(ORTHOGONAL) X(CONSTANT)
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

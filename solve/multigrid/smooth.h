@@ -1,12 +1,9 @@
 /* Inside solve/multigrid: the vector step of a smoother, on either device. */
-#ifndef LSP_SOLVE_MULTIGRID_SMOOTH_H
-#define LSP_SOLVE_MULTIGRID_SMOOTH_H
+#pragma once
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* d = c * inverse * r + beta * old; x += d. The residual r is b - w, where w = A x; b NULL: it is w itself; zero: x is
  * 0 and was not written, and r is b. r is kept in w if `keep`. old NULL: beta is 0. d NULL: it is not stored. */
@@ -21,7 +18,4 @@ typedef struct lsp_smooth {
 lsp_status lsp_smooth_cpu(lsp_ctx *ctx, int64_t n, lsp_type type, const lsp_smooth *step);
 lsp_status lsp_smooth_cuda(lsp_ctx *ctx, int64_t n, lsp_type type, const lsp_smooth *step);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

@@ -1,7 +1,6 @@
 /* Complex values in the CPU's kernels: a vector of two doubles, the real part first. Arrays of complex values are
  * aligned to 8 bytes, and so is the type. */
-#ifndef LSP_SPGEMM_CPU_COMPLEX_H
-#define LSP_SPGEMM_CPU_COMPLEX_H
+#pragma once
 
 #include "core/vector.h"
 #include <math.h>
@@ -24,5 +23,3 @@ ALWAYS complex_value complex_fma(complex_value a, complex_value b, complex_value
 ALWAYS complex_value complex_settled(complex_value x) {
     return (complex_value){x[0] == x[0] ? x[0] : (double)NAN, x[1] == x[1] ? x[1] : (double)NAN};
 }
-
-#endif

@@ -4,8 +4,7 @@
  * The rank of a product is the place of its column among the columns of its row of C. Counting a row finds the ranks;
  * where they are kept, filling it only adds each product where its rank says. A row repeats the row above if it has
  * the same columns, all shifted by one distance: its products then have the same ranks. */
-#ifndef LSP_SPGEMM_CPU_CPU_H
-#define LSP_SPGEMM_CPU_CPU_H
+#pragma once
 
 #include "core/top.h"
 #include "spgemm/job.h"
@@ -140,8 +139,22 @@ typedef struct lsp_spgemm_run {
 } lsp_spgemm_run;
 /* Entries of C that a thread has memory for; columns of a window that stays in the nearest cache. */
 enum { LSP_RUN_ENTRIES = 1 << 15, LSP_RUN_NEAR = 64 * 64 };
-/* Lays out the memory of a run: a window of `cols` columns, and room for `entries` entries. Returns its size. */
-size_t lsp_spgemm_lay_out_run(lsp_type type, int64_t cols, int64_t entries, char *memory, lsp_spgemm_run *run);
+/* one_pass.c: a run like another, in memory of its own: a window of `cols` columns, which is ready, and room for
+ * `entries` entries. Returns the bytes, even if `memory` is NULL. _sum_runs: adds up the products of runs. */
+size_t lsp_spgemm_open_run(const lsp_spgemm_run *like, int64_t cols, int64_t entries, char *memory,
+                           lsp_spgemm_run *run);
+void lsp_spgemm_sum_runs(const lsp_spgemm_run *runs, int threads, lsp_spgemm_info *info);
+/* Copies the first n entries of a run to entries `at` .. of C. */
+static inline void lsp_spgemm_put_entries(const lsp_spgemm_run *run, int64_t n, const lsp_csr *C, int64_t at) {
+    if (n > 0) {
+        memcpy(lsp_spgemm_at(C->col, at, C->col_type), run->col, (size_t)n * lsp_type_bytes(C->col_type));
+    }
+    if (n > 0 && C->val_type != LSP_NONE) {
+        memcpy(lsp_spgemm_at(C->val, at, C->val_type), run->val, (size_t)n * lsp_type_bytes(C->val_type));
+    }
+}
+/* Replaces the columns and values of C, `room` each, by arrays for its entries alone, if they have too much room. */
+lsp_status lsp_spgemm_trim(lsp_ctx *ctx, int64_t room, lsp_csr *C);
 /* Makes rows until the next one may not fit. Returns the number of their entries. */
 int64_t lsp_spgemm_one_pass_rows_portable(lsp_spgemm_run *run);
 int64_t lsp_spgemm_one_pass_rows_avx2(lsp_spgemm_run *run);
@@ -160,5 +173,3 @@ static inline int64_t lsp_ranks_bytes(int64_t products) { return (products * lsp
 static inline uint8_t lsp_way_kept(uint8_t way, int64_t products) {
     return (uint8_t)(way | LSP_WAY_KEPT | lsp_rank_bytes(products) / 2 * LSP_WAY_RANK);
 }
-
-#endif

@@ -190,7 +190,7 @@ static lsp_status cut_blocks(lsp_spgemm_plan *plan, const lsp_csr *A) {
             plan->cpu->block_rows[blocks++] = i;
             work = 0;
         }
-        int64_t entries = lsp_index_at(A->rowptr, A->rowptr_type, i + 1) - lsp_index_at(A->rowptr, A->rowptr_type, i);
+        int64_t entries = lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i);
         if (!lsp_add(work, 1 + entries, &work) || !lsp_add(work, plan->cpu->rowptr[i + 1], &work)) {
             work = target;
         }

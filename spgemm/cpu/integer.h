@@ -1,6 +1,5 @@
 /* Integers in the CPU's kernels: sums and products modulo 2^64, so that no order of them matters. */
-#ifndef LSP_SPGEMM_CPU_INTEGER_H
-#define LSP_SPGEMM_CPU_INTEGER_H
+#pragma once
 
 #include "core/vector.h"
 #include <stdint.h>
@@ -9,5 +8,3 @@
 ALWAYS int64_t integer_fma(int64_t a, int64_t b, int64_t sum) {
     return (int64_t)((uint64_t)sum + (uint64_t)a * (uint64_t)b);
 }
-
-#endif

@@ -72,7 +72,7 @@ LSP_INLINE int64_t bound_by(bool narrow, const lsp_csr *A, const lsp_csr *B) {
 }
 static int64_t bound_of(const lsp_csr *A, const lsp_csr *B) {
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32;
-    return narrow ? bound_by(true, A, B) : bound_by(false, A, B);
+    return LSP_WITH_FLAG(narrow, bound_by, A, B);
 }
 
 static void look_at_part(void *data, int64_t part, int thread) {
@@ -99,13 +99,11 @@ static bool suits(lsp_ctx *ctx, const many *m) {
     bool good = options->method == LSP_SPGEMM_AUTO && !options->transpose_a && !options->transpose_b && !counts &&
                 ctx->options.max_bytes == 0 && m->type == lsp_wide_type(m->type) &&
                 (m->type == LSP_NONE || (B->val_type == m->type && (real || A->val_type == m->type)));
-    for (int64_t i = 0; i < m->count && good; i++) {
-        for (int f = 0; f < 2 && good; f++) {
-            const lsp_csr *M = (f ? B : A) + i, *like = f ? B : A;
-            good = M->where == LSP_HOST && M->rowptr_type == like->rowptr_type && M->col_type == like->col_type &&
-                   M->val_type == like->val_type && lsp_csr_check_header(ctx, "a factor", M) == LSP_OK &&
-                   M->cols <= INT32_MAX / 2;
-        }
+    for (int64_t f = 0; f < 2 * m->count && good; f++) {
+        const lsp_csr *like = f % 2 ? B : A, *M = like + f / 2;
+        good = M->where == LSP_HOST && M->rowptr_type == like->rowptr_type && M->col_type == like->col_type &&
+               M->val_type == like->val_type && lsp_csr_check_header(ctx, "a factor", M) == LSP_OK &&
+               M->cols <= INT32_MAX / 2;
     }
     return good;
 }
@@ -140,22 +138,19 @@ static lsp_status look(lsp_ctx *ctx, many *m) {
 /* ---- room ---- */
 
 static lsp_status prepare_runs(lsp_ctx *ctx, many *m) {
+    const lsp_spgemm_run like = {
+        .type = m->type, .semiring = m->options->semiring, .sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32]};
     m->entries = LSP_RUN_ENTRIES;
     for (int64_t i = 0; i < m->count; i++) {
         m->cols = m->bound[i] >= 0 ? lsp_max(m->cols, m->B[i].cols) : m->cols;
         m->entries = lsp_max(m->entries, m->bound[i]);
     }
-    m->thread_bytes = lsp_spgemm_lay_out_run(m->type, m->cols, m->entries, NULL, &(lsp_spgemm_run){0});
+    m->thread_bytes = lsp_spgemm_open_run(&like, m->cols, m->entries, NULL, &(lsp_spgemm_run){0});
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->threads, &m->runs));
     LSP_TRY(lsp_scratch_bytes(ctx, m->threads, m->thread_bytes, false, (void **)&m->memory));
     for (int thread = 0; thread < m->threads; thread++) {
-        lsp_spgemm_run *run = &m->runs[thread];
-        (void)lsp_spgemm_lay_out_run(m->type, m->cols, m->entries, m->memory + (size_t)thread * m->thread_bytes, run);
-        memset(run->touched, 0, ((size_t)m->cols + 63) / 64 * 64);
-        run->type = m->type;
-        run->semiring = m->options->semiring;
-        run->sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
-        run->most = m->entries;
+        char *memory = m->memory + (size_t)thread * m->thread_bytes;
+        (void)lsp_spgemm_open_run(&like, m->cols, m->entries, memory, &m->runs[thread]);
     }
     return LSP_OK;
 }
@@ -165,10 +160,10 @@ static int64_t make_rows(const many *m, lsp_spgemm_run *run, int64_t i, void *co
                          int64_t most) {
     lsp_spgemm_run here = *run;
     lsp_csr c = m->shared;
-    c.rowptr = (char *)c.rowptr + (size_t)m->row_at[i] * lsp_type_bytes(c.rowptr_type);
+    c.rowptr = lsp_spgemm_at(c.rowptr, m->row_at[i], c.rowptr_type);
     here.C = &c;
-    here.col = (char *)arrays[0] + (size_t)used * lsp_type_bytes(c.col_type);
-    here.val = (char *)arrays[1] + (size_t)used * lsp_type_bytes(m->type);
+    here.col = lsp_spgemm_at(arrays[0], used, c.col_type);
+    here.val = lsp_spgemm_at(arrays[1], used, m->type);
     here.capacity = most - used;
     const int64_t made = LSP_ISA_PICK(m->isa, lsp_spgemm_one_pass_rows)(&here);
     run->next = here.next;
@@ -195,23 +190,13 @@ static int64_t expected_entries(many *m, int64_t bound) {
         const int64_t i = m->count * s / PRODUCTS;
         begin_product(m, run, i);
         if (m->bound[i] > 0) {
-            run->next =
-                run->last / 2 / ROWS * ROWS; /* not before their products are counted: the pointers are made anew */
+            run->next = run->last / 2 / ROWS * ROWS; /* row pointers are written anew when the product is made */
             run->last = lsp_min(run->next + ROWS, run->last);
             made += make_rows(m, run, i, (void *const[]){run->col, run->val}, 0, m->entries);
         }
     }
     const double share = run->nnz_bound > 0 ? 1.1 * (double)made / (double)run->nnz_bound : 1;
-    run->products = run->nnz_bound = run->max_row_products = 0;
     return share < 1 ? lsp_min((int64_t)(share * (double)bound) + FEW, bound) : bound;
-}
-
-static void free_shared(lsp_ctx *ctx, many *m) {
-    void *const arrays[] = {m->shared.rowptr, m->shared.col, m->shared.val};
-    for (int a = 0; a < 3; a++) {
-        lsp_free(ctx, arrays[a]);
-    }
-    m->shared.rowptr = m->shared.col = m->shared.val = NULL;
 }
 
 static lsp_status take_room(lsp_ctx *ctx, many *m, int64_t entries) {
@@ -224,7 +209,6 @@ static lsp_status take_room(lsp_ctx *ctx, many *m, int64_t entries) {
 
 /* Moves the `used` entries of the products first .. end-1 from the thread's memory to the shared arrays. */
 static void append(many *m, const lsp_spgemm_run *run, int64_t first, int64_t end, int64_t used) {
-    const size_t col = lsp_type_bytes(m->shared.col_type), val = lsp_type_bytes(m->type);
     const int64_t begin = __atomic_fetch_add(&m->used, used, __ATOMIC_RELAXED);
     if (used > m->shared.nnz - begin) {
         __atomic_store_n(&m->failed, true, __ATOMIC_RELAXED);
@@ -233,12 +217,7 @@ static void append(many *m, const lsp_spgemm_run *run, int64_t first, int64_t en
     for (int64_t i = first; i < end; i++) {
         m->at[i] += begin;
     }
-    if (used > 0) {
-        memcpy((char *)m->shared.col + (size_t)begin * col, run->col, (size_t)used * col);
-    }
-    if (used > 0 && val > 0) {
-        memcpy((char *)m->shared.val + (size_t)begin * val, run->val, (size_t)used * val);
-    }
+    lsp_spgemm_put_entries(run, used, &m->shared, begin);
 }
 
 /* One thread alone makes product i in its place, unless it may not fit. */
@@ -282,27 +261,15 @@ static void make_part(void *data, int64_t part, int thread) {
     append(m, run, first, end, used);
 }
 
-/* Copies an array into one that has no more room than it needs. */
-static lsp_status cut(lsp_ctx *ctx, void **array, int64_t bytes) {
-    void *exact = NULL;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, bytes, 1, &exact));
-    if (bytes > 0) {
-        memcpy(exact, *array, (size_t)bytes);
-    }
-    lsp_free(ctx, *array);
-    *array = exact;
-    return LSP_OK;
-}
-
 /* Makes the small products. */
 static lsp_status make_small(lsp_ctx *ctx, many *m) {
-    int64_t bound = 0, room, nnz;
+    int64_t bound = 0;
     for (int64_t i = 0; i < m->count; i++) {
         bound += lsp_max(m->bound[i], 0);
     }
     LSP_TRY(prepare_runs(ctx, m));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, m->row_at[m->count], lsp_type_bytes(m->shared.rowptr_type), &m->shared.rowptr));
-    room = expected_entries(m, bound);
+    int64_t room = expected_entries(m, bound);
     for (int attempt = 0; attempt == 0 || m->failed; attempt++, room = bound) {
         m->failed = false;
         for (int thread = 0; thread < m->threads; thread++) {
@@ -315,12 +282,9 @@ static lsp_status make_small(lsp_ctx *ctx, many *m) {
         m->used = 0;
         LSP_TRY(lsp_try_parts(ctx, m->parts, m->threads, make_part, m));
     }
-    nnz = m->used;
-    if (m->shared.nnz - nnz > nnz / 8) {
-        LSP_TRY(cut(ctx, &m->shared.col, nnz * (int64_t)lsp_type_bytes(m->shared.col_type)));
-        LSP_TRY(cut(ctx, &m->shared.val, nnz * (int64_t)lsp_type_bytes(m->type)));
-    }
-    return LSP_OK;
+    room = m->shared.nnz;
+    m->shared.nnz = m->used;
+    return lsp_spgemm_trim(ctx, room, &m->shared);
 }
 
 /* Makes the other products, whose arrays are then their own. *alike: they have the types of the small ones. */
@@ -343,11 +307,7 @@ static lsp_status make_by_all(lsp_ctx *ctx, many *m, lsp_spgemm_info *info, int6
 
 static void describe(const many *m, int64_t wide, lsp_spgemm_info *info) {
     int64_t cols = 0;
-    for (int thread = 0; thread < m->threads; thread++) {
-        info->products += m->runs[thread].products;
-        info->nnz_bound += m->runs[thread].nnz_bound;
-        info->max_row_products = lsp_max(info->max_row_products, m->runs[thread].max_row_products);
-    }
+    lsp_spgemm_sum_runs(m->runs, m->threads, info);
     for (int64_t i = 0; i < m->count; i++) {
         info->nnz += m->C[i].nnz;
         cols = lsp_max(cols, m->B[i].cols);
@@ -363,14 +323,13 @@ static void describe(const many *m, int64_t wide, lsp_spgemm_info *info) {
 /* Gives the small products their parts of the shared arrays, and makes all arrays a group. */
 static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
     LSP_SCRATCH_SCOPE(ctx);
-    const size_t pointer = lsp_type_bytes(m->shared.rowptr_type);
-    const size_t col = lsp_type_bytes(m->shared.col_type), val = lsp_type_bytes(m->type);
+    const lsp_csr *from = &m->shared;
     void **arrays;
     int64_t n = 0;
     LSP_TRY(LSP_SCRATCH(ctx, 3 * (m->count + 1), &arrays));
-    arrays[n++] = m->shared.rowptr;
-    arrays[n++] = m->shared.col;
-    arrays[n++] = m->shared.val;
+    arrays[n++] = from->rowptr;
+    arrays[n++] = from->col;
+    arrays[n++] = from->val;
     for (int64_t i = 0; i < m->count; i++) {
         C[i] = m->C[i];
         if (m->bound[i] < 0) {
@@ -379,13 +338,13 @@ static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
             arrays[n++] = C[i].val;
             continue;
         }
-        C[i] = m->shared;
+        C[i] = *from;
         C[i].rows = m->A[i].rows;
         C[i].cols = m->B[i].cols;
         C[i].nnz = m->C[i].nnz;
-        C[i].rowptr = (char *)m->shared.rowptr + (size_t)m->row_at[i] * pointer;
-        C[i].col = C[i].nnz > 0 ? (char *)m->shared.col + (size_t)m->at[i] * col : NULL;
-        C[i].val = C[i].nnz > 0 && val > 0 ? (char *)m->shared.val + (size_t)m->at[i] * val : NULL;
+        C[i].rowptr = lsp_spgemm_at(from->rowptr, m->row_at[i], from->rowptr_type);
+        C[i].col = C[i].nnz > 0 ? lsp_spgemm_at(from->col, m->at[i], from->col_type) : NULL;
+        C[i].val = C[i].nnz > 0 && m->type != LSP_NONE ? lsp_spgemm_at(from->val, m->at[i], m->type) : NULL;
     }
     lsp_make_joint(ctx, arrays, n, m->count);
     return LSP_OK;
@@ -419,24 +378,21 @@ lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, 
                                  const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
                                  lsp_spgemm_info *info, bool *done) {
     LSP_SCRATCH_SCOPE(ctx);
-    many m = {.count = count, .A = A, .B = B, .options = options, .by_all = by_all, .isa = ctx->isa};
     const lsp_csr_types *types = &options->types;
+    many m = {.count = count, .A = A, .B = B, .options = options, .by_all = by_all, .isa = ctx->isa};
     *done = false;
     m.type = lsp_spgemm_result_type(A, B, options);
     m.shared = (lsp_csr){.rowptr_type = types->rowptr_type == LSP_NONE ? LSP_I32 : types->rowptr_type,
                          .col_type = types->col_type == LSP_NONE ? LSP_I32 : types->col_type,
                          .val_type = m.type,
                          .where = LSP_HOST};
-    if (!suits(ctx, &m)) {
-        return LSP_OK;
-    }
-    const lsp_status status = make_all(ctx, &m, C, info, done);
+    const lsp_status status = suits(ctx, &m) ? make_all(ctx, &m, C, info, done) : LSP_OK;
     if (!*done) {
-        free_shared(ctx, &m);
+        lsp_csr_free(ctx, &m.shared);
         for (int64_t i = 0; m.C != NULL && m.bound != NULL && i < count; i++) {
             lsp_csr_free(ctx, &m.C[i]);
         }
     }
-    return status == LSP_ERR_MEMORY || status == LSP_ERR_FORMAT ? LSP_OK
-                                                                : status; /* the stacks need less, and name faults */
+    /* the stacks need less memory, and name faults */
+    return status == LSP_ERR_MEMORY || status == LSP_ERR_FORMAT ? LSP_OK : status;
 }

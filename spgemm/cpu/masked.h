@@ -1,7 +1,6 @@
 /* C<M> = A*B on the CPU: shared by the threads (cpu/masked.c) and the serial kernels of an instruction set
  * (cpu/masked_kernel.c). */
-#ifndef LSP_SPGEMM_CPU_MASKED_H
-#define LSP_SPGEMM_CPU_MASKED_H
+#pragma once
 
 #include "cpu.h"
 
@@ -26,5 +25,3 @@ typedef struct lsp_masked_pass {
 /* Rows first .. last-1. */
 typedef void lsp_masked_rows(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first, int64_t last);
 lsp_masked_rows lsp_spgemm_masked_rows_portable, lsp_spgemm_masked_rows_avx2, lsp_spgemm_masked_rows_avx512;
-
-#endif

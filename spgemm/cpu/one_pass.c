@@ -17,12 +17,8 @@ enum {
 
 typedef struct product {
     lsp_csr A, B, C;
-    lsp_type type; /* of the arithmetic */
-    lsp_semiring semiring;
     lsp_isa isa;
-    bool far;        /* B is larger than the cache of a core, and A jumps about in it */
-    int64_t largest; /* as of a run */
-    uint64_t least;
+    lsp_spgemm_run like; /* what all runs have in common */
     int threads;
     lsp_spgemm_run *runs; /* one a thread */
     char *memory;         /* of each thread */
@@ -47,10 +43,13 @@ static char *take(char **at, size_t bytes) {
     return part;
 }
 
-size_t lsp_spgemm_lay_out_run(lsp_type type, int64_t cols, int64_t entries, char *memory, lsp_spgemm_run *run) {
-    const size_t value = lsp_type_bytes(type), columns = (size_t)cols + 63;
-    const int64_t in_row = run->largest > 0 ? lsp_max(entries, cols) : entries;
+size_t lsp_spgemm_open_run(const lsp_spgemm_run *like, int64_t cols, int64_t entries, char *memory,
+                           lsp_spgemm_run *run) {
+    const size_t value = lsp_type_bytes(like->type), columns = (size_t)cols + 63;
+    const int64_t in_row = like->largest > 0 ? lsp_max(entries, cols) : entries;
     char *at = memory;
+    *run = *like;
+    run->most = entries;
     run->window = cols;
     run->sums = take(&at, columns * value);
     run->touched = (uint8_t *)take(&at, columns);
@@ -60,25 +59,26 @@ size_t lsp_spgemm_lay_out_run(lsp_type type, int64_t cols, int64_t entries, char
     run->col = take(&at, (size_t)entries * sizeof(int64_t));
     run->val = take(&at, (size_t)entries * value);
     run->heap = (lsp_ranked *)(void *)take(&at, (size_t)lsp_min(run->largest, cols) * sizeof *run->heap);
+    if (memory != NULL) {
+        memset(run->touched, 0, columns / 64 * 64);
+    }
     return (size_t)(at - memory);
 }
 
-/* The run of a thread, with a window that is ready. */
+void lsp_spgemm_sum_runs(const lsp_spgemm_run *runs, int threads, lsp_spgemm_info *info) {
+    for (int thread = 0; thread < threads; thread++) {
+        info->products += runs[thread].products;
+        info->nnz_bound += runs[thread].nnz_bound;
+        info->max_row_products = lsp_max(info->max_row_products, runs[thread].max_row_products);
+    }
+}
+
+/* The run of a thread. */
 static lsp_spgemm_run *run_of(product *p, int thread) {
     lsp_spgemm_run *run = p->runs + thread;
     if (run->A == NULL) {
-        run->largest = p->largest;
-        run->least = p->least;
-        (void)lsp_spgemm_lay_out_run(p->type, p->B.cols, LSP_RUN_ENTRIES, p->memory + (size_t)thread * p->thread_bytes,
-                                     run);
-        run->A = &p->A;
-        run->B = &p->B;
-        run->C = &p->C;
-        run->type = p->type;
-        run->semiring = p->semiring;
-        run->most = LSP_RUN_ENTRIES;
-        run->far = p->far;
-        memset(run->touched, 0, ((size_t)p->B.cols + 63) / 64 * 64);
+        (void)lsp_spgemm_open_run(&p->like, p->B.cols, LSP_RUN_ENTRIES, p->memory + (size_t)thread * p->thread_bytes,
+                                  run);
     }
     return run;
 }
@@ -98,26 +98,20 @@ static int64_t await_begin(product *p, int64_t part) {
     return begin;
 }
 
-static size_t col_bytes(const product *p) { return lsp_type_bytes(p->C.col_type); }
-
 /* Copies the rows first .. run->next-1, with `made` entries, to C from entry `at` on. */
 static void append(const product *p, const lsp_spgemm_run *run, int64_t first, int64_t made, int64_t at) {
     const lsp_csr *C = &p->C;
-    const size_t value = lsp_type_bytes(p->type);
     for (int64_t i = first + 1; i <= run->next; i++) {
         lsp_index_set(C->rowptr, C->rowptr_type, i, at + lsp_csr_rowptr(C, i));
     }
-    memcpy((char *)C->col + (size_t)at * col_bytes(p), run->col, (size_t)made * col_bytes(p));
-    if (value > 0) {
-        memcpy((char *)C->val + (size_t)at * value, run->val, (size_t)made * value);
-    }
+    lsp_spgemm_put_entries(run, made, C, at);
 }
 
 /* One thread alone makes its rows in C itself, as long as every row fits. Returns their entries. */
 static int64_t make_in_place(const product *p, lsp_spgemm_run *run, int64_t at) {
     lsp_spgemm_run here = *run;
-    here.col = (char *)p->C.col + (size_t)at * col_bytes(p);
-    here.val = (char *)p->C.val + (size_t)at * lsp_type_bytes(p->type);
+    here.col = lsp_spgemm_at(p->C.col, at, p->C.col_type);
+    here.val = lsp_spgemm_at(p->C.val, at, p->C.val_type);
     here.base = at;
     here.capacity = p->capacity - at;
     const int64_t made = make_rows(p, &here);
@@ -235,13 +229,9 @@ static bool take_sample(product *p, estimate *found) {
 
 /* Bounds the entries of C by the products of its rows, and by those of a row that stay. */
 static void count(const product *p, estimate *found) {
-    const int64_t most = p->largest > 0 ? lsp_min(p->largest, p->B.cols) : p->B.cols;
-    for (int64_t i = 0, e = 0; i < p->A.rows; i++) {
-        int64_t products = 0;
-        for (const int64_t end = lsp_csr_rowptr(&p->A, i + 1); e < end; e++) {
-            const int64_t k = lsp_csr_col(&p->A, e);
-            products += lsp_csr_rowptr(&p->B, k + 1) - lsp_csr_rowptr(&p->B, k);
-        }
+    const int64_t largest = p->like.largest, most = largest > 0 ? lsp_min(largest, p->B.cols) : p->B.cols;
+    for (int64_t i = 0; i < p->A.rows; i++) {
+        const int64_t products = lsp_spgemm_row_products(&p->A, &p->B, i);
         found->of.products += products;
         found->of.nnz += lsp_min(products, most);
     }
@@ -266,126 +256,123 @@ static const char *unsuited(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
 /* Only the largest entries of each row are made, if the filter wants no more: rows of any length suit, and few entries
  * are left to be sorted. But a window beyond the caches must get many products (measured: 144 products among 300,000
  * columns take as long by a plan). */
-static void choose_largest(const lsp_filter *filter, product *p) {
+static void choose_largest(const product *p, const lsp_filter *filter, lsp_spgemm_run *like) {
     enum { NEAR_COLUMNS = 1 << 17, COLUMNS = 64 };
     const double products = (double)p->A.nnz / (double)p->A.rows * (double)p->B.nnz / (double)p->B.rows; /* of a row */
     const bool near = p->B.cols <= NEAR_COLUMNS || products >= (double)p->B.cols / COLUMNS;
-    const bool whole = lsp_is_integer(p->type), all = whole && filter->tolerance >= 9223372036854775808.0; /* 2^63 */
-    if (near && filter->mask == NULL && p->type != LSP_NONE && lsp_min(filter->largest, p->B.cols) <= LSP_RUN_ENTRIES) {
-        p->largest = filter->largest;
-        p->least = !filter->drop ? 0
-                   : all         ? UINT64_MAX
-                   : whole       ? (uint64_t)filter->tolerance + 1
-                                 : lsp_rank_of(filter->tolerance) + 1;
+    const bool whole = lsp_is_integer(like->type), all = whole && filter->tolerance >= 9223372036854775808.0; /* 2^63 */
+    if (near && filter->mask == NULL && like->type != LSP_NONE &&
+        lsp_min(filter->largest, p->B.cols) <= LSP_RUN_ENTRIES) {
+        like->largest = filter->largest;
+        like->least = !filter->drop ? 0
+                      : all         ? UINT64_MAX
+                      : whole       ? (uint64_t)filter->tolerance + 1
+                                    : lsp_rank_of(filter->tolerance) + 1;
     }
 }
 
-static lsp_status create(lsp_ctx *ctx, const product *p, const lsp_csr_types *types, int64_t nnz, lsp_csr *C) {
-    return lsp_csr_create(ctx, p->A.rows, p->B.cols, nnz, types, C);
+/* Prepares the factors and the runs. */
+static lsp_status prepare(lsp_ctx *ctx, const lsp_filter *filter, product *p) {
+    const lsp_csr A = p->A, B = p->B;
+    const lsp_type type = p->like.type;
+    const bool any = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A.val_type); /* kernels read both */
+    choose_largest(p, filter, &p->like);
+    LSP_TRY(type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, &B, type, &p->B));
+    LSP_TRY(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, &A, type, &p->A));
+    p->threads = lsp_threads_for(ctx, A.nnz, LSP_WORTH_A_THREAD);
+    p->thread_bytes = lsp_spgemm_open_run(&p->like, B.cols, LSP_RUN_ENTRIES, NULL, &(lsp_spgemm_run){0});
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, p->threads, &p->runs));
+    LSP_TRY(lsp_scratch_bytes(ctx, p->threads, p->thread_bytes, false, (void **)&p->memory));
+    p->like.sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
+    p->like.A = &p->A;
+    p->like.B = &p->B;
+    p->like.C = &p->C;
+    return LSP_OK;
 }
 
-/* Replaces C by one whose arrays have no more room than it needs, if they have too much. */
-static lsp_status trim(lsp_ctx *ctx, product *p, const lsp_csr_types *types, int64_t nnz) {
-    lsp_csr exact, *C = &p->C;
-    C->nnz = nnz;
-    if (p->capacity - nnz > nnz / 8) {
-        const size_t value = lsp_type_bytes(p->type), pointer = lsp_type_bytes(C->rowptr_type);
-        LSP_TRY(create(ctx, p, types, nnz, &exact));
-        memcpy(exact.rowptr, C->rowptr, ((size_t)C->rows + 1) * pointer);
-        if (nnz > 0) {
-            memcpy(exact.col, C->col, (size_t)nnz * col_bytes(p));
+/* Does one pass seem better than two? Looks at a sample of rows, or at all of few, which also says how much room C
+ * gets. */
+static bool is_better(product *p, lsp_type rowptr_type, estimate *found) {
+    if (p->A.nnz <= SMALL_ENTRIES || p->like.largest > 0) {
+        count(p, found);
+        p->capacity = found->of.nnz;
+    } else if (take_sample(p, found)) {
+        const double entries = (double)found->of.nnz / (double)found->of.rows * (double)p->A.rows;
+        p->capacity = (int64_t)(1.1 * entries) + RUN_ROWS;
+    } else {
+        return false;
+    }
+    return (p->like.largest > 0 || is_promising(found)) && (p->capacity <= INT32_MAX || rowptr_type == LSP_I64);
+}
+
+lsp_status lsp_spgemm_trim(lsp_ctx *ctx, int64_t room, lsp_csr *C) {
+    void **const arrays[] = {&C->col, &C->val};
+    const size_t bytes[] = {lsp_type_bytes(C->col_type), lsp_type_bytes(C->val_type)};
+    for (int a = 0; a < 2 && room - C->nnz > C->nnz / 8; a++) {
+        void *exact = NULL;
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, C->nnz, bytes[a], &exact));
+        if (exact != NULL) {
+            memcpy(exact, *arrays[a], (size_t)C->nnz * bytes[a]);
         }
-        if (nnz > 0 && value > 0) {
-            memcpy(exact.val, C->val, (size_t)nnz * value);
-        }
-        lsp_csr_free(ctx, C);
-        *C = exact;
+        lsp_free(ctx, *arrays[a]);
+        *arrays[a] = exact;
     }
     return LSP_OK;
 }
 
-/* Makes C, unless it has more entries than it has room for. */
+/* Makes the rows of C, unless it has more entries than it has room for. */
 static lsp_status make_result(lsp_ctx *ctx, product *p, const lsp_csr_types *types) {
-    LSP_TRY(create(ctx, p, types, p->capacity, &p->C));
-    p->parts = lsp_max((p->A.rows + p->A.nnz) / (p->threads == 1 && p->largest == 0 ? 64 * PART_WORK : PART_WORK), 1);
+    const int64_t part_work = p->threads == 1 && p->like.largest == 0 ? 64 * PART_WORK : PART_WORK;
+    LSP_TRY(lsp_csr_create(ctx, p->A.rows, p->B.cols, p->capacity, types, &p->C));
+    p->parts = lsp_max((p->A.rows + p->A.nnz) / part_work, 1);
     LSP_TRY(LSP_SCRATCH(ctx, p->parts + 1, &p->ends));
     memset(p->ends, -1, ((size_t)p->parts + 1) * sizeof *p->ends);
     p->ends[0] = 0;
     LSP_TRY(lsp_try_parts(ctx, p->parts, p->threads, make_part, p));
     if (!p->failed) {
-        LSP_TRY(trim(ctx, p, types, p->ends[p->parts]));
+        p->C.nnz = p->ends[p->parts];
+        LSP_TRY(lsp_spgemm_trim(ctx, p->capacity, &p->C));
     }
     return LSP_OK;
 }
 
-static int64_t scratch_of(const product *p) { return p->threads * (int64_t)(p->thread_bytes + sizeof *p->runs); }
-
-static void describe(const product *p, const lsp_spgemm_options *options, lsp_spgemm_info *info) {
-    info->nnz = p->C.nnz;
-    for (int thread = 0; thread < p->threads; thread++) {
-        info->products += p->runs[thread].products;
-        info->nnz_bound += p->runs[thread].nnz_bound;
-        info->max_row_products = lsp_max(info->max_row_products, p->runs[thread].max_row_products);
-    }
-    info->bound_bytes = lsp_spgemm_matrix_bytes(p->C.rows, p->C.cols, info->nnz_bound, &options->types, p->C.val_type);
-}
-
-/* Looks at a sample, then makes C, unless two passes seem better. */
-static lsp_status try_once(lsp_ctx *ctx, product *p, const lsp_spgemm_options *options, estimate *found, lsp_csr *C,
-                           lsp_spgemm_info *info, bool *done) {
+/* Makes C, and says how; if C is NULL, only says so. Sets *done, unless the sample was wrong. */
+static lsp_status make(lsp_ctx *ctx, product *p, const lsp_csr_types *types, const estimate *found, lsp_csr *C,
+                       lsp_spgemm_info *info, bool *done) {
     lsp_spgemm_info told = {.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
-    const lsp_csr A = p->A, B = p->B;
-    const bool any = (p->type == LSP_F32 || p->type == LSP_F64) && !lsp_is_integer(A.val_type); /* kernels read both */
-    lsp_csr_types types = options->types;
-    lsp_spgemm_run none = {0};
-    bool fits = true;
     char how[64];
-    types.val_type = p->type;
-    choose_largest(&options->filter, p);
-    none.largest = p->largest;
-    LSP_TRY(p->type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, &B, p->type, &p->B));
-    LSP_TRY(p->type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, &A, p->type, &p->A));
-    p->threads = lsp_threads_for(ctx, A.nnz, LSP_WORTH_A_THREAD);
-    p->thread_bytes = lsp_spgemm_lay_out_run(p->type, B.cols, LSP_RUN_ENTRIES, NULL, &none);
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, p->threads, &p->runs));
-    LSP_TRY(lsp_scratch_bytes(ctx, p->threads, p->thread_bytes, false, (void **)&p->memory));
-    const lsp_word_sort sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
-    for (int thread = 0; thread < p->threads; thread++) {
-        p->runs[thread].sort = sort;
-    }
-    if (A.nnz <= SMALL_ENTRIES || p->largest > 0) {
-        count(p, found);
-        p->capacity = found->of.nnz;
-    } else if (take_sample(p, found)) {
-        const double entries = (double)found->of.nnz / (double)found->of.rows * (double)A.rows;
-        p->capacity = (int64_t)(1.1 * entries) + RUN_ROWS;
-    } else {
-        fits = false;
-    }
-    lsp_spgemm_tell_passes(info, 2, &found->of, "");
-    if (!fits || !(p->largest > 0 || is_promising(found)) ||
-        (p->capacity > INT32_MAX && types.rowptr_type != LSP_I64)) {
-        return LSP_OK;
-    }
-    p->runs->far = p->far = found->jumps > found->of.rows / 2 && p->B.nnz > 1 << 16;
-    p->threads = found->of.products / found->of.rows * A.rows <= LSP_ALONE ? 1 : p->threads;
-    snprintf(how, sizeof how, "%sin a window of all columns; %d thread%s", p->largest > 0 ? "the largest " : "",
+    p->runs->far = p->like.far = found->jumps > found->of.rows / 2 && p->B.nnz > 1 << 16;
+    p->threads = found->of.products / found->of.rows * p->A.rows <= LSP_ALONE ? 1 : p->threads;
+    snprintf(how, sizeof how, "%sin a window of all columns; %d thread%s", p->like.largest > 0 ? "the largest " : "",
              p->threads, p->threads > 1 ? "s" : "");
     lsp_spgemm_tell_passes(&told, 1, &found->of, how);
-    told.scratch_bytes = scratch_of(p);
-    *done = C == NULL;
-    LSP_TRY(C == NULL ? LSP_OK : make_result(ctx, p, &types));
-    if (C != NULL && !p->failed) {
-        describe(p, options, &told);
+    told.scratch_bytes = p->threads * (int64_t)(p->thread_bytes + sizeof *p->runs);
+    LSP_TRY(C == NULL ? LSP_OK : make_result(ctx, p, types));
+    if (p->failed) {
+        lsp_spgemm_tell_passes(info, 2, &found->of, "the sample was wrong; ");
+        return LSP_OK;
+    }
+    if (C != NULL) {
+        told.nnz = p->C.nnz;
+        lsp_spgemm_sum_runs(p->runs, p->threads, &told);
+        told.bound_bytes = lsp_spgemm_matrix_bytes(p->C.rows, p->C.cols, told.nnz_bound, types, p->C.val_type);
         lsp_progress(ctx, "multiply", 1); /* not before: after a wrong sample a plan would start again from 0 */
-        *done = true;
         lsp_csr_put(ctx, C, &p->C, false);
     }
-    lsp_spgemm_tell_passes(info, 2, &found->of, "the sample was wrong; ");
-    if (*done) {
-        *info = told;
-    }
+    *info = told;
+    *done = true;
     return LSP_OK;
+}
+
+/* Decides, then makes C. */
+static lsp_status try_once(lsp_ctx *ctx, product *p, const lsp_spgemm_options *options, estimate *found, lsp_csr *C,
+                           lsp_spgemm_info *info, bool *done) {
+    lsp_csr_types types = options->types;
+    types.val_type = p->like.type;
+    LSP_TRY(prepare(ctx, &options->filter, p));
+    const bool better = is_better(p, types.rowptr_type, found);
+    lsp_spgemm_tell_passes(info, 2, &found->of, "");
+    return better ? make(ctx, p, &types, found, C, info, done) : LSP_OK;
 }
 
 lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
@@ -398,8 +385,7 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
     }
     LSP_SCRATCH_SCOPE(ctx);
     const lsp_type type = lsp_spgemm_result_type(A, B, options);
-    product p = {.type = type,
-                 .semiring = options->semiring,
+    product p = {.like = {.type = type, .semiring = options->semiring},
                  .isa = ctx->isa,
                  .A = lsp_spgemm_view(A, type),
                  .B = lsp_spgemm_view(B, type)};

@@ -1,7 +1,6 @@
 /* C = A*B with few products and few columns, in one pass without a plan. cpu/small.c decides and makes C;
  * cpu/small_kernel.c, compiled once an instruction set, makes the rows. */
-#ifndef LSP_SPGEMM_CPU_SMALL_H
-#define LSP_SPGEMM_CPU_SMALL_H
+#pragma once
 
 #include "cpu.h"
 
@@ -38,5 +37,3 @@ typedef struct lsp_small_job {
     int64_t lsp_spgemm_small_complex_rows_##isa(const lsp_small_job *job);                                             \
     int64_t lsp_spgemm_small_integer_rows_##isa(const lsp_small_job *job);
 LSP_SMALL_ROWS(portable) LSP_SMALL_ROWS(avx2) LSP_SMALL_ROWS(avx512)
-
-#endif

@@ -1,6 +1,5 @@
 /* Marks of a window's columns, a byte each, as bits. */
-#ifndef LSP_SPGEMM_CPU_TOUCHED_H
-#define LSP_SPGEMM_CPU_TOUCHED_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -28,5 +27,3 @@ static inline uint64_t touched_mask(const uint8_t *touched) {
     return mask;
 #endif
 }
-
-#endif

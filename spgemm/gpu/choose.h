@@ -1,7 +1,6 @@
 /* Chooses the kernel that makes a row of C on a GPU. Pure functions of facts about the row, compiled for the host
  * and for the GPU. */
-#ifndef LSP_SPGEMM_GPU_CHOOSE_H
-#define LSP_SPGEMM_GPU_CHOOSE_H
+#pragma once
 
 #include "core/core.h"
 
@@ -203,5 +202,3 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_shared_bin(lsp_spgemm_bin bin, u
                                                            uint32_t from) {
     return bin != LSP_BIN_NONE && (products > from || entries > from) ? LSP_BIN_LONG : bin;
 }
-
-#endif

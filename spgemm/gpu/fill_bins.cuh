@@ -1,8 +1,7 @@
 /* C = A*B on a GPU, the second pass for one type of values: starts the kernel of each bin of rows. A type has about
  * fifteen kernels. They are compiled in four files to save time: fill.cu for sums of real values, fill_complex.cu for
  * those of complex ones, fill_minmax.cu for the other semirings, fill_integer.cu for integers in all semirings. */
-#ifndef LSP_SPGEMM_GPU_FILL_BINS_CUH
-#define LSP_SPGEMM_GPU_FILL_BINS_CUH
+#pragma once
 
 #include "kernel_long_cut.cuh"
 #include "kernel_merge.cuh"
@@ -145,5 +144,3 @@ template <typename V> static lsp_status fill_entries(const lsp_spgemm_plan *plan
 #undef FILL_SORTED
     return fill_short<V>(plan, work, C);
 }
-
-#endif

@@ -1,14 +1,11 @@
 /* The GPU side of C = A*B, in plain C: what a plan keeps, and the functions of the .cu files of this folder. multiply.c
  * has the device's table; in a build without CUDA none.c has none. */
-#ifndef LSP_SPGEMM_GPU_GPU_H
-#define LSP_SPGEMM_GPU_GPU_H
+#pragma once
 
 #include "choose.h"
 #include "spgemm/job.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* What a replay needs to compute C's values again: C's structure, and what places each product. `col` is NULL where
  * there is no replay. */
@@ -94,9 +91,6 @@ lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const lsp_spgemm_o
 /* Fills C by replay: its values, and if `structure` its columns and row pointers. */
 lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C,
                                      bool structure);
-bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan);                       /* frees it; false: there is none */
+bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan); /* frees it; false: there is none */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

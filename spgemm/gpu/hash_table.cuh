@@ -1,6 +1,5 @@
 /* A hash table of a row's columns, 32 neighbours a group, in shared memory. A warp adds to it. */
-#ifndef LSP_SPGEMM_GPU_HASH_TABLE_CUH
-#define LSP_SPGEMM_GPU_HASH_TABLE_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -51,5 +50,3 @@ template <int BITS> struct hash_table {
         return fresh;
     }
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Integers in the kernels: sums and products modulo 2^64. Unsigned, because signed numbers must not overflow. */
-#ifndef LSP_SPGEMM_GPU_INTEGER_CUH
-#define LSP_SPGEMM_GPU_INTEGER_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -49,5 +48,3 @@ __device__ inline integer_value value_of_lane(integer_value value, uint32_t lane
      : (plan)->type == LSP_F64 ? (is_minmax(plan) ? F(minmax<double>) : F(double))                                     \
      : is_minmax(plan)         ? F(minmax<float>)                                                                      \
                                : F(float))
-
-#endif

@@ -1,6 +1,5 @@
 /* What all kernels of C = A*B share: the job, access to entries and rows of the operands, values and their sums. */
-#ifndef LSP_SPGEMM_GPU_JOB_CUH
-#define LSP_SPGEMM_GPU_JOB_CUH
+#pragma once
 
 #include "choose.h"
 #include "segsort/gpu/network.cuh"
@@ -250,5 +249,3 @@ __device__ inline void lower_bounds(const uint32_t *col, uint32_t (&n)[ROWS], co
         }
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Checks whether an operand is a valid CSR matrix, and hashes its structure. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_CHECK_CUH
-#define LSP_SPGEMM_GPU_KERNEL_CHECK_CUH
+#pragma once
 
 #include "report.cuh"
 
@@ -91,5 +90,3 @@ static __global__ void __launch_bounds__(STRUCTURE_NT)
         sums[blockIdx.x] = sum;
     }
 }
-
-#endif

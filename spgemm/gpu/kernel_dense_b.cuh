@@ -1,8 +1,7 @@
 /* Makes rows of C where B is nearly dense. A warp makes a strip, 32 neighbouring columns of one row; each lane sums one
  * column. A table says for each row of B which columns of each strip it has and where they begin. So no column of B is
  * read or searched for, and no sum waits for another. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_DENSE_B_CUH
-#define LSP_SPGEMM_GPU_KERNEL_DENSE_B_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -232,5 +231,3 @@ __global__ void __launch_bounds__(DENSE_B_FILL_NT, 5)
         }
     }
 }
-
-#endif

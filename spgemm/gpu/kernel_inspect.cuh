@@ -1,7 +1,6 @@
 /* Inspects A and B before anything is multiplied, in one kernel: checks A, counts the products of every row of C and
  * the nnz of its short rows, and sums these to the places where short rows begin in C. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_INSPECT_CUH
-#define LSP_SPGEMM_GPU_KERNEL_INSPECT_CUH
+#pragma once
 
 #include "kernel_short.cuh"
 #include "lists.cuh"
@@ -355,5 +354,3 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
         tell(facts, told);
     }
 }
-
-#endif

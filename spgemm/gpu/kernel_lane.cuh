@@ -1,8 +1,7 @@
 /* Filling rows of few products from few entries of A. One lane makes a row: it merges the rows of B that A's entries
  * lead to. Each step makes an entry of C and waits for the entries of B after those that it took, so this pays only
  * where most entries are sums of several products. Sorting loads all products at once. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_LANE_CUH
-#define LSP_SPGEMM_GPU_KERNEL_LANE_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -143,5 +142,3 @@ __device__ inline bool fill_lanes(const spg_job &job, bool free, spg_row row, ui
     }
     return fits;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * the number of bits before a column says where its sum is. Each warp takes 32 neighbouring products at a time and
  * loads the next ones meanwhile. All warps find the places of their products at the same time, but add them one warp
  * after the other, and within a warp one entry of A after the other: so every sum grows in the order of A's entries. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_LONG_ADD_CUH
-#define LSP_SPGEMM_GPU_KERNEL_LONG_ADD_CUH
+#pragma once
 
 #include "long_parts.cuh"
 
@@ -250,5 +249,3 @@ __global__ void __launch_bounds__(LONG_ADD_NT, 8)
     }
     lsp_end_after_previous();
 }
-
-#endif

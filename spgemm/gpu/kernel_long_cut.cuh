@@ -1,8 +1,7 @@
 /* Long rows, second step: a block marks the columns of a row again and writes them to C, and the row is cut into pieces
  * of neighbouring columns. If a piece takes long parts of B's rows, its products are added (kernel_long_add.cuh); else
  * they are sorted (kernel_sort.cuh). */
-#ifndef LSP_SPGEMM_GPU_KERNEL_LONG_CUT_CUH
-#define LSP_SPGEMM_GPU_KERNEL_LONG_CUT_CUH
+#pragma once
 
 #include "kernel_long_add.cuh"
 #include "kernel_long_mark.cuh"
@@ -298,5 +297,3 @@ static __global__ void kernel_long_cut(spg_job job, long_job longs) {
     }
     flush();
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Long rows, first step: a block marks the columns of one range, one bit each, in shared memory, and counts them.
  * kernel_long_cut.cuh uses the same marks to write columns to C. This works for rows of any size. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_LONG_MARK_CUH
-#define LSP_SPGEMM_GPU_KERNEL_LONG_MARK_CUH
+#pragma once
 
 #include "long_parts.cuh"
 
@@ -164,5 +163,3 @@ __global__ void __launch_bounds__(NT)
     }
     lsp_end_after_previous();
 }
-
-#endif

@@ -2,8 +2,7 @@
  * entry. It then goes through A's entries one by one. Each lane takes an entry of B's row and searches the mask for its
  * column; if B's row is much longer, each lane takes an entry of the mask and searches B's row. No two lanes add to one
  * sum at the same time, and each sum grows in the order of A's entries. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_MASKED_CUH
-#define LSP_SPGEMM_GPU_KERNEL_MASKED_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -248,5 +247,3 @@ template <typename K> __global__ void kernel_mask_extra(spg_job job, mask_job<K>
         extra[i] = n > most && job.products[i] > 0 ? (n - 1) / most : 0;
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Rows whose products nearly all come from one row of B, as at the neighbours of a hub. A warp copies that long row to
  * C and merges the other products, which it has sorted, into it. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_MERGE_CUH
-#define LSP_SPGEMM_GPU_KERNEL_MERGE_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -225,5 +224,3 @@ template <typename V> __global__ void __launch_bounds__(MERGE_NT) kernel_merge_r
     }
     lsp_end_after_previous();
 }
-
-#endif

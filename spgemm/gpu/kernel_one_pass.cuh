@@ -5,8 +5,7 @@
  * The lists' length is compiled in. Columns are in registers, and found by comparing all of them. Values are in
  * registers too where rows have many products, else in shared memory: then more threads fit. A column keeps its place
  * in the list; only at the end is its rank counted. So B's rows may come in any order. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_ONE_PASS_CUH
-#define LSP_SPGEMM_GPU_KERNEL_ONE_PASS_CUH
+#pragma once
 
 #include "report.cuh"
 
@@ -99,9 +98,9 @@ __device__ inline void add_to_list(const spg_job &job, row_list<V, MOST, KEPT> &
     }
 }
 
-/* Multiplies entries begin .. end-1 of A, a row, by B. Loads AHEAD entries of A together, and EACH of their rows of B.
- * Returns false if A or B is malformed here, or the row is too long. */
-template <int AHEAD, int EACH, int NT, typename V, int MOST, bool KEPT>
+/* Multiplies entries begin .. end-1 of A, a row, by B. Loads AHEAD entries of A together, and the first entry of each
+ * of their rows of B. Returns false if A or B is malformed here, or the row is too long. */
+template <int AHEAD, int NT, typename V, int MOST, bool KEPT>
 __device__ inline bool multiply_row(const spg_job &job, uint32_t begin, uint32_t end, row_list<V, MOST, KEPT> &list,
                                     V *values) {
     const uint32_t rows = (uint32_t)job.B.rows, most = (uint32_t)job.B.nnz;
@@ -115,8 +114,8 @@ __device__ inline bool multiply_row(const spg_job &job, uint32_t begin, uint32_t
         }
     }
     for (uint32_t at = begin; at < end && list.n <= MOST && list.products <= ONE_PASS_PRODUCTS; at += AHEAD) {
-        uint32_t first[AHEAD], length[AHEAD], columns[AHEAD][EACH];
-        V a[AHEAD], b[AHEAD][EACH];
+        uint32_t first[AHEAD], length[AHEAD], columns[AHEAD];
+        V a[AHEAD], b[AHEAD];
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             length[i] = 0;
@@ -133,23 +132,17 @@ __device__ inline bool multiply_row(const spg_job &job, uint32_t begin, uint32_t
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
-#pragma unroll
-            for (int j = 0; j < EACH; j++) {
-                if (j < (int)length[i]) {
-                    columns[i][j] = __ldg(job.B.col + first[i] + j);
-                    b[i][j] = value_at<V>(job.B, first[i] + j);
-                }
+            if (length[i] > 0) {
+                columns[i] = __ldg(job.B.col + first[i]);
+                b[i] = value_at<V>(job.B, first[i]);
             }
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
-#pragma unroll
-            for (int j = 0; j < EACH; j++) {
-                if (j < (int)length[i]) {
-                    add_to_list<V, MOST, KEPT, NT>(job, list, values, columns[i][j], a[i], b[i][j]);
-                }
+            if (length[i] > 0) {
+                add_to_list<V, MOST, KEPT, NT>(job, list, values, columns[i], a[i], b[i]);
             }
-            for (uint32_t j = EACH; j < length[i] && (value_kind<V>::valued || list.n <= MOST); j++) {
+            for (uint32_t j = 1; j < length[i] && (value_kind<V>::valued || list.n <= MOST); j++) {
                 add_to_list<V, MOST, KEPT, NT>(job, list, values, __ldg(job.B.col + first[i] + j), a[i],
                                                value_at<V>(job.B, first[i] + j));
             }
@@ -183,7 +176,7 @@ static __global__ void __launch_bounds__(SAMPLE_NT)
     }
     __syncthreads();
     bool right = row_bounds(job, row, &begin, &end);
-    right &= multiply_row<8, 1, SAMPLE_NT>(job, begin, end, list, &none);
+    right &= multiply_row<8, SAMPLE_NT>(job, begin, end, list, &none);
     atomicAdd(lengths + (right ? list.n : LSP_ONE_PASS_MOST + 1), 1u);
     const uint32_t products = __reduce_add_sync(~0u, list.products);
     if (threadIdx.x % WARP == 0) {
@@ -203,11 +196,8 @@ static __global__ void __launch_bounds__(SAMPLE_NT)
     __syncthreads();
     if (last) {
         __threadfence();
-        for (int i = threadIdx.x; i < LSP_ONE_PASS_MOST + 2; i += SAMPLE_NT) {
-            told->lengths[i] = __ldcg(report->sample.lengths + i);
-        }
-        if (threadIdx.x == 0) {
-            told->products = __ldcg(&report->sample.products);
+        for (int i = threadIdx.x; i < (int)(sizeof *told / 4); i += SAMPLE_NT) {
+            ((uint32_t *)told)[i] = __ldcg((const uint32_t *)&report->sample + i);
         }
     }
 }
@@ -314,7 +304,7 @@ __device__ inline made_tile make_tile(const spg_job &job, const one_pass_job &to
     bool right = row >= job.A.rows || row_bounds(job, row, &begin, &end);
     right &= row != 0 || begin == 0;
     right &= row != job.A.rows - 1 || end == (uint32_t)job.A.nnz;
-    right &= multiply_row<SHAPE::ahead, SHAPE::each, THREADS>(job, begin, end, list, shared.values + t);
+    right &= multiply_row<SHAPE::ahead, THREADS>(job, begin, end, list, shared.values + t);
     const uint32_t n = min(list.n, (uint32_t)MOST);
     report_products(to.report, tile * WARPS + t / WARP, list.products, job.cols);
     const uint32_t place = block_scan(n, sums, &total);
@@ -344,8 +334,7 @@ __device__ inline void finish_tile(const spg_job &job, const one_pass_job &to, m
     __syncthreads();
     const ull base = before_tile;
     if (row < job.A.rows) {
-        const int64_t stop = (int64_t)(base + its.end);
-        put_start(to.rowptr, to.wide_rowptr, row, stop);
+        put_start(to.rowptr, to.wide_rowptr, row, (int64_t)(base + its.end));
     }
     if (row == job.A.rows - 1) {
         to.report->nnz = base + its.total;
@@ -407,5 +396,3 @@ static __global__ void __launch_bounds__(ONE_PASS_SLOTS)
         *told = facts;
     }
 }
-
-#endif

@@ -3,8 +3,7 @@
  * G lanes own a row of C, take A's entries one after the other, read B's row side by side, and add to the row's sums in
  * shared memory. The columns of a row of B differ, so no two lanes add to the same sum, and each sum grows in the order
  * of A's entries. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_RANKS_CUH
-#define LSP_SPGEMM_GPU_KERNEL_RANKS_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -225,5 +224,3 @@ __global__ void __launch_bounds__(RANKS_NT) kernel_ranks_fill(spg_job job, spg_r
         __stcs((number *)val + mine.at + i, *(const number *)&x);
     }
 }
-
-#endif

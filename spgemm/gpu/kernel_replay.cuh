@@ -1,8 +1,7 @@
 /* Replay: for each entry of C, in the order of its sum, the pairs of entries of A and B that its products multiply.
  * Filling C with other values then only reads, multiplies and adds. A plan keeps the pairs from its second use on, if
  * memory allows. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_REPLAY_CUH
-#define LSP_SPGEMM_GPU_KERNEL_REPLAY_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -219,5 +218,3 @@ __global__ void __launch_bounds__(REPLAY_NT) kernel_replay_fill(spg_job job, spg
     LSP_DYNAMIC_SHARED(memory);
     fill_group(job, replay, val, memory);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Rows of at most 256 products. A warp takes up to 32 neighbouring rows of C. It sorts the rows of each size
  * together, or each lane merges its own, so no list of rows is needed. kernel_inspect.cuh counts these rows; if all
  * rows are short, nnz(C) is known when it ends. kernel_short fills them. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
-#define LSP_SPGEMM_GPU_KERNEL_SHORT_CUH
+#pragma once
 
 #include "kernel_lane.cuh"
 #include "kernel_sort.cuh"
@@ -240,5 +239,3 @@ __global__ void __launch_bounds__(SHORT_NT)
         }
     }
 }
-
-#endif

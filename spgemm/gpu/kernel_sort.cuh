@@ -1,8 +1,7 @@
 /* Rows that are made by sorting: expand, sort and compress in shared memory and registers. Counting sorts only where it
  * must: rows of more than 256 products are counted by a hash table of their columns, shorter ones by a table of bits if
  * hardly any column comes twice. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_SORT_CUH
-#define LSP_SPGEMM_GPU_KERNEL_SORT_CUH
+#pragma once
 
 #include "sort_compress.cuh"
 
@@ -139,17 +138,17 @@ template <int G, int VT, typename V>
 __device__ inline uint32_t fill_row(const spg_job &job, spg_row row, uint32_t low, uint32_t high,
                                     sort_shared<G, VT, V> &shared) {
     typedef sort_shape<G, VT> S;
-    uint32_t w[VT];
-    sort_factor<V, S::pieces> b[VT];
+    sorted_products<G, VT, V> its;
     const uint32_t products = read_entries<G, VT, V>(job, row.begin, row.entries, low, high, shared);
     row.products = S::pieces ? products : row.products;
-    const int bits = lsp_bits_below(row.products);
+    its.bits = lsp_bits_below(row.products);
+    its.low = low;
     if (S::pieces && products == 0) {
         return 0;
     }
-    expand<G, VT, V, false>(job, row.products, bits, low, high, shared, w, b);
-    const unsigned heads = sort_products<G, VT, V>(job, row.products, bits, w, shared);
-    return compress<G, VT, V>(job, row, {bits, low, heads}, w, b, shared);
+    expand<G, VT, V, false>(job, row.products, its.bits, low, high, shared, its.w, its.b);
+    its.heads = sort_products<G, VT, V>(job, row.products, its.bits, its.w, shared);
+    return compress(job, row, its, shared);
 }
 
 /* Fills the listed rows of C. The largest groups take one range of LSP_SORT_COLUMNS after the other, if C has more. */
@@ -198,5 +197,3 @@ __global__ void __launch_bounds__(PIECE_G, 3)
     }
     lsp_end_after_previous();
 }
-
-#endif

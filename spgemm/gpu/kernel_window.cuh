@@ -3,8 +3,7 @@
  * once: so every sum grows in the order of A's entries. Rows of a group of repeats (window_repeat.cuh) have their
  * products at the same ranks, which are found once for all of them. If rows are few, two warps share a row, each with
  * half of its entries, so that enough loads are in flight. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
-#define LSP_SPGEMM_GPU_KERNEL_WINDOW_CUH
+#pragma once
 
 #include "window_shape.cuh"
 
@@ -295,5 +294,3 @@ __global__ void __launch_bounds__(WARP *WARPS, WARPS > 1              ? WINDOW_S
     }
     lsp_end_after_previous();
 }
-
-#endif

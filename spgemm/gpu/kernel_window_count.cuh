@@ -1,7 +1,6 @@
 /* Counts rows of more than 256 products in windows. Rows that fit no window, and rows that are made by merging, are
  * listed for the next kernels. */
-#ifndef LSP_SPGEMM_GPU_KERNEL_WINDOW_COUNT_CUH
-#define LSP_SPGEMM_GPU_KERNEL_WINDOW_COUNT_CUH
+#pragma once
 
 #include "kernel_merge.cuh"
 #include "window_shape.cuh"
@@ -95,5 +94,3 @@ static __global__ void __launch_bounds__(WINDOW_NT)
         }
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What all launchers of C = A*B share: launch sizes, the report, the job made from the plan, and lists of rows by bin.
  */
-#ifndef LSP_SPGEMM_GPU_LAUNCH_CUH
-#define LSP_SPGEMM_GPU_LAUNCH_CUH
+#pragma once
 
 #include "core/launch.cuh"
 #include "core/semiring.h"
@@ -129,5 +128,3 @@ static lsp_status make_lists(lsp_spgemm_plan *plan, const spg_job *job, const ui
     }
     return LSP_OK;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Lists of rows by bin, so that each bin can be counted and filled by its own kernel. */
-#ifndef LSP_SPGEMM_GPU_LISTS_CUH
-#define LSP_SPGEMM_GPU_LISTS_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -89,5 +88,3 @@ __global__ void __launch_bounds__(LIST_NT)
         list[base[bin] + rank] = (uint32_t)row;
     }
 }
-
-#endif

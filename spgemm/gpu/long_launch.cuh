@@ -1,6 +1,5 @@
 /* Launch sizes of the kernels for long rows (kernel_long_mark.cuh, kernel_long_cut.cuh). */
-#ifndef LSP_SPGEMM_GPU_LONG_LAUNCH_CUH
-#define LSP_SPGEMM_GPU_LONG_LAUNCH_CUH
+#pragma once
 
 #include "kernel_long_mark.cuh"
 #include "launch.cuh"
@@ -16,5 +15,3 @@ static inline int long_threads(int64_t columns) { return columns < LONG_MANY ? L
 static inline int64_t long_blocks(lsp_ctx *ctx, int64_t tasks, int threads) {
     return lsp_min(tasks, chip_sms(ctx) * (LONG_THREADS / threads));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The parts of B's rows that lie in a range of columns. A block marks or adds their products one part after the other.
  */
-#ifndef LSP_SPGEMM_GPU_LONG_PARTS_CUH
-#define LSP_SPGEMM_GPU_LONG_PARTS_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -65,5 +64,3 @@ template <int NT> struct part_list {
         return count;
     }
 };
-
-#endif

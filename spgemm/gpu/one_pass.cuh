@@ -1,43 +1,34 @@
 /* Starts the kernel of products in one pass for one type of values: one_pass.cu for sums of real values and patterns,
  * one_pass_more.cu for the others. */
-#ifndef LSP_SPGEMM_GPU_ONE_PASS_CUH
-#define LSP_SPGEMM_GPU_ONE_PASS_CUH
+#pragma once
 
 #include "kernel_one_pass.cuh"
 #include "launch.cuh"
 
 /* Tuned on an H100 with sparse-bench spgemm. MANY: rows have ONE_PASS_MANY products or more. Then values are `kept` in
- * registers. `ahead` entries of A are loaded together, and `each` of their rows of B. At least `blocks` blocks must fit
- * a multiprocessor: this bounds the registers, which decide how fast the kernel is. Large blocks wait less often for
- * the tiles before theirs; blocks that `overlap` tiles hardly wait, but need twice the shared memory, which L1 then
- * lacks: values of 8 bytes gain, those of 4 lose. */
+ * registers. `ahead` entries of A are loaded together. At least `blocks` blocks must fit a multiprocessor: this bounds
+ * the registers, which decide how fast the kernel is. Large blocks wait less often for the tiles before theirs; blocks
+ * that `overlap` tiles hardly wait, but need twice the shared memory, which L1 then lacks: values of 8 bytes gain,
+ * those of 4 lose. */
 enum { ONE_PASS_MANY = 16, ONE_PASS_LARGE = 1 << 18 /* rows that fill the GPU with large blocks */ };
 template <int MOST, bool MANY, bool LARGE, bool OVERLAP> struct one_pass_shape {
-    enum {
-        most = MOST,
-        kept = false,
-        nt = LARGE ? 512 : 128,
-        ahead = 5,
-        each = 1,
-        blocks = 1024 / nt,
-        overlap = false
-    };
+    enum { most = MOST, kept = false, nt = LARGE ? 512 : 128, ahead = 5, blocks = 1024 / nt, overlap = false };
 };
 template <bool LARGE> struct one_pass_shape<4, false, LARGE, true> {
-    enum { most = 4, kept = false, nt = 64, ahead = 5, each = 1, blocks = 16, overlap = true };
+    enum { most = 4, kept = false, nt = 64, ahead = 5, blocks = 16, overlap = true };
 };
 template <bool LARGE, bool OVERLAP> struct one_pass_shape<8, true, LARGE, OVERLAP> {
-    enum { most = 8, kept = true, nt = 256, ahead = 9, each = 1, blocks = 2, overlap = OVERLAP };
+    enum { most = 8, kept = true, nt = 256, ahead = 9, blocks = 2, overlap = OVERLAP };
 };
 template <bool LARGE, bool OVERLAP> struct one_pass_shape<12, true, LARGE, OVERLAP> {
-    enum { most = 12, kept = true, nt = LARGE ? 256 : 64, ahead = 8, each = 1, blocks = 512 / nt, overlap = false };
+    enum { most = 12, kept = true, nt = LARGE ? 256 : 64, ahead = 8, blocks = 512 / nt, overlap = false };
 };
 template <bool LARGE, bool OVERLAP> struct one_pass_shape<24, true, LARGE, OVERLAP> {
-    enum { most = 24, kept = true, nt = 128, ahead = 9, each = 1, blocks = 3, overlap = false };
+    enum { most = 24, kept = true, nt = 128, ahead = 9, blocks = 3, overlap = false };
 };
 /* For values of 16 bytes. */
 template <int MOST> struct one_pass_wide_shape {
-    enum { most = MOST, kept = false, nt = 64, ahead = 2, each = 1, blocks = 8, overlap = false };
+    enum { most = MOST, kept = false, nt = 64, ahead = 2, blocks = 8, overlap = false };
 };
 
 enum { ONE_PASS_LEAST_NT = 64 };
@@ -81,5 +72,3 @@ static lsp_status one_pass_of(lsp_ctx *ctx, const spg_job *job, const one_pass_j
 #undef START
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What kernels report to the host: faults of A and B, products and entries of C, how many rows each bin has. */
-#ifndef LSP_SPGEMM_GPU_REPORT_CUH
-#define LSP_SPGEMM_GPU_REPORT_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -49,5 +48,3 @@ typedef struct spg_report {
 __host__ __device__ inline bool check_failed(const spg_check &c) {
     return c.start_wrong != 0 || c.stop_wrong != 0 || c.falls != 0 || c.outside != 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Launch sizes of the kernels for short rows: how many rows a warp takes, and how many blocks there are. */
-#ifndef LSP_SPGEMM_GPU_SHORT_CUH
-#define LSP_SPGEMM_GPU_SHORT_CUH
+#pragma once
 
 #include "kernel_short.cuh"
 #include "launch.cuh"
@@ -36,5 +35,3 @@ static inline short_layout layout_of(const lsp_spgemm_plan *plan) {
                           plan->gpu->summed ? plan->gpu->rowptr : NULL,
                           plan->gpu->short_repeats > 0};
 }
-
-#endif

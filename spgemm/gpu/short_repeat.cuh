@@ -1,8 +1,7 @@
 /* Short rows of C that repeat one another, as on a regular grid: each row of A has the columns of the row before plus
  * one, and so have the rows of B that these lead to. A warp compares its rows with one of them, finds for that row
  * where each product goes, and then each lane sums its own row by the same plan. Nothing is sorted. */
-#ifndef LSP_SPGEMM_GPU_SHORT_REPEAT_CUH
-#define LSP_SPGEMM_GPU_SHORT_REPEAT_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -217,5 +216,3 @@ __device__ inline void fill_short_repeats(const spg_job &job, int rows_each, boo
         __syncwarp();
     }
 }
-
-#endif

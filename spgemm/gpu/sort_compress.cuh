@@ -1,15 +1,16 @@
 /* Rows that are made by sorting, last step (compress): sums products of the same column in order, and writes the row to
  * C. */
-#ifndef LSP_SPGEMM_GPU_SORT_COMPRESS_CUH
-#define LSP_SPGEMM_GPU_SORT_COMPRESS_CUH
+#pragma once
 
 #include "sort_expand.cuh"
 
-/* How the words of a row are made, and which of the thread's sorted words begin a column. */
-struct sorted_words {
-    int bits;       /* bits of the slot; the column is above them */
-    uint32_t low;   /* a word's column counts from here */
-    unsigned heads; /* bit r: the thread's word r is the first of its column */
+/* The products of a row, as each thread has them. */
+template <int G, int VT, typename V> struct sorted_products {
+    uint32_t w[VT];                                  /* words in order */
+    sort_factor<V, sort_shape<G, VT>::pieces> b[VT]; /* B's values, in the order of B's rows */
+    int bits;                                        /* of a word's slot; the column is above them */
+    uint32_t low;                                    /* a word's column counts from here */
+    unsigned heads;                                  /* bit r: word r is the first of its column */
 };
 
 /* The heads among the thread's sorted words: bit r is set if word r is the first of its column. */
@@ -42,19 +43,18 @@ __device__ inline unsigned find_heads(const uint32_t (&w)[VT], uint32_t products
 /* sums[r]: partial sum of word r's column over this thread's words up to r. For the thread's last column it also
  * includes the products held by later threads. */
 template <int G, int VT, typename V>
-__device__ inline void sum_equal(const spg_job &job, const spg_row &row, const sorted_words &words,
-                                 const uint32_t (&w)[VT], const sort_factor<V, sort_shape<G, VT>::pieces> (&own)[VT],
+__device__ inline void sum_equal(const spg_job &job, const spg_row &row, const sorted_products<G, VT, V> &its,
                                  sort_shared<G, VT, V> &shared, V (&sums)[VT]) {
     typedef sort_shape<G, VT> S;
     const int t = sort_lane<G>(), lane = (int)threadIdx.x % S::team; /* in the team */
-    const uint32_t mask = (1u << words.bits) - 1, column = w[VT - 1] >> words.bits;
+    const uint32_t mask = (1u << its.bits) - 1, column = its.w[VT - 1] >> its.bits;
     sort_factor<V, S::pieces> *const b = shared.b + sort_group_number<G>() * S::stride;
     const typename sort_origin<S::pieces>::type *const origin = shared.origin + sort_group_number<G>() * S::stride;
     enum { TOGETHER = S::pieces ? 4 : VT, TAIL = S::pieces ? 4 : 1 }; /* products whose factors are loaded together */
     V sum = value_kind<V>::nothing(job);
 #pragma unroll
     for (int r = 0; r < VT; r++) {
-        b[t + r * G] = own[r];
+        b[t + r * G] = its.b[r];
     }
 #pragma unroll
     for (int first = 0; first < VT; first += TOGETHER) {
@@ -62,32 +62,32 @@ __device__ inline void sum_equal(const spg_job &job, const spg_row &row, const s
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++) {
             const bool there = t * VT + first + k < (int)row.products;
-            a[k] = value_at<V>(job.A, there ? row.begin + origin[w[first + k] & mask] : 0);
+            a[k] = value_at<V>(job.A, there ? row.begin + origin[its.w[first + k] & mask] : 0);
         }
         if (first == 0) {
             sort_sync<G>();
         }
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++) {
-            its_b[k] = b[w[first + k] & mask].value(job);
+            its_b[k] = b[its.w[first + k] & mask].value(job);
         }
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++) {
-            sum = add_times(job, a[k], its_b[k], words.heads >> (first + k) & 1 ? value_kind<V>::nothing(job) : sum);
+            sum = add_times(job, a[k], its_b[k], its.heads >> (first + k) & 1 ? value_kind<V>::nothing(job) : sum);
             sums[first + k] = sum;
         }
     }
     /* does the thread's last column go on in the next thread? */
-    bool more = words.heads != 0;
+    bool more = its.heads != 0;
     if (!S::wide) {
-        more = (__shfl_down_sync(~0u, w[0], 1) >> words.bits == column) && more && (t + 1) * VT < (int)row.products;
+        more = (__shfl_down_sync(~0u, its.w[0], 1) >> its.bits == column) && more && (t + 1) * VT < (int)row.products;
         if (!__any_sync(~0u, more)) {
             return;
         }
     }
 #pragma unroll
     for (int r = 0; r < VT; r++) {
-        shared.words[word_place<VT>(lane * VT) + word_place<VT>(r)] = w[r];
+        shared.words[word_place<VT>(lane * VT) + word_place<VT>(r)] = its.w[r];
     }
     sort_sync<G>();
     int i = (t + 1) * VT;
@@ -99,7 +99,7 @@ __device__ inline void sum_equal(const spg_job &job, const spg_row &row, const s
         for (int k = 0; k < TAIL; k++) {
             const bool there = i + k < (int)row.products;
             const uint32_t word = there ? shared.words[word_place<VT>(at + k)] : 0;
-            same[k] = there && word >> words.bits == column;
+            same[k] = there && word >> its.bits == column;
             a[k] = its_b[k] = V{};
             if (same[k]) {
                 a[k] = value_at<V>(job.A, row.begin + origin[word & mask]), its_b[k] = b[word & mask].value(job);
@@ -119,7 +119,7 @@ __device__ inline void sum_equal(const spg_job &job, const spg_row &row, const s
             for (uint32_t from = __shfl_sync(~0u, (uint32_t)i, k); n == WARP; from += WARP) {
                 const uint32_t at = from + threadIdx.x % WARP;
                 const uint32_t word = shared.words[word_place<VT>(min(at, row.products - 1))];
-                n = (uint32_t)__popc(__ballot_sync(~0u, at < row.products && word >> words.bits == its_column));
+                n = (uint32_t)__popc(__ballot_sync(~0u, at < row.products && word >> its.bits == its_column));
                 its_sum = add_lanes(job, value_at<V>(job.A, row.begin + origin[word & mask]), b[word & mask].value(job),
                                     n, its_sum);
             }
@@ -166,17 +166,16 @@ __device__ inline void copy_out(const spg_job &job, const sort_output &out, uint
 /* Writes a row of C from its sorted words. The rows of a warp are written together if they are neighbours in C. Returns
  * the number of entries that were written together. */
 template <int G, int VT, typename V>
-__device__ inline uint32_t compress(const spg_job &job, const spg_row &row, const sorted_words &words,
-                                    const uint32_t (&w)[VT], const sort_factor<V, sort_shape<G, VT>::pieces> (&b)[VT],
+__device__ inline uint32_t compress(const spg_job &job, const spg_row &row, const sorted_products<G, VT, V> &its,
                                     sort_shared<G, VT, V> &shared) {
     typedef sort_shape<G, VT> S;
     const int t = sort_lane<G>();
     V sums[VT];
     int64_t at = row.at;
     if constexpr (value_kind<V>::valued) {
-        sum_equal<G, VT, V>(job, row, words, w, b, shared, sums);
+        sum_equal(job, row, its, shared, sums);
     }
-    const uint32_t count = (uint32_t)__popc(words.heads);
+    const uint32_t count = (uint32_t)__popc(its.heads);
     uint32_t end, rank = group_sum<S::team>(count, shared.warp_sum, &end), first = 0;
     int step = S::team;
     if (G < WARP) {
@@ -192,15 +191,15 @@ __device__ inline uint32_t compress(const spg_job &job, const spg_row &row, cons
     sort_sync<G>();
     const int here = min(max((int)row.products - t * VT, 0), VT); /* how many of the thread's words are products */
     /* bit r: word r is the last of its column, or of the thread's words */
-    unsigned ends = words.heads >> 1 | (1u << here) >> 1;
-    ends = words.heads ? ends & ~((words.heads & (0u - words.heads)) - 1) : 0;
+    unsigned ends = its.heads >> 1 | (1u << here) >> 1;
+    ends = its.heads ? ends & ~((its.heads & (0u - its.heads)) - 1) : 0;
     rank--;
 #pragma unroll
     for (int r = 0; r < VT; r++) {
-        rank += words.heads >> r & 1;
+        rank += its.heads >> r & 1;
         if (ends >> r & 1) {
             const uint32_t place = rank + rank / 8;
-            shared.columns[place] = w[r] >> words.bits;
+            shared.columns[place] = its.w[r] >> its.bits;
             if constexpr (value_kind<V>::valued) {
                 shared.sums[place] = sums[r];
             }
@@ -209,11 +208,9 @@ __device__ inline uint32_t compress(const spg_job &job, const spg_row &row, cons
     sort_sync<G>();
     const sort_output out = {at, (int)first, (int)end, step == G ? t : (int)threadIdx.x % S::team, step};
     if (job.wide_col || job.names) {
-        copy_out<G, VT, V, false>(job, out, words.low, shared);
+        copy_out<G, VT, V, false>(job, out, its.low, shared);
     } else {
-        copy_out<G, VT, V, true>(job, out, words.low, shared);
+        copy_out<G, VT, V, true>(job, out, its.low, shared);
     }
     return end;
 }
-
-#endif

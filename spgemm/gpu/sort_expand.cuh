@@ -1,8 +1,7 @@
 /* Rows that are made by sorting, first step (expand): G lanes turn the products of a row, at most VT * G, into words
  * and values. A word is the product's column above its slot; slots number the row's products in the order of A's
  * entries. After the sort, the slot leads back to the two factors. */
-#ifndef LSP_SPGEMM_GPU_SORT_EXPAND_CUH
-#define LSP_SPGEMM_GPU_SORT_EXPAND_CUH
+#pragma once
 
 #include "job.cuh"
 
@@ -321,5 +320,3 @@ __device__ inline void expand(const spg_job &job, uint32_t products, int bits, u
         w[r] = slot >= (int)products ? ~0u : COUNT ? w[r] : w[r] << bits | (uint32_t)slot;
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Finds rows that repeat the row before: with the same columns in A (unknowns of one node of a mesh), or with each
  * column one further, where the rows of B have moved along as well (neighbours on a grid). Their products have the same
  * ranks, so window kernels find these once for a group of repeats. */
-#ifndef LSP_SPGEMM_GPU_WINDOW_REPEAT_CUH
-#define LSP_SPGEMM_GPU_WINDOW_REPEAT_CUH
+#pragma once
 
 #include "lists.cuh"
 
@@ -130,5 +129,3 @@ __device__ inline unsigned repeated_entries(const spg_job &job, uint32_t p, uint
     return __ballot_sync(~0u, threadIdx.x % WARP > 0 && p < end && k == before + 1 && job.repeats &&
                                   job.repeats[k] == REPEAT_SAME);
 }
-
-#endif

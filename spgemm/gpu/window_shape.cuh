@@ -1,7 +1,6 @@
 /* A window on one row of C: a warp marks the row's columns, one bit each, in words of 32 neighbours, and ranks a column
  * by counting the bits before it. Used for counting and for filling. */
-#ifndef LSP_SPGEMM_GPU_WINDOW_SHAPE_CUH
-#define LSP_SPGEMM_GPU_WINDOW_SHAPE_CUH
+#pragma once
 
 #include "hash_table.cuh"
 #include "window_repeat.cuh"
@@ -383,5 +382,3 @@ __device__ inline bool window_mark(const spg_job &job, uint32_t begin, uint32_t 
     __syncwarp();
     return true;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What the files of spmv on the CPU tell each other: the engines, and the kernels of CSR as it is (rows_kernel.c,
  * compiled for each instruction set). */
-#ifndef LSP_SPMV_CPU_CPU_H
-#define LSP_SPMV_CPU_CPU_H
+#pragma once
 
 #include "core/isa.h"
 #include "spmv/diagonals.h"
@@ -64,5 +63,3 @@ void lsp_spmv_piece_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end,
 /* y[i] from the sums of the pieces of row i, in any semiring: `count` times `vectors` numbers, which are joined in
  * order. They are overwritten. */
 void lsp_spmv_join_pieces(const lsp_spmv_job *job, int64_t i, void *sums, int64_t count);
-
-#endif

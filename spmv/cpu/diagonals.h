@@ -1,7 +1,6 @@
 /* Inside spmv/cpu: the loops of diagonals that are compiled for each instruction set (diagonals_build.c,
  * diagonals_kernel.c), and what diagonals.c hands to them. */
-#ifndef LSP_SPMV_CPU_DIAGONALS_H
-#define LSP_SPMV_CPU_DIAGONALS_H
+#pragma once
 
 #include "cpu.h"
 
@@ -34,5 +33,3 @@ typedef struct lsp_diagonals_product {
 LSP_DIAGONALS_ISA(portable)
 LSP_DIAGONALS_ISA(avx2)
 LSP_DIAGONALS_ISA(avx512)
-
-#endif

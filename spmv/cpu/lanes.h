@@ -1,7 +1,6 @@
 /* 32-byte vectors of doubles and of floats, as AVX2 has them; elsewhere arrays, with the same results bit for bit.
  * A wider processor runs the same code: its gathers of x are no faster, and x is what a row waits for. */
-#ifndef LSP_SPMV_CPU_LANES_H
-#define LSP_SPMV_CPU_LANES_H
+#pragma once
 
 #include "core/core.h"
 #include "core/vector.h"
@@ -123,5 +122,3 @@ ALWAYS chains_f64 no_chains_f64(void) { return (chains_f64){all_f64(0), all_f64(
 ALWAYS chains_f32 no_chains_f32(void) { return (chains_f32){all_f32(0)}; }
 ALWAYS double total_f64(chains_f64 s) { return across_f64(plus_f64(s.low, s.high)); }
 ALWAYS float total_f32(chains_f32 s) { return across_f32(s.all); }
-
-#endif

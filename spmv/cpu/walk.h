@@ -1,7 +1,6 @@
 /* A walk over consecutive rows of a matrix whose columns may be outside it: they are checked 512 at a time, ahead of
  * the products, so that these need no check. The columns of a plan's matrix were checked before. */
-#ifndef LSP_SPMV_CPU_WALK_H
-#define LSP_SPMV_CPU_WALK_H
+#pragma once
 
 #include "core/vector.h"
 #include "cpu.h"
@@ -64,5 +63,3 @@ static inline bool is_one_dense(const lsp_spmv_job *job) {
     return job->options.vectors == 1 &&
            (job->options.by_columns || (job->vectors.x_stride == 1 && job->vectors.y_stride == 1));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Products and sums of spmv's kernels, for every semiring, and what kernels do at the two ends of a row: read its
  * pointers, write its element of y. */
-#ifndef LSP_SPMV_GPU_ARITH_CUH
-#define LSP_SPMV_GPU_ARITH_CUH
+#pragma once
 
 #include "core/block.cuh"
 #include "core/semiring.h"
@@ -235,5 +234,3 @@ template <typename F> static inline lsp_status by_block(int b, F f) { return by_
 
 /* SPMV_BY_INDEX(type, f, (arguments)): f<I>(arguments) for an index type. */
 #define SPMV_BY_INDEX(type, f, arguments) ((type) == LSP_I32 ? f<int32_t> arguments : f<int64_t> arguments)
-
-#endif

@@ -1,13 +1,10 @@
 /* What the files of spmv on a GPU tell each other, in plain C. */
-#ifndef LSP_SPMV_GPU_GPU_H
-#define LSP_SPMV_GPU_GPU_H
+#pragma once
 
 #include "spmv/diagonals.h"
 #include "spmv/packed.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* A product as kernels see it: Y = alpha*A*X + beta*Y. */
 typedef struct spmv_job {
@@ -129,7 +126,4 @@ extern const lsp_diagonals_device lsp_diagonals_cuda;
 extern const lsp_packed_device lsp_packed_cuda;
 lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+LSP_END_DECLS

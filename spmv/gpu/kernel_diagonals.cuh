@@ -1,8 +1,7 @@
 /* Y = alpha*A*X + beta*Y by diagonals. One vector: a lane owns a row of a slice, so a warp reads 32 values and 32
  * neighbours of x for each diagonal. Several: a lane owns two of them, and some lanes share a row. A lane whose row has
  * no entry on a diagonal reads nothing. */
-#ifndef LSP_SPMV_GPU_KERNEL_DIAGONALS_CUH
-#define LSP_SPMV_GPU_KERNEL_DIAGONALS_CUH
+#pragma once
 
 #include "arith.cuh"
 #include "spmv/diagonals.h"
@@ -209,5 +208,3 @@ static __global__ void __launch_bounds__(MANY_WARPS *WARP, B <= 2 ? 4 : 2)
         }
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * next entry, the least column - row among them becomes a diagonal, and the lanes that have it go on. The lanes read
  * columns, or values, of different rows: what a slice needs at a time stays in the L1 cache, so the kernels use no
  * shared memory. */
-#ifndef LSP_SPMV_GPU_KERNEL_DIAGONALS_BUILD_CUH
-#define LSP_SPMV_GPU_KERNEL_DIAGONALS_BUILD_CUH
+#pragma once
 
 #include "arith.cuh"
 
@@ -234,5 +233,3 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_fil
         }
     }
 }
-
-#endif

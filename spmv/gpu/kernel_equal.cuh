@@ -1,8 +1,7 @@
 /* y = A*x, pieces of equal numbers of entries. A block multiplies the entries of a piece as they lie, a segmented
  * prefix sum in shared memory makes sums of rows of the products, and each row that begins in the piece reads its last
  * entry. Sums of rows that go over a border of pieces are completed by a second kernel, in the order of the pieces. */
-#ifndef LSP_SPMV_GPU_KERNEL_EQUAL_CUH
-#define LSP_SPMV_GPU_KERNEL_EQUAL_CUH
+#pragma once
 
 #include "list.cuh"
 
@@ -314,5 +313,3 @@ static __global__ void __launch_bounds__(CARRY_NT) kernel_carries(pieces_launch 
         __syncthreads();
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* y = A*x by slices of rows of similar length. Each block owns an equal share of the steps; its warps take slices from
  * a counter. The sectors of x that are read most often lie in shared memory. */
-#ifndef LSP_SPMV_GPU_KERNEL_LENGTHS_CUH
-#define LSP_SPMV_GPU_KERNEL_LENGTHS_CUH
+#pragma once
 
 #include "kernel_propagate.cuh"
 #include "lengths.cuh"
@@ -145,5 +144,3 @@ static __global__ void __launch_bounds__(LENGTHS_NT) kernel_lengths_join(lengths
         }
     }
 }
-
-#endif

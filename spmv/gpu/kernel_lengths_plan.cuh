@@ -1,7 +1,6 @@
 /* Makes slices of rows of similar length. A block takes a window of rows that are sorted by length, longest first: the
  * long ones, then the middle ones, then the short ones; a thread takes a row. */
-#ifndef LSP_SPMV_GPU_KERNEL_LENGTHS_PLAN_CUH
-#define LSP_SPMV_GPU_KERNEL_LENGTHS_PLAN_CUH
+#pragma once
 
 #include "lengths.cuh"
 
@@ -185,5 +184,3 @@ static __global__ void __launch_bounds__(LENGTHS_PLAN_NT) kernel_fill_values(len
         }
     }
 }
-
-#endif

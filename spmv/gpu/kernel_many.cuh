@@ -1,8 +1,7 @@
 /* Y = A*X for several vectors. A row belongs to as many threads as its row of X has parts of 16 bytes, and each thread
  * sums its part over all entries of the row: so entries are read once for all vectors, and X in whole sectors. Tiles of
  * rows come to shared memory by bulk copies, as in kernel_tiles; without those, threads read entries where they are. */
-#ifndef LSP_SPMV_GPU_KERNEL_MANY_CUH
-#define LSP_SPMV_GPU_KERNEL_MANY_CUH
+#pragma once
 
 #include "kernel_rows.cuh"
 
@@ -195,5 +194,3 @@ static __global__ void __launch_bounds__(MANY_NT, many_tiles<LONG>::SM_BLOCKS) k
     }
     faults.report(job);
 }
-
-#endif

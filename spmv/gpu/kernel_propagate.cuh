@@ -1,8 +1,7 @@
 /* The two phases of a product by propagation, and the joining of rows that are cut. Phase 1: persistent blocks hold a
  * slice of x in shared memory, and write product k = val[k] * slice[col[k]] in its place: all other accesses are
  * contiguous. Phase 2: a block gathers the products of a bin into shared memory, in CSR order, and sums its rows. */
-#ifndef LSP_SPMV_GPU_KERNEL_PROPAGATE_CUH
-#define LSP_SPMV_GPU_KERNEL_PROPAGATE_CUH
+#pragma once
 
 #include "propagate.cuh"
 #include <cuda_pipeline_primitives.h>
@@ -271,5 +270,3 @@ static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_propagate_join(pro
         spmv_finish<T, true>(job, p.bin[b + 1].row - 1, 0, ((const T *)p.tail)[b] + sum, false);
     }
 }
-
-#endif

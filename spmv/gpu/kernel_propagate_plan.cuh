@@ -2,8 +2,7 @@
  * first kernel counts the entries of each slice: the lengths of the runs. Their prefix sums tell where runs begin. The
  * second kernel ranks the entries again and writes columns, places, and where runs begin. Inside a run the order is
  * left to chance: it decides no result. Values follow by the places alone, so an update needs nothing else. */
-#ifndef LSP_SPMV_GPU_KERNEL_PROPAGATE_PLAN_CUH
-#define LSP_SPMV_GPU_KERNEL_PROPAGATE_PLAN_CUH
+#pragma once
 
 #include "propagate.cuh"
 
@@ -218,5 +217,3 @@ static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_values(propagation
         ((V *)p.val)[i + shift[run]] = from[begin + order[i]];
     }
 }
-
-#endif

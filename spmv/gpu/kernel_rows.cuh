@@ -4,8 +4,7 @@
  * neighbouring lanes work on neighbouring rows, which read neighbours in x.
  * kernel_dense: lanes read entries where they are. For long rows, and older GPUs.
  * kernel_lanes: the same for int64 columns, strides, semirings. */
-#ifndef LSP_SPMV_GPU_KERNEL_ROWS_CUH
-#define LSP_SPMV_GPU_KERNEL_ROWS_CUH
+#pragma once
 
 #include "core/bulk.cuh"
 #include "list.cuh"
@@ -354,5 +353,3 @@ static __global__ void __launch_bounds__(tiles_block<LANES>::NT, tiles_block<LAN
     }
     faults.report(job);
 }
-
-#endif

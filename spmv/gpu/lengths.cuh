@@ -1,7 +1,6 @@
 /* What the host and the kernels of LSP_SPMV_LENGTHS share. Rows are sorted by length within windows; a slice is a
  * warp's work: 32 short rows with a lane each, 8 longer ones with four lanes each, or a piece of a long one. */
-#ifndef LSP_SPMV_GPU_LENGTHS_CUH
-#define LSP_SPMV_GPU_LENGTHS_CUH
+#pragma once
 
 #include "propagate.cuh"
 
@@ -42,5 +41,3 @@ typedef struct lengths_plan {
     unsigned popular; /* how many; 0: none */
     bool has_pieces;
 } lengths_plan;
-
-#endif

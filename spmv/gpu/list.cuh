@@ -2,8 +2,7 @@
  * Rows may have any length, so kernels of ROWS list the tiles that have too many entries for them. And a sample of the
  * matrix tells whether most entries lie in long tiles: then these kernels do no tile, and cut the whole matrix into
  * pieces instead. All is decided on the GPU, so the host need not wait; area.c keeps what was found for later calls. */
-#ifndef LSP_SPMV_GPU_LIST_CUH
-#define LSP_SPMV_GPU_LIST_CUH
+#pragma once
 
 #include "arith.cuh"
 
@@ -152,5 +151,3 @@ static __global__ void __launch_bounds__(SAMPLE_NT) kernel_sample(rows_launch l,
         }
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* What the host and the kernels of LSP_SPMV_PROPAGATE share. The entries of A are numbered twice: in CSR order, cut
  * into bins; and in the order (slice of x, bin), in which products are computed. The entries of one slice and one bin
  * are a run: contiguous in both orders. */
-#ifndef LSP_SPMV_GPU_PROPAGATE_CUH
-#define LSP_SPMV_GPU_PROPAGATE_CUH
+#pragma once
 
 #include "arith.cuh"
 
@@ -45,5 +44,3 @@ typedef struct propagation {
 
 /* N elements that are loaded and stored at once. */
 template <typename X, int N> struct alignas(sizeof(X) * N) propagate_pack { X at[N]; };
-
-#endif

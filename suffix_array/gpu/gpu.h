@@ -4,7 +4,7 @@
 #include "core/cuda.h"
 #include "suffix_array/suffix_array.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* A text on the GPU: codes of `bits` bits one after another, the first one in the highest bits of a word; zeros behind
  * the end. In a set of strings 0 is no code. */
@@ -26,4 +26,4 @@ lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *text, uint64_t short_ma
 lsp_status lsp_suffix_array_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,
                                  void *suffixes, lsp_suffix_info *info);
 
-LSP_C_END
+LSP_END_DECLS

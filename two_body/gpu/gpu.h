@@ -3,7 +3,7 @@
 
 #include "two_body/yard.h"
 
-LSP_C_BEGIN
+LSP_BEGIN_DECLS
 
 /* A set of points on the GPU. place[k] is coordinate k as a place; those beyond the points' dimensions are zeros, which
  * add nothing to a distance: kernels exist for few numbers of dimensions. */
@@ -52,4 +52,4 @@ lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, const lsp_de
 /* radii.cu: the same within several radii, for count.cu. */
 lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
 
-LSP_C_END
+LSP_END_DECLS

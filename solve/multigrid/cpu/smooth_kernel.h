@@ -1,6 +1,5 @@
 /* The vector step of a smoother for one instruction set. */
-#ifndef LSP_SOLVE_MULTIGRID_CPU_SMOOTH_KERNEL_H
-#define LSP_SOLVE_MULTIGRID_CPU_SMOOTH_KERNEL_H
+#pragma once
 
 #include "solve/multigrid/smooth.h"
 
@@ -9,5 +8,3 @@ typedef void (*lsp_smooth_kernel)(const lsp_smooth *step, int64_t begin, int64_t
 lsp_smooth_kernel lsp_smooth_kernel_of_portable(lsp_type type);
 lsp_smooth_kernel lsp_smooth_kernel_of_avx2(lsp_type type);
 lsp_smooth_kernel lsp_smooth_kernel_of_avx512(lsp_type type);
-
-#endif
