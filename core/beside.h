@@ -4,15 +4,11 @@
 
 #include "cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* Copies from the host to the GPU while the work of the context's stream goes on, which must not use `to`. Waits for
  * the copy alone. */
 lsp_status lsp_cuda_copy_beside(lsp_ctx *ctx, void *to, const void *from, int64_t bytes);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

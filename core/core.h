@@ -6,9 +6,7 @@
 #include "libsparse.h"
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* Before a function that both the host and the kernels call. */
 #ifdef __CUDACC__
@@ -348,7 +346,5 @@ static inline int lsp_threads_for(const lsp_ctx *ctx, int64_t work, int64_t leas
     return (int)lsp_min(useful, ctx->options.threads);
 }
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -6,9 +6,7 @@
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 int lsp_cuda_count(void); /* GPUs of this machine; 0 without a driver */
 /* Sets ctx->cuda: selects the device, takes the caller's stream or creates one. */
@@ -131,7 +129,5 @@ lsp_status lsp_cuda_allow_shared(lsp_ctx *ctx, const void *kernel);
 /* Turns a cudaError_t into a status with the sentence "what: the driver's words"; cudaSuccess into LSP_OK. */
 lsp_status lsp_cuda_check(lsp_ctx *ctx, int error, const char *what);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

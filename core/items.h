@@ -4,9 +4,7 @@
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* to[i] = from[i] in another type: from I32, I64, BOOL or LSP_NONE (ones; `from` is not read) to every other type, from
  * F32 or F64 to F32, F64 or C64, whose arrays are aligned to 8 bytes. An integer that does not fit keeps its low bits.
@@ -22,7 +20,5 @@ lsp_status lsp_cuda_convert(lsp_ctx *ctx, void *to, lsp_type to_type, const void
 lsp_status lsp_cuda_gather(lsp_ctx *ctx, void *to, const void *from, size_t item_bytes, const uint32_t *places,
                            int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

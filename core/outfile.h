@@ -6,10 +6,6 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct lsp_outfile {
     int fd;                   /* -1: closed */
     bool exists;              /* `temporary` has been made; false: written in place */
@@ -25,7 +21,4 @@ int lsp_outfile_finish(lsp_outfile *file);
 /* Closes, and removes a file that was not finished. */
 void lsp_outfile_drop(lsp_outfile *file);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

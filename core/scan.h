@@ -4,9 +4,7 @@
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* Replaces counts[0 .. n-1] on the GPU by their inclusive prefix sums. The last sum goes to *total on the host, and the
  * call waits for it; with total NULL it does not wait. */
@@ -17,7 +15,5 @@ lsp_status lsp_cuda_scan_there(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t
 int64_t lsp_cuda_scan_sums(int64_t n);
 lsp_status lsp_cuda_scan_in(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *sums, int64_t *last);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

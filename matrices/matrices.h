@@ -9,9 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 #define LSP_INLINE static inline __attribute__((always_inline))
 
@@ -316,7 +314,5 @@ LSP_INLINE void lsp_move_value(void *to, int64_t i, const void *from, int64_t k,
     }
 }
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -5,9 +5,7 @@
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* How an indexed read or write is carried out. The strategy never changes a result. */
 typedef enum lsp_strategy {
@@ -114,7 +112,5 @@ LSP_API lsp_status lsp_cache_model_predict(lsp_ctx *ctx, const lsp_cache_figures
 LSP_API lsp_status lsp_cache_model_rescan(lsp_ctx *ctx, const lsp_cache_figures *figures, const lsp_cache_case *what,
                                           int passes, double *seconds);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -16,9 +16,15 @@
 #define LSP_API
 #endif
 
-#ifdef __cplusplus
-extern "C" {
+#if defined(__cplusplus)
+#define LSP_BEGIN_DECLS extern "C" {
+#define LSP_END_DECLS }
+#else
+#define LSP_BEGIN_DECLS
+#define LSP_END_DECLS
 #endif
+
+LSP_BEGIN_DECLS
 
 /* Room for members that later versions add to structs. In structs of options and arguments (lsp_ctx_options,
  * lsp_filter, lsp_mtx_read_options, lsp_mtx_write_options, lsp_segsort_args, lsp_cache_figures, lsp_cache_pattern,
@@ -244,7 +250,5 @@ LSP_API lsp_status lsp_array_copy(lsp_ctx *ctx, void *to, lsp_where to_where, co
  * The last array of such an allocator must be freed before what `allocator.user` points to ends. */
 LSP_API void lsp_array_free(lsp_array *array);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -6,9 +6,7 @@
 #include "cache_model.h"
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* What a scatter does if several positions have the same index. */
 typedef enum lsp_scatter_rule {
@@ -89,7 +87,5 @@ LSP_API lsp_status lsp_gather_plan_get_info(const lsp_gather_plan *plan, lsp_gat
  * captured in a CUDA graph. */
 LSP_API lsp_status lsp_gather_execute(lsp_gather_plan *plan, const lsp_column *columns, int64_t column_count);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -4,9 +4,7 @@
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 enum {
     LSP_HASH_POSITIONS = 1 /* the value of a key is its position in the array of keys; no values are read */
@@ -80,7 +78,5 @@ LSP_API lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *pro
  * allocated, and the call can be captured. */
 LSP_API lsp_status lsp_hash_find_some(lsp_hash *table, const lsp_hash_probes *probes);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

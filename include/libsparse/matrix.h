@@ -4,9 +4,7 @@
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* ---- the struct -------------------------------------------------------------------------------------------------- */
 
@@ -220,7 +218,5 @@ LSP_API lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
  *     lsp_generate(ctx, "poisson2d:100", 1, NULL, &A); */
 LSP_API lsp_status lsp_generate(lsp_ctx *ctx, const char *spec, uint64_t seed, const lsp_csr_types *types, lsp_csr *A);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

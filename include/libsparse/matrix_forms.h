@@ -5,9 +5,7 @@
 
 #include "matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* ---- parts: on the host and on the GPU; B lies where A does, and the caller frees it ----------------------------- */
 
@@ -113,7 +111,5 @@ LSP_API lsp_status lsp_csr_detach(lsp_ctx *ctx, lsp_csr *A, lsp_array arrays[3])
  * On a GPU it waits for the stream before. A is checked as lsp_csr_check does. On failure nothing changes its owner. */
 LSP_API lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *user, void *array), void *user);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

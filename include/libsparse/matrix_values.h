@@ -5,9 +5,7 @@
 
 #include "matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* ---- in place ---------------------------------------------------------------------------------------------------- */
 
@@ -91,7 +89,5 @@ LSP_API lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagon
 LSP_API lsp_status lsp_csr_from_diagonal(lsp_ctx *ctx, int64_t n, const void *diagonal, lsp_type val_type,
                                          lsp_where where, lsp_csr *B);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -4,9 +4,7 @@
 
 #include "matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 typedef enum lsp_mtx_format { LSP_MTX_COORDINATE = 0, LSP_MTX_ARRAY = 1 } lsp_mtx_format;
 typedef enum lsp_mtx_field {
@@ -68,7 +66,5 @@ typedef struct lsp_mtx_write_options {
 LSP_API lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A,
                                  const lsp_mtx_write_options *options);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -5,9 +5,7 @@
 
 #include "matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 enum { LSP_MULTIGRID_LEVELS = 24 }; /* most levels */
 
@@ -72,7 +70,5 @@ LSP_API lsp_status lsp_multigrid_update(lsp_multigrid *m, const lsp_csr *A);
  * can be captured in a CUDA graph. */
 LSP_API lsp_status lsp_multigrid_apply(lsp_multigrid *m, const void *b, void *x);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

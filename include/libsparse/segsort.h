@@ -4,9 +4,7 @@
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 enum {
     LSP_SORT_DESCENDING = 1,
@@ -87,7 +85,5 @@ LSP_API lsp_status lsp_segsort_plan_get_info(const lsp_segsort_plan *plan, lsp_s
  * longest is malformed. */
 LSP_API lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

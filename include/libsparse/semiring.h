@@ -5,9 +5,7 @@
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* A sum begins with its first product. If a product is NaN, min and max give NaN; among equal products they take the
  * first. */
@@ -24,7 +22,5 @@ enum { LSP_SEMIRINGS = 5 }; /* they are 0 to LSP_SEMIRINGS - 1 */
 /* "plus-times", "min-plus" and so on: the names that spgemm-cli takes; "?" for a number that is no semiring. */
 LSP_API const char *lsp_semiring_name(lsp_semiring semiring);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

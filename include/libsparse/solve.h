@@ -6,9 +6,7 @@
 #include "multigrid.h"
 #include "spmv.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* y = A*x, or y = the preconditioner applied to x, for vectors of n numbers of the solver's type. On a GPU the function
  * puts work on the context's stream (lsp_ctx_options.stream) and does not wait; the solver calls it while it runs
@@ -120,7 +118,5 @@ LSP_API lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A);
 LSP_API lsp_status lsp_multigrid_solve(lsp_multigrid *m, const void *b, const lsp_solve_options *options, void *x,
                                        lsp_solve_info *info);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -6,9 +6,7 @@
 #include "core.h"
 #include "segsort.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* How an array is sorted. The CPU knows LSP_SORT_AUTO and LSP_SORT_RADIX, which are the same there. */
 typedef enum lsp_sort_method {
@@ -72,7 +70,5 @@ LSP_API lsp_status lsp_sort_plan_get_info(const lsp_sort_plan *plan, lsp_sort_in
  * can be captured in a CUDA graph. */
 LSP_API lsp_status lsp_sort_execute(lsp_sort_plan *plan, const lsp_sort_args *args);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -5,9 +5,7 @@
 #include "mtx.h"
 #include "semiring.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
@@ -196,7 +194,5 @@ LSP_API lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_cs
 LSP_API lsp_status lsp_spgemm_cut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                   int parts, int64_t *first_row);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -6,9 +6,7 @@
 #include "matrix.h"
 #include "semiring.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* How a product is carried out. The method may change the order in which a row is summed, so the last bits; the same
  * method always gives the same bits. On a CPU LSP_SPMV_AUTO looks at the matrix and at the figures of one thread of a
@@ -110,7 +108,5 @@ LSP_API lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors 
  * calls read the arrays of this A, where the plan does not hold a copy. Waits for nothing. */
 LSP_API lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

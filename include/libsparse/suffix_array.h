@@ -5,9 +5,7 @@
 
 #include "core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* A text, or a set of strings that lie one after another. */
 typedef struct lsp_text {
@@ -91,7 +89,5 @@ LSP_API lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, c
 LSP_API lsp_status lsp_suffix_search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes,
                                      const lsp_text *patterns, int64_t *first, int64_t *count);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

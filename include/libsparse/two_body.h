@@ -6,9 +6,7 @@
 
 #include "matrix.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 enum { LSP_MOST_DIMENSIONS = 8 };
 
@@ -181,7 +179,5 @@ LSP_API lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const l
                                       const lsp_pair_options *options, double bandwidth,
                                       const lsp_density_options *density_options, void *density, lsp_pair_info *info);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

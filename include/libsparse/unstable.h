@@ -7,9 +7,7 @@
 #include "solve.h"
 #include "sort.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* ---- tuning of a GPU's sort: the kernel for each length, in items. Never changes a result. ----------------------- */
 
@@ -89,7 +87,5 @@ typedef void (*lsp_nas_fn)(void *user, int64_t iteration, double residual, doubl
 LSP_API lsp_status lsp_nas_cg(lsp_ctx *ctx, char name, const lsp_csr *A, const lsp_solve_options *options,
                               lsp_nas_fn report, void *user, lsp_nas_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -6,9 +6,7 @@
 
 #include <math.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* ---- values ---- */
 
@@ -66,9 +64,9 @@ LSP_BOTH_SIDES static inline bool lsp_whole_within(int64_t x, double tolerance) 
 int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *data, int64_t begin, int64_t end),
                   const void *data);
 
-/* For `find`: returns the first k of begin .. end-1 for which the condition holds. Blocks are tested without a branch, so
- * that they run in vectors: a product without a plan looks at all row pointers before it writes. `word` is as wide as
- * the items, so that vectors need no conversion. */
+/* For `find`: returns the first k of begin .. end-1 for which the condition holds. Blocks are tested without a branch,
+ * so that they run in vectors: a product without a plan looks at all row pointers before it writes. `word` is as wide
+ * as the items, so that vectors need no conversion. */
 #define LSP_FIND(word, k, begin, end, condition)                                                                       \
     for (int64_t from = (begin), to; from < (end); from = to) {                                                        \
         word found = 0;                                                                                                \
@@ -133,7 +131,5 @@ void lsp_csr_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, ls
 lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A, const unsigned **gate);
 lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -4,9 +4,7 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* A place is the number of an entry: uint32_t, or uint64_t if the plan is `wide`. Sorts and transposes move an array of
  * places as if it held values of this type. */
@@ -78,7 +76,5 @@ typedef struct lsp_csr_sum {
 /* Addends and sum have the types of the arithmetic, and lie on either device. Waits for nothing. */
 lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const lsp_csr_sum *sum);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

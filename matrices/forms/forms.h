@@ -4,9 +4,7 @@
 
 #include "core/core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* Entry (i, j) is in the window if low <= j - (diagonal ? i : 0) <= high. A block of columns and a triangle are
  * windows. Entry (i, j) becomes entry (i, j - shift) of a matrix with `cols` columns. */
@@ -43,7 +41,5 @@ lsp_status lsp_check_total(lsp_ctx *ctx, const lsp_wide_sum *sum, int64_t rows, 
 /* Is D a dense array that this context can reach? *fit = D with its stride filled in. */
 lsp_status lsp_dense_check(lsp_ctx *ctx, const lsp_dense *D, lsp_dense *fit);
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -6,9 +6,7 @@
 #include "matrices/table.h"
 #include "number.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* Is the result of a reduction of integers an integer? Norms are doubles. */
 static inline bool lsp_reduces_whole(lsp_type val_type, lsp_reduction reduction) {
@@ -50,7 +48,5 @@ static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reductio
 /* clang-format on */
 LSP_GPU_TABLE(lsp_values_on_gpu, LSP_VALUES_GPU)
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

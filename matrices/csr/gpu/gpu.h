@@ -7,9 +7,7 @@
 #include "matrices/matrices.h"
 #include "matrices/table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* clang-format off */
 #define LSP_CSR_GPU(E)                                                                                                 \
@@ -72,7 +70,5 @@ extern "C" {
 /* clang-format on */
 LSP_GPU_TABLE(lsp_csr_on_gpu, LSP_CSR_GPU)
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif

@@ -5,9 +5,7 @@
 #include "matrices/forms/forms.h"
 #include "matrices/table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+LSP_BEGIN_DECLS
 
 /* counts[b], on the host, = the entries of A in bucket b of the columns low .. high-1: a bucket has 2^shift columns. No
  * more than `most` buckets, and these up to 1024. Waits. */
@@ -48,7 +46,5 @@ typedef struct lsp_buckets {
 /* clang-format on */
 LSP_GPU_TABLE(lsp_forms_on_gpu, LSP_FORMS_GPU)
 
-#ifdef __cplusplus
-}
-#endif
+LSP_END_DECLS
 #endif
