@@ -301,6 +301,14 @@ void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_
 void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void *data, int64_t begin, int64_t end),
                       void *data);
 
+/* Defines `static void name(void *data, int64_t begin, int64_t end)`, one of these shares, or of those of
+ * lsp_for_shares, as one expression: `type *s` is its data. */
+#define LSP_SHARE(name, type, s, ...)                                                                                  \
+    static void name(void *data, int64_t begin, int64_t end) {                                                         \
+        type *s = data;                                                                                                \
+        __VA_ARGS__;                                                                                                   \
+    }
+
 static inline int64_t lsp_csr_rowptr(const lsp_csr *A, int64_t i) { return lsp_index_at(A->rowptr, A->rowptr_type, i); }
 static inline int64_t lsp_csr_col(const lsp_csr *A, int64_t k) { return lsp_index_at(A->col, A->col_type, k); }
 

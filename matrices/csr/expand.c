@@ -63,10 +63,7 @@ LSP_INLINE void fill_rows(lsp_type val_type, const expansion *e, int64_t begin, 
         merge_row(val_type, false, e, i, e->starts[i]);
     }
 }
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const expansion *e = data;
-    LSP_WITH_VALUE(e->B->val_type, fill_rows, e, begin, end);
-}
+LSP_SHARE(fill_share, const expansion, e, LSP_WITH_VALUE(e->B->val_type, fill_rows, e, begin, end))
 
 static lsp_status merge(lsp_ctx *ctx, expansion *e) {
     LSP_SCRATCH_SCOPE(ctx);

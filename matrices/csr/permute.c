@@ -57,10 +57,8 @@ LSP_INLINE void fill_rows(lsp_type val_type, lsp_type col_type, const permutatio
         }
     }
 }
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const permutation *p = data;
-    LSP_WITH_BOTH(p->B->val_type, p->B->col_type, fill_rows, p, p->B, begin, end);
-}
+LSP_SHARE(fill_share, const permutation, p,
+          LSP_WITH_BOTH(p->B->val_type, p->B->col_type, fill_rows, p, p->B, begin, end))
 
 static void count_share(void *data, int64_t begin, int64_t end) {
     const permutation *p = data;

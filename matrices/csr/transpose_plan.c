@@ -118,10 +118,7 @@ LSP_INLINE void gather_values(bool wide, lsp_type val_type, const gathering *g, 
 LSP_INLINE void gather_typed(lsp_type val_type, const gathering *g, int64_t begin, int64_t end) {
     LSP_WITH_FLAG(g->wide, gather_values, val_type, g, begin, end);
 }
-static void gather_share(void *data, int64_t begin, int64_t end) {
-    const gathering *g = data;
-    LSP_WITH_VALUE(g->A->val_type, gather_typed, g, begin, end);
-}
+LSP_SHARE(gather_share, const gathering, g, LSP_WITH_VALUE(g->A->val_type, gather_typed, g, begin, end))
 
 static lsp_status fill(const lsp_csr_transpose_plan *plan, const lsp_csr *A, const lsp_csr *B) {
     if (A->val_type == LSP_NONE || A->nnz == 0) {

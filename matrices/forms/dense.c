@@ -68,10 +68,7 @@ LSP_INLINE void store_rows(lsp_type from, lsp_type to, const filling *f, int64_t
 LSP_INLINE void store_to(lsp_type to, const filling *f, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(f->A->val_type, store_rows, to, f, begin, end);
 }
-static void store_share(void *data, int64_t begin, int64_t end) {
-    const filling *f = data;
-    LSP_WITH_VALUE(f->D->val_type, store_to, f, begin, end);
-}
+LSP_SHARE(store_share, const filling, f, LSP_WITH_VALUE(f->D->val_type, store_to, f, begin, end))
 
 /* The rows of a dense array by rows: cleared and filled while they are in the cache. */
 static void fill_share(void *data, int64_t begin, int64_t end) {

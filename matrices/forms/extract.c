@@ -130,10 +130,7 @@ LSP_INLINE void fill_rows(lsp_type val_type, const extraction *e, int64_t begin,
         LSP_WITH_INDEX(e->A->col_type, fill_row, lsp_value_bytes(val_type), e, source_row(e, i), e->starts[i]);
     }
 }
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const extraction *e = data;
-    LSP_WITH_VALUE(e->A->val_type, fill_rows, e, begin, end);
-}
+LSP_SHARE(fill_share, const extraction, e, LSP_WITH_VALUE(e->A->val_type, fill_rows, e, begin, end))
 
 /* Shares of rows: those of A where all of them are taken, for these hold equally many entries. */
 static void for_rows(const lsp_ctx *ctx, extraction *e, void (*do_rows)(void *data, int64_t begin, int64_t end)) {

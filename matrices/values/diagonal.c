@@ -28,10 +28,7 @@ LSP_INLINE void take_rows(lsp_type type, lsp_type col_type, const diagonal_of *d
         lsp_value_set(result, d->diagonal, i, (lsp_value){sum[0], sum[1], (int64_t)whole});
     }
 }
-static void take_share(void *data, int64_t begin, int64_t end) {
-    const diagonal_of *d = data;
-    LSP_WITH_BOTH(d->A->val_type, d->A->col_type, take_rows, d, begin, end);
-}
+LSP_SHARE(take_share, const diagonal_of, d, LSP_WITH_BOTH(d->A->val_type, d->A->col_type, take_rows, d, begin, end))
 
 static void fill_share(void *data, int64_t begin, int64_t end) {
     const diagonal_of *d = data;
