@@ -163,6 +163,17 @@ static inline lsp_csr_types lsp_types_like(const lsp_csr *A, int64_t cols, int64
 lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type source, const lsp_csr_types *types,
                            lsp_csr_types *fit);
 
+/* lsp_csr_copy of a checked matrix, whose values can become values of this type, to types that were resolved. */
+lsp_status lsp_csr_copy_checked(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B);
+
+/* A without its values. */
+static inline lsp_csr lsp_csr_pattern(const lsp_csr *A) {
+    lsp_csr pattern = *A;
+    pattern.val = NULL;
+    pattern.val_type = LSP_NONE;
+    return pattern;
+}
+
 /* Converts A to `types`; NULL leaves it as it is. On failure A is unchanged. */
 lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A);
 
@@ -244,6 +255,9 @@ typedef struct lsp_filing {
 /* Fills B, which was created for n entries, with the items: a counting sort, stable for any number of threads; on
  * a GPU a stable sort. */
 lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B);
+
+/* to[i] = i for 0 <= i < n, indices of either type in either place. */
+lsp_status lsp_count_up(lsp_ctx *ctx, lsp_where where, void *to, lsp_type type, int64_t n);
 
 /* lsp_csr_create on the host, with row pointers: row i goes from starts[i] to starts[i+1]. */
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,

@@ -8,13 +8,6 @@
 
 enum { least_share = 1 << 15 };
 
-static lsp_csr pattern_of(const lsp_csr *A) {
-    lsp_csr pattern = *A;
-    pattern.val = NULL;
-    pattern.val_type = LSP_NONE;
-    return pattern;
-}
-
 /* ---- the structure ---- */
 
 typedef struct stacking {
@@ -153,7 +146,7 @@ lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s) {
 
 /* Have A and B one pattern, whose rows ascend strictly? */
 static lsp_status find_equal(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool *equal) {
-    const lsp_csr a = pattern_of(A), b = pattern_of(B);
+    const lsp_csr a = lsp_csr_pattern(A), b = lsp_csr_pattern(B);
     lsp_csr_difference d;
     int64_t row = 0;
     *equal = false;

@@ -48,33 +48,17 @@ static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, co
     return LSP_OK;
 }
 
-typedef struct counter {
-    void *to;
-    lsp_type type;
-} counter;
-
-static void count_up(void *data, int64_t begin, int64_t end) {
-    const counter *c = data;
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(c->to, c->type, i, i);
-    }
-}
-
 /* P = the places of each column 0 .. cols-1 in the list, ascending, as the rows of a pattern. */
 static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_list *list, int64_t cols, lsp_csr *P) {
     LSP_SCRATCH_SCOPE(ctx);
-    counter places = {.type = list->type};
+    void *places;
     LSP_REQUIRE(list->type == LSP_I64 || list->count <= (int64_t)INT32_MAX + 1, LSP_ERR_OVERFLOW,
                 "the list of columns has %lld indices: a list of 2^31 and more needs LSP_I64", (long long)list->count);
     LSP_TRY(lsp_csr_create(ctx, cols, list->count, list->count, &(lsp_csr_types){.place = lsp_place_of(where)}, P));
-    LSP_TRY(lsp_scratch_at(ctx, where, list->count, lsp_type_bytes(list->type), &places.to));
-    if (where == LSP_CUDA) {
-        LSP_TRY(lsp_forms_on_gpu.count_up(ctx, places.to, list->type, list->count));
-    } else {
-        lsp_for_shares(ctx, list->count, least_share, count_up, &places);
-    }
-    return lsp_csr_file(
-        ctx, &(lsp_filing){.n = list->count, .row = list->list, .col = places.to, .index_type = list->type}, P);
+    LSP_TRY(lsp_scratch_at(ctx, where, list->count, lsp_type_bytes(list->type), &places));
+    LSP_TRY(lsp_count_up(ctx, where, places, list->type, list->count));
+    return lsp_csr_file(ctx,
+                        &(lsp_filing){.n = list->count, .row = list->list, .col = places, .index_type = list->type}, P);
 }
 
 /* ---- rows ---- */
