@@ -327,7 +327,9 @@ static inline int64_t lsp_csr_rowptr(const lsp_csr *A, int64_t i) { return lsp_i
 static inline int64_t lsp_csr_col(const lsp_csr *A, int64_t k) { return lsp_index_at(A->col, A->col_type, k); }
 
 static inline lsp_value lsp_value_at(const lsp_csr *A, int64_t k) { return lsp_value_of(A->val_type, A->val, k); }
-static inline bool lsp_same_number(double a, double b) { return a == b || (a != a && b != b); } /* NaN is NaN */
+LSP_BOTH_SIDES static inline bool lsp_same_number(double a, double b) { /* NaN is NaN */
+    return a == b || (a != a && b != b);
+}
 
 /* to[i] = from[k], items of `bytes` each: one load and one store if `bytes` is a constant. */
 LSP_INLINE void lsp_move_value(void *to, int64_t i, const void *from, int64_t k, size_t bytes) {
