@@ -2,9 +2,7 @@
  * k. Else the numbers of the entries of A and B are stacked row by row and sorted by column: entry c of C is the sum of
  * a run of this list. lsp_csr_add does the same on a GPU for rows that do not ascend strictly. */
 #include "addition.h"
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "plans.h"
 
 enum { least_share = 1 << 15 };
 

@@ -3,11 +3,7 @@
 #include "addition.h"
 #include "core/arrays.h"
 #include "core/cuda.h"
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
-
-#include <math.h>
 
 /* ---- the struct ---- */
 

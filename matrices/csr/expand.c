@@ -1,7 +1,6 @@
 /* B = A + M. M holds the entries of A off the diagonal at their mirrored places; it is empty for a general matrix. Each
  * row is a merge of A with its transpose, done once to count and once to fill. */
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 typedef struct expansion {
     const lsp_csr *A, *T; /* both sorted; T = A^T */

@@ -1,12 +1,8 @@
 /* B = the entries of A that a filter keeps: entries within a mask, above a tolerance, and among the largest of their
  * row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
 #include "core/top.h"
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 #include "matrices/values/number.h"
-
-#include <math.h>
 
 enum { least_share = 1 << 15 };
 

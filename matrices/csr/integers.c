@@ -2,9 +2,7 @@
  * widened, the operation runs in 64 bits, and its result is narrowed if every value fits. */
 #include "addition.h"
 #include "core/items.h"
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 

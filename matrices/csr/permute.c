@@ -1,7 +1,6 @@
 /* B[i][j] = A[row_order[i]][col_order[j]]: rows are copied in the new order, columns renamed by the inverse order, and
  * rows sorted again. */
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 

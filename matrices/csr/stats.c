@@ -1,10 +1,6 @@
 /* Statistics of a matrix: one pass over its rows, one over its columns (the rows of the transpose), and one that
  * compares the two for symmetry. All are sums of whole numbers, the same on a GPU (gpu/stats.cu, gpu/compare.cu). */
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
-
-#include <math.h>
 
 static int64_t row_length(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i); }
 

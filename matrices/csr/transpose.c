@@ -2,7 +2,6 @@
  * sum of the counts, by column and then by share, says where each thread puts its entries. COO to CSR is the same sort.
  */
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 

@@ -1,8 +1,6 @@
 /* B = A^T by a plan. The numbers of A's entries are transposed once, as if they were its values; then B's values are
  * gathered at these places. */
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
-#include "plans.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 /* B = consecutive rows and columns of A, and where to cut A into such blocks. Consecutive rows are a matrix over A's
  * own arrays, with row pointers that begin at 0; their columns are then cut out, or copied if all are wanted. */
 #include "core/cuda.h"
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 

@@ -1,7 +1,6 @@
 /* B = the triples of A: columns and values are copied, and each entry gets the number of its row. */
 #include "core/cuda.h"
 #include "core/items.h"
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 

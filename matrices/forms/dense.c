@@ -1,10 +1,8 @@
 /* The elements of a dense array = the entries of A: zeros first, then one store for each entry. Entries at the same
  * place are summed in a sorted copy before, so that no place is stored to twice. */
 #include "core/cuda.h"
-#include "forms.h"
 #include "matrices/csr/facts.h"
 #include "matrices/forms/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 

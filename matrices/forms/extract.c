@@ -1,9 +1,7 @@
 /* B[i][j] = A[rows[i]][cols[j]]. A counting sort gives the places of each column of A in the list of columns; each
  * entry of a wanted row then becomes one entry for each place of its column. Rows are sorted last, if need be. */
-#include "forms.h"
 #include "matrices/csr/facts.h"
 #include "matrices/forms/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 

@@ -1,6 +1,5 @@
 /* B = the elements of a dense array that are not 0. The rows are cut into pieces; the elements of each piece are
  * counted, a prefix sum gives their places, and each piece is read again to fill B. */
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 

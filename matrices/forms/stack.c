@@ -1,7 +1,6 @@
 /* B = a grid of blocks. The sizes of block rows and block columns are added up first; then the entries of all blocks
  * are counted by rows of B, and the blocks are copied in order, each behind those to its left. */
 #include "core/cuda.h"
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 

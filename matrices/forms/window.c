@@ -1,6 +1,5 @@
 /* B = the entries of A in a window of columns, which may move with the rows: a block of columns, a triangle. The rows'
  * entries in the window are counted, a prefix sum gives the rows of B, and each row is filled. */
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 

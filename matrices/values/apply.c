@@ -1,6 +1,5 @@
 /* Values changed in place: scaled by rows and columns, mapped by a function of the library or of the caller. */
 #include "core/cuda.h"
-#include "matrices/matrices.h"
 #include "values.h"
 
 enum { least_share = 1 << 15 };

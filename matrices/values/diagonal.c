@@ -1,5 +1,4 @@
 /* The diagonal of a matrix, and the matrix of a diagonal. */
-#include "matrices/matrices.h"
 #include "values.h"
 
 enum { least_share = 1 << 14 };

@@ -1,6 +1,5 @@
 /* C = A and B multiplied entry by entry. The rows of both ascend strictly, so each is walked once with the other: first
  * to count, then to fill. */
-#include "matrices/matrices.h"
 #include "values.h"
 
 typedef struct multiplying {

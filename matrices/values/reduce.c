@@ -1,7 +1,6 @@
 /* Values of each row, of each column or of all entries reduced to one number. A list of terms is joined in an order
  * that depends on its length alone (number.h), so threads and devices do not matter. One pass joins all lists of up to
  * LSP_LIST_PIECE terms; longer ones are joined afterwards, each by all threads. */
-#include "matrices/matrices.h"
 #include "values.h"
 
 enum {

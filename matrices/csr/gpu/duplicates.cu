@@ -4,7 +4,6 @@
 #include "core/scan.h"
 #include "entries.cuh"
 #include "gpu.h"
-#include "matrices/matrices.h"
 
 static __device__ bool begins_run(const gpu_csr &A, int64_t begin, int64_t k) {
     return k == begin || col_at(A, k - 1) != col_at(A, k);

@@ -2,7 +2,6 @@
  * scan of the rows' counts gives the row pointers; a warp a row copies what stays. */
 #include "core/scan.h"
 #include "gpu.h"
-#include "matrices/csr/facts.h"
 #include "matrices/values/number.h"
 #include "view.cuh"
 

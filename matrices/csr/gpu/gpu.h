@@ -4,7 +4,6 @@
 
 #include "matrices/csr/facts.h"
 #include "matrices/csr/plans.h"
-#include "matrices/matrices.h"
 #include "matrices/table.h"
 
 LSP_BEGIN_DECLS

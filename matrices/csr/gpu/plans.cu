@@ -2,7 +2,6 @@
  * use is one kernel, with a thread for each entry of the result. */
 #include "core/scan.h"
 #include "matrices/csr/plans.h"
-#include "matrices/matrices.h"
 #include "view.cuh"
 
 /* ---- transposes ---- */
