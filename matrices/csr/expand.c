@@ -67,13 +67,11 @@ LSP_SHARE(fill_share, const expansion, e, LSP_WITH_VALUE(e->B->val_type, fill_ro
 static lsp_status merge(lsp_ctx *ctx, expansion *e) {
     LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr *A = e->A;
-    int64_t *starts;
-    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
-    e->starts = starts;
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &e->starts));
     lsp_csr_for_rows(ctx, A, count_rows, e);
-    lsp_prefix_sum(ctx, starts, A->rows);
-    const lsp_csr_types types = lsp_types_like(A, A->cols, starts[A->rows]);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, e->B));
+    lsp_prefix_sum(ctx, e->starts, A->rows);
+    const lsp_csr_types types = lsp_types_like(A, A->cols, e->starts[A->rows]);
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, e->starts, &types, e->B));
     lsp_csr_for_rows(ctx, A, fill_share, e);
     return LSP_OK;
 }
