@@ -78,8 +78,7 @@ extern "C" lsp_status lsp_csr_sum_cuda(lsp_ctx *ctx, lsp_csr *A) {
     LSP_SCRATCH_SCOPE(ctx);
     LSP_OWNED_CSR(ctx, made);
     int64_t *counts = NULL, nnz = 0;
-    lsp_csr_types types = {};
-    types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
+    const lsp_csr_types types = lsp_types_of(A);
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows + 1, &counts));
     LSP_TRY(LAUNCH_ROWS(ctx, kernel_runs, A->rows, view(A), counts));
     LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));
