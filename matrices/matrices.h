@@ -163,6 +163,17 @@ static inline lsp_csr_types lsp_types_like(const lsp_csr *A, int64_t cols, int64
 lsp_status lsp_csr_resolve(lsp_ctx *ctx, int64_t cols, int64_t nnz, lsp_type source, const lsp_csr_types *types,
                            lsp_csr_types *fit);
 
+/* lsp_csr_copy of a checked matrix, whose values can become values of this type, to types that were resolved. */
+lsp_status lsp_csr_copy_checked(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B);
+
+/* A without its values. */
+static inline lsp_csr lsp_csr_pattern(const lsp_csr *A) {
+    lsp_csr pattern = *A;
+    pattern.val = NULL;
+    pattern.val_type = LSP_NONE;
+    return pattern;
+}
+
 /* Converts A to `types`; NULL leaves it as it is. On failure A is unchanged. */
 lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A);
 
@@ -245,6 +256,9 @@ typedef struct lsp_filing {
  * a GPU a stable sort. */
 lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B);
 
+/* to[i] = i for 0 <= i < n, indices of either type in either place. */
+lsp_status lsp_count_up(lsp_ctx *ctx, lsp_where where, void *to, lsp_type type, int64_t n);
+
 /* lsp_csr_create on the host, with row pointers: row i goes from starts[i] to starts[i+1]. */
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A);
@@ -301,11 +315,21 @@ void lsp_csr_share(const lsp_csr *A, int part, int parts, int64_t *begin, int64_
 void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void *data, int64_t begin, int64_t end),
                       void *data);
 
+/* Defines `static void name(void *data, int64_t begin, int64_t end)`, one of these shares, or of those of
+ * lsp_for_shares, as one expression: `type *s` is its data. */
+#define LSP_SHARE(name, type, s, ...)                                                                                  \
+    static void name(void *data, int64_t begin, int64_t end) {                                                         \
+        type *s = data;                                                                                                \
+        __VA_ARGS__;                                                                                                   \
+    }
+
 static inline int64_t lsp_csr_rowptr(const lsp_csr *A, int64_t i) { return lsp_index_at(A->rowptr, A->rowptr_type, i); }
 static inline int64_t lsp_csr_col(const lsp_csr *A, int64_t k) { return lsp_index_at(A->col, A->col_type, k); }
 
 static inline lsp_value lsp_value_at(const lsp_csr *A, int64_t k) { return lsp_value_of(A->val_type, A->val, k); }
-static inline bool lsp_same_number(double a, double b) { return a == b || (a != a && b != b); } /* NaN is NaN */
+LSP_BOTH_SIDES static inline bool lsp_same_number(double a, double b) { /* NaN is NaN */
+    return a == b || (a != a && b != b);
+}
 
 /* to[i] = from[k], items of `bytes` each: one load and one store if `bytes` is a constant. */
 LSP_INLINE void lsp_move_value(void *to, int64_t i, const void *from, int64_t k, size_t bytes) {

@@ -2,7 +2,6 @@
  * 64-bit indices, two types of values. It merges each row by column, A first, and sums equal neighbours, once to count
  * and once to fill. Rows that ascend strictly take shorter ways (add_strict.c). */
 #include "addition.h"
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
 
 enum { UNSORTED = 1, OUTSIDE = 2 };

@@ -2,18 +2,9 @@
  * k. Else the numbers of the entries of A and B are stacked row by row and sorted by column: entry c of C is the sum of
  * a run of this list. lsp_csr_add does the same on a GPU for rows that do not ascend strictly. */
 #include "addition.h"
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "plans.h"
 
 enum { least_share = 1 << 15 };
-
-static lsp_csr pattern_of(const lsp_csr *A) {
-    lsp_csr pattern = *A;
-    pattern.val = NULL;
-    pattern.val_type = LSP_NONE;
-    return pattern;
-}
 
 /* ---- the structure ---- */
 
@@ -153,7 +144,7 @@ lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s) {
 
 /* Have A and B one pattern, whose rows ascend strictly? */
 static lsp_status find_equal(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool *equal) {
-    const lsp_csr a = pattern_of(A), b = pattern_of(B);
+    const lsp_csr a = lsp_csr_pattern(A), b = lsp_csr_pattern(B);
     lsp_csr_difference d;
     int64_t row = 0;
     *equal = false;

@@ -64,9 +64,7 @@ static lsp_status trim(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *C) {
     if (C->val_type != LSP_NONE) {
         memcpy(exact.val, C->val, (size_t)C->nnz * lsp_type_bytes(C->val_type));
     }
-    lsp_csr_free(ctx, C);
-    *C = exact;
-    return LSP_OK;
+    return lsp_csr_put(ctx, C, &exact, true);
 }
 
 static lsp_status add_once(lsp_ctx *ctx, addition *s, int64_t most, const lsp_csr_types *types, bool *done) {
@@ -91,10 +89,7 @@ static void count_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static void fill_rows(void *data, int64_t begin, int64_t end) {
-    addition *s = data;
-    (void)LSP_ISA_PICK(s->isa, lsp_add_fill)(s, begin, end);
-}
+LSP_SHARE(fill_rows, const addition, s, (void)LSP_ISA_PICK(s->isa, lsp_add_fill)(s, begin, end))
 
 static lsp_status add_twice(lsp_ctx *ctx, addition *s, const lsp_csr *shared, const lsp_csr_types *types, bool *done) {
     LSP_SCRATCH_SCOPE(ctx);

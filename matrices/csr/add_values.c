@@ -1,7 +1,6 @@
 /* The use of a plan of C = alpha*A + beta*B: C's values from the values of A and B. */
 #include "addition.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "plans.h"
 
 enum {
     least_share = 1 << 15,

@@ -6,8 +6,6 @@
 #include "core/isa.h"
 #include "matrices/matrices.h"
 
-#include <math.h>
-
 typedef struct addition {
     const lsp_csr *A, *B;
     lsp_csr *C;

@@ -3,11 +3,7 @@
 #include "addition.h"
 #include "core/arrays.h"
 #include "core/cuda.h"
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
-
-#include <math.h>
 
 /* ---- the struct ---- */
 
@@ -196,7 +192,7 @@ lsp_status lsp_csr_check_apart(lsp_ctx *ctx, const lsp_csr *A, const char *name,
  */
 static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     LSP_SCRATCH_SCOPE(ctx);
-    lsp_csr columns = *A;
+    lsp_csr columns = lsp_csr_pattern(A);
     int64_t row;
     LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
     if (row < A->rows) {
@@ -207,8 +203,6 @@ static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A)
         } else {
             memcpy(columns.col, A->col, (size_t)bytes);
         }
-        columns.val = NULL;
-        columns.val_type = LSP_NONE;
         LSP_TRY(lsp_csr_sort_rows(ctx, &columns));
         LSP_TRY(lsp_csr_find_unsorted(ctx, &columns, true, &row));
         LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld holds a column twice", name, (long long)row);

@@ -1,9 +1,7 @@
 /* Compares two matrices: each row is a merge of the two by column. It finds the first place where the patterns differ,
  * and the largest distance between values at the same place. If patterns differ, entries of unsorted rows find each
  * other in sorted copies. */
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 typedef struct difference {     /* of the rows of one thread */
     int64_t part_row, part_col; /* where the patterns first differ; -1 if nowhere */

@@ -1,7 +1,5 @@
 /* Triples to CSR: a stable counting sort by row, a stable sort of each row, and equal places summed. */
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
     LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the triples are NULL");

@@ -6,26 +6,6 @@
 
 enum { least_share = 1 << 15 };
 
-/* to[i] = from[i] for begin <= i < end. */
-LSP_INLINE void convert_index(lsp_type to_type, void *to, lsp_type from_type, const void *from, int64_t begin,
-                              int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(to, to_type, i, lsp_index_at(from, from_type, i));
-    }
-}
-static void convert_share(void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t begin,
-                          int64_t end) {
-    size_t bytes = lsp_type_bytes(to_type);
-    if (to_type == from_type) {
-        memcpy((char *)to + (size_t)begin * bytes, (const char *)from + (size_t)begin * bytes,
-               (size_t)(end - begin) * bytes);
-    } else if (to_type == LSP_I32) {
-        convert_index(LSP_I32, to, LSP_I64, from, begin, end);
-    } else {
-        convert_index(LSP_I64, to, LSP_I32, from, begin, end);
-    }
-}
-
 typedef struct array { /* n items of one type in one place */
     void *items;
     lsp_type type;
@@ -37,10 +17,20 @@ typedef struct conversion {
     array to, from;
 } conversion;
 
-static void convert_items(void *data, int64_t begin, int64_t end) {
+/* Indices of `type` = indices of the other type. */
+LSP_INLINE void convert_index(lsp_type type, void *to, const void *from, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(to, type, i, lsp_index_at(from, type == LSP_I32 ? LSP_I64 : LSP_I32, i));
+    }
+}
+
+static void convert_share(void *data, int64_t begin, int64_t end) {
     const conversion *c = data;
-    if (begin < end) {
-        convert_share(c->to.items, c->to.type, c->from.items, c->from.type, begin, end);
+    const size_t bytes = lsp_type_bytes(c->to.type), at = (size_t)begin * bytes;
+    if (c->to.type != c->from.type) {
+        LSP_WITH_INDEX(c->to.type, convert_index, c->to.items, c->from.items, begin, end);
+    } else if (begin < end) {
+        memcpy((char *)c->to.items + at, (const char *)c->from.items + at, (size_t)(end - begin) * bytes);
     }
 }
 
@@ -50,7 +40,7 @@ static lsp_status convert(lsp_ctx *ctx, array to, array from, int64_t n) {
         return lsp_convert_values(ctx, to.where, to.type, to.items, from.type, from.items, n);
     }
     if (to.where == LSP_HOST) {
-        lsp_for_shares(ctx, n, least_share, convert_items, &(conversion){.to = to, .from = from});
+        lsp_for_shares(ctx, n, least_share, convert_share, &(conversion){.to = to, .from = from});
         return LSP_OK;
     }
     if (to.type == from.type) {
@@ -81,15 +71,11 @@ static lsp_status copy_array(lsp_ctx *ctx, array to, array from, int64_t n) {
 
 lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A) {
     lsp_csr_types fit;
-    lsp_csr made;
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
-    if (lsp_where_of(fit.place, A->where) != A->where || fit.rowptr_type != A->rowptr_type ||
-        fit.col_type != A->col_type || fit.val_type != A->val_type) {
-        LSP_TRY(lsp_csr_copy(ctx, A, &fit, &made));
-        lsp_csr_free(ctx, A);
-        *A = made;
-    }
-    return LSP_OK;
+    return lsp_where_of(fit.place, A->where) == A->where && fit.rowptr_type == A->rowptr_type &&
+                   fit.col_type == A->col_type && fit.val_type == A->val_type
+               ? LSP_OK
+               : lsp_csr_copy(ctx, A, &fit, A);
 }
 
 /* Can the values of A become values of `type`? */
@@ -105,26 +91,25 @@ static lsp_status check_values(lsp_ctx *ctx, const lsp_csr *A, lsp_type type) {
     return from == LSP_I64 ? lsp_csr_check_fits(ctx, "A", A, type) : LSP_OK;
 }
 
+lsp_status lsp_csr_copy_checked(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B) {
+    LSP_OWNED_CSR(ctx, made);
+    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, types, &made));
+    LSP_TRY(copy_array(ctx, (array){made.rowptr, made.rowptr_type, made.where, false},
+                       (array){A->rowptr, A->rowptr_type, A->where, false}, A->rows + 1));
+    LSP_TRY(copy_array(ctx, (array){made.col, made.col_type, made.where, false},
+                       (array){A->col, A->col_type, A->where, false}, A->nnz));
+    LSP_TRY(copy_array(ctx, (array){made.val, made.val_type, made.where, true},
+                       (array){A->val, A->val_type, A->where, true}, A->nnz));
+    return lsp_csr_put(ctx, B, &made, B == A);
+}
+
 lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *types, lsp_csr *B) {
     lsp_csr_types fit;
-    LSP_OWNED_CSR(ctx, made);
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the copy is NULL");
-    if (A->where == LSP_HOST) {
-        LSP_TRY(lsp_csr_check(ctx, A, 0));
-    } else {
-        LSP_REQUIRE(ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
-                    "A lies on the GPU, and this context is on the host");
-    }
+    LSP_TRY(A->where == LSP_HOST ? lsp_csr_check(ctx, A, 0) : lsp_csr_check_device(ctx, "A"));
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
     fit.place = lsp_place_of(lsp_where_of(fit.place, A->where));
     LSP_TRY(check_values(ctx, A, fit.val_type));
-    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz, &fit, &made));
-    LSP_TRY(copy_array(ctx, (array){made.rowptr, fit.rowptr_type, made.where, false},
-                       (array){A->rowptr, A->rowptr_type, A->where, false}, A->rows + 1));
-    LSP_TRY(copy_array(ctx, (array){made.col, fit.col_type, made.where, false},
-                       (array){A->col, A->col_type, A->where, false}, A->nnz));
-    LSP_TRY(copy_array(ctx, (array){made.val, fit.val_type, made.where, true},
-                       (array){A->val, A->val_type, A->where, true}, A->nnz));
-    return lsp_csr_put(ctx, B, &made, B == A);
+    return lsp_csr_copy_checked(ctx, A, &fit, B);
 }

@@ -1,8 +1,6 @@
 /* Sums entries of the same row and column in place. Each thread moves the entries of its rows to the left; then the
  * gaps between the threads' pieces are closed. */
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 /* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns the new end of their entries. */
 LSP_INLINE int64_t merge_rows(lsp_type val_type, lsp_type col_type, const lsp_csr *A, int64_t begin, int64_t end,

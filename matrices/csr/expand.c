@@ -1,7 +1,6 @@
 /* B = A + M. M holds the entries of A off the diagonal at their mirrored places; it is empty for a general matrix. Each
  * row is a merge of A with its transpose, done once to count and once to fill. */
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 typedef struct expansion {
     const lsp_csr *A, *T; /* both sorted; T = A^T */
@@ -63,21 +62,16 @@ LSP_INLINE void fill_rows(lsp_type val_type, const expansion *e, int64_t begin, 
         merge_row(val_type, false, e, i, e->starts[i]);
     }
 }
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const expansion *e = data;
-    LSP_WITH_VALUE(e->B->val_type, fill_rows, e, begin, end);
-}
+LSP_SHARE(fill_share, const expansion, e, LSP_WITH_VALUE(e->B->val_type, fill_rows, e, begin, end))
 
 static lsp_status merge(lsp_ctx *ctx, expansion *e) {
     LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr *A = e->A;
-    int64_t *starts;
-    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &starts));
-    e->starts = starts;
+    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &e->starts));
     lsp_csr_for_rows(ctx, A, count_rows, e);
-    lsp_prefix_sum(ctx, starts, A->rows);
-    const lsp_csr_types types = lsp_types_like(A, A->cols, starts[A->rows]);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, &types, e->B));
+    lsp_prefix_sum(ctx, e->starts, A->rows);
+    const lsp_csr_types types = lsp_types_like(A, A->cols, e->starts[A->rows]);
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, e->starts, &types, e->B));
     lsp_csr_for_rows(ctx, A, fill_share, e);
     return LSP_OK;
 }

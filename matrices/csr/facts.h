@@ -2,9 +2,7 @@
 #ifndef LSP_MATRICES_CSR_FACTS_H
 #define LSP_MATRICES_CSR_FACTS_H
 
-#include "core/core.h"
-
-#include <math.h>
+#include "matrices/matrices.h"
 
 LSP_BEGIN_DECLS
 
@@ -121,6 +119,24 @@ typedef struct lsp_csr_row_facts {
     uint64_t squares[2]; /* the sum of the squared lengths of all rows: low word, high word */
     bool strict;         /* all rows ascend strictly */
 } lsp_csr_row_facts;
+
+/* What symmetry is lost by an entry and its mirror, x and y: of integers, of other values. */
+enum { LSP_LOST_PATTERN = 1, LSP_LOST_SYMMETRIC = 2, LSP_LOST_SKEW = 4, LSP_LOST_HERMITIAN = 8 };
+LSP_BOTH_SIDES static inline unsigned lsp_lost_whole(uint64_t x, uint64_t y) {
+    return (x == y ? 0u : LSP_LOST_SYMMETRIC | LSP_LOST_HERMITIAN) | (x + y == 0 ? 0u : LSP_LOST_SKEW);
+}
+LSP_BOTH_SIDES static inline unsigned lsp_lost_number(double x_re, double x_im, double y_re, double y_im) {
+    const bool re = lsp_same_number(x_re, y_re), im = lsp_same_number(x_im, y_im);
+    const bool minus_re = lsp_same_number(x_re, -y_re), minus_im = lsp_same_number(x_im, -y_im);
+    return (re && im ? 0u : LSP_LOST_SYMMETRIC) | (minus_re && minus_im ? 0u : LSP_LOST_SKEW) |
+           (re && minus_im ? 0u : LSP_LOST_HERMITIAN);
+}
+static inline void lsp_tell_symmetry(unsigned lost, lsp_csr_stats *stats) {
+    stats->pattern_symmetric = !(lost & LSP_LOST_PATTERN);
+    stats->symmetric = !(lost & (LSP_LOST_PATTERN | LSP_LOST_SYMMETRIC));
+    stats->skew = !(lost & (LSP_LOST_PATTERN | LSP_LOST_SKEW));
+    stats->hermitian = !(lost & (LSP_LOST_PATTERN | LSP_LOST_HERMITIAN));
+}
 
 /* Compares A with T = A^T, both with sorted rows and no duplicates: fills the four fields of symmetry. The GPU's
  * waits. */

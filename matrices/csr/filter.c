@@ -1,12 +1,8 @@
 /* B = the entries of A that a filter keeps: entries within a mask, above a tolerance, and among the largest of their
  * row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
 #include "core/top.h"
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 #include "matrices/values/number.h"
-
-#include <math.h>
 
 enum { least_share = 1 << 15 };
 
@@ -44,6 +40,7 @@ typedef struct filtering {
     int64_t *counts; /* counts[i + 1]: entries of row i that stay */
 } filtering;
 
+/* Sets stays[k] by the mask and the tolerance, and counts[i + 1]. */
 static void mark_rows(void *data, int64_t begin, int64_t end) {
     const filtering *f = data;
     const lsp_csr *A = f->A;
@@ -64,12 +61,6 @@ static void mark_rows(void *data, int64_t begin, int64_t end) {
         }
         f->counts[i + 1] = count;
     }
-}
-
-/* Sets stays[k] by the mask and the tolerance, and counts[i + 1]. */
-static void mark_entries(const lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, uint8_t *stays,
-                         int64_t *counts) {
-    lsp_csr_for_rows(ctx, A, mark_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
 }
 
 /* Rows with more than `largest` entries, and a heap for each. */
@@ -190,12 +181,9 @@ static void take_rows(void *data, int64_t begin, int64_t end) {
 /* Turns counts[] into the begins of B's rows. */
 static lsp_status take_on_host(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
                                const lsp_csr_types *types, lsp_csr *B) {
-    lsp_csr made = {0};
-    int64_t *starts = counts;
-    lsp_prefix_sum(ctx, starts, A->rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, starts, types, &made));
-    lsp_csr_for_rows(ctx, A, take_rows, &(taking){.A = A, .B = &made, .stays = stays, .starts = starts});
-    *B = made;
+    lsp_prefix_sum(ctx, counts, A->rows);
+    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, counts, types, B));
+    lsp_csr_for_rows(ctx, A, take_rows, &(taking){.A = A, .B = B, .stays = stays, .starts = counts});
     return LSP_OK;
 }
 
@@ -215,7 +203,7 @@ static lsp_status filter_on_host(lsp_ctx *ctx, const lsp_csr *A, const lsp_filte
     int64_t *counts;
     LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &counts));
-    mark_entries(ctx, A, filter, stays, counts);
+    lsp_csr_for_rows(ctx, A, mark_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
     if (filter->largest > 0) {
         LSP_TRY(keep_largest(ctx, A, filter->largest, stays, counts));
     }

@@ -2,9 +2,7 @@
  * widened, the operation runs in 64 bits, and its result is narrowed if every value fits. */
 #include "addition.h"
 #include "core/items.h"
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
@@ -24,10 +22,7 @@ LSP_INLINE void convert(lsp_type from_type, lsp_type to_type, void *to, const vo
 LSP_INLINE void convert_to(lsp_type to_type, const conversion *c, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(c->from_type, convert, to_type, c->to, c->from, begin, end);
 }
-static void convert_share(void *data, int64_t begin, int64_t end) {
-    const conversion *c = data;
-    LSP_WITH_VALUE(c->to_type, convert_to, c, begin, end);
-}
+LSP_SHARE(convert_share, const conversion, c, LSP_WITH_VALUE(c->to_type, convert_to, c, begin, end))
 
 lsp_status lsp_convert_values(lsp_ctx *ctx, lsp_where where, lsp_type to_type, void *to, lsp_type from_type,
                               const void *from, int64_t n) {

@@ -1,7 +1,6 @@
 /* B[i][j] = A[row_order[i]][col_order[j]]: rows are copied in the new order, columns renamed by the inverse order, and
  * rows sorted again. */
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
@@ -57,10 +56,8 @@ LSP_INLINE void fill_rows(lsp_type val_type, lsp_type col_type, const permutatio
         }
     }
 }
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const permutation *p = data;
-    LSP_WITH_BOTH(p->B->val_type, p->B->col_type, fill_rows, p, p->B, begin, end);
-}
+LSP_SHARE(fill_share, const permutation, p,
+          LSP_WITH_BOTH(p->B->val_type, p->B->col_type, fill_rows, p, p->B, begin, end))
 
 static void count_share(void *data, int64_t begin, int64_t end) {
     const permutation *p = data;

@@ -1,8 +1,6 @@
 /* Work shared out among threads by rows, and the order of the columns in each row. A share holds as many rows plus
  * entries as any other, so one long row does not hold up the rest. */
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 

@@ -1,6 +1,5 @@
 /* Rows put in order by the segmented sort: a row is a segment, its columns are the keys, and values move with them. */
 #include "facts.h"
-#include "matrices/matrices.h"
 
 lsp_status lsp_csr_sort_runs(lsp_ctx *ctx, const lsp_csr *A, void *heads, void *counts) {
     const bool natural = A->where == LSP_HOST && !heads; /* signed keys */

@@ -1,10 +1,6 @@
 /* Statistics of a matrix: one pass over its rows, one over its columns (the rows of the transpose), and one that
  * compares the two for symmetry. All are sums of whole numbers, the same on a GPU (gpu/stats.cu, gpu/compare.cu). */
-#include "facts.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
-
-#include <math.h>
 
 static int64_t row_length(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i); }
 
@@ -201,56 +197,41 @@ lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stat
 
 /* ---- symmetry: a matrix compared with its transpose; both have sorted rows and no duplicates ---- */
 
-typedef struct symmetry {
-    bool pattern, symmetric, skew, hermitian;
-} symmetry;
-
-LSP_INLINE symmetry mirror_rows(lsp_type rowptr_type, lsp_type col_type, lsp_type val_type, const lsp_csr *A,
+LSP_INLINE unsigned mirror_rows(lsp_type rowptr_type, lsp_type col_type, lsp_type val_type, const lsp_csr *A,
                                 const lsp_csr *T, int64_t begin, int64_t end) {
-    symmetry is = {true, true, true, true};
-    for (int64_t i = begin; i < end && is.pattern; i++) {
+    unsigned lost = 0;
+    for (int64_t i = begin; i < end && !(lost & LSP_LOST_PATTERN); i++) {
         int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
-        is.pattern = lsp_index_at(T->rowptr, rowptr_type, i + 1) == stop;
-        for (int64_t k = start; k < stop && is.pattern; k++) {
+        lost |= lsp_index_at(T->rowptr, rowptr_type, i + 1) == stop ? 0 : LSP_LOST_PATTERN;
+        for (int64_t k = start; k < stop && !(lost & LSP_LOST_PATTERN); k++) {
             lsp_value a = lsp_value_of(val_type, A->val, k), t = lsp_value_of(val_type, T->val, k);
-            is.pattern = lsp_index_at(A->col, col_type, k) == lsp_index_at(T->col, col_type, k);
+            lost |= lsp_index_at(A->col, col_type, k) == lsp_index_at(T->col, col_type, k) ? 0 : LSP_LOST_PATTERN;
             if (lsp_is_integer(val_type)) {
-                is.symmetric = is.hermitian = is.symmetric && a.whole == t.whole;
-                is.skew = is.skew && (uint64_t)a.whole + (uint64_t)t.whole == 0;
-                continue;
+                lost |= lsp_lost_whole((uint64_t)a.whole, (uint64_t)t.whole);
+            } else {
+                lost |= lsp_lost_number(a.re, a.im, t.re, t.im);
             }
-            is.symmetric = is.symmetric && lsp_same_number(a.re, t.re) && lsp_same_number(a.im, t.im);
-            is.skew = is.skew && lsp_same_number(a.re, -t.re) && lsp_same_number(a.im, -t.im);
-            is.hermitian = is.hermitian && lsp_same_number(a.re, t.re) && lsp_same_number(a.im, -t.im);
         }
     }
-    return is;
-}
-static symmetry mirror_share(const lsp_csr *A, const lsp_csr *T, int64_t begin, int64_t end) {
-    return A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && A->val_type == LSP_F64
-               ? mirror_rows(LSP_I32, LSP_I32, LSP_F64, A, T, begin, end)
-               : mirror_rows(A->rowptr_type, A->col_type, A->val_type, A, T, begin, end);
+    return lost;
 }
 
 typedef struct mirroring {
     const lsp_csr *A, *T;
-    int lost[4]; /* atomic, 1 if some share fails: pattern, symmetric, skew, hermitian */
+    unsigned lost; /* atomic */
 } mirroring;
 
-static void mirror_rows_of(void *data, int64_t begin, int64_t end) {
+static void mirror_share(void *data, int64_t begin, int64_t end) {
     mirroring *m = data;
-    const symmetry is = mirror_share(m->A, m->T, begin, end);
-    const bool kept[] = {is.pattern, is.symmetric, is.skew, is.hermitian};
-    for (int i = 0; i < 4; i++) {
-        __atomic_fetch_or(&m->lost[i], !kept[i], __ATOMIC_RELAXED);
-    }
+    const lsp_csr *A = m->A;
+    const unsigned lost = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && A->val_type == LSP_F64
+                              ? mirror_rows(LSP_I32, LSP_I32, LSP_F64, A, m->T, begin, end)
+                              : mirror_rows(A->rowptr_type, A->col_type, A->val_type, A, m->T, begin, end);
+    __atomic_fetch_or(&m->lost, lost, __ATOMIC_RELAXED);
 }
 
 void lsp_csr_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *s) {
     mirroring m = {.A = A, .T = T};
-    lsp_csr_for_rows(ctx, A, mirror_rows_of, &m);
-    s->pattern_symmetric = !m.lost[0];
-    s->symmetric = !m.lost[0] && !m.lost[1];
-    s->skew = !m.lost[0] && !m.lost[2];
-    s->hermitian = !m.lost[0] && !m.lost[3];
+    lsp_csr_for_rows(ctx, A, mirror_share, &m);
+    lsp_tell_symmetry(m.lost, s);
 }

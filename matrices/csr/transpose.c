@@ -2,7 +2,6 @@
  * sum of the counts, by column and then by share, says where each thread puts its entries. COO to CSR is the same sort.
  */
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
@@ -138,6 +137,26 @@ static lsp_status file_here(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
 
 lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
     return B->where == LSP_CUDA ? lsp_csr_on_gpu.csr_file(ctx, items, B) : file_here(ctx, items, B);
+}
+
+typedef struct counter {
+    void *to;
+    lsp_type type;
+} counter;
+
+static void count_up(void *data, int64_t begin, int64_t end) {
+    const counter *c = data;
+    for (int64_t i = begin; i < end; i++) {
+        lsp_index_set(c->to, c->type, i, i);
+    }
+}
+
+lsp_status lsp_count_up(lsp_ctx *ctx, lsp_where where, void *to, lsp_type type, int64_t n) {
+    if (where == LSP_CUDA) {
+        return lsp_csr_on_gpu.count_up(ctx, to, type, n);
+    }
+    lsp_for_shares(ctx, n, least_share, count_up, &(counter){to, type});
+    return LSP_OK;
 }
 
 static lsp_status file_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {

@@ -1,8 +1,6 @@
 /* B = A^T by a plan. The numbers of A's entries are transposed once, as if they were its values; then B's values are
  * gathered at these places. */
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/matrices.h"
-#include "plans.h"
 
 #include <stdio.h>
 
@@ -29,9 +27,7 @@ lsp_status lsp_csr_check_planned(lsp_ctx *ctx, const char *name, const lsp_csr *
 
 lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr *types, lsp_csr *C) {
     LSP_OWNED_CSR(ctx, made);
-    lsp_csr pattern = *S;
-    pattern.val = NULL;
-    pattern.val_type = LSP_NONE;
+    const lsp_csr pattern = lsp_csr_pattern(S);
     LSP_TRY(lsp_csr_copy(ctx, &pattern,
                          &(lsp_csr_types){.rowptr_type = types->rowptr_type, .col_type = types->col_type}, &made));
     LSP_TRY(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(types->val_type), &made.val));
@@ -49,18 +45,6 @@ lsp_status lsp_csr_tell_plan(const void *plan, int64_t nnz, const char *reason, 
 
 /* ---- the plan ---- */
 
-typedef struct numbering {
-    void *places;
-    bool wide;
-} numbering;
-
-static void number_share(void *data, int64_t begin, int64_t end) {
-    const numbering *n = data;
-    for (int64_t k = begin; k < end; k++) {
-        lsp_place_set(n->places, n->wide, k, k);
-    }
-}
-
 /* *P = A, unless it is a pattern with the numbers of its entries for values, in scratch. */
 static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) {
     *P = *A;
@@ -69,11 +53,7 @@ static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) 
     }
     P->val_type = lsp_place_type(wide);
     LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, lsp_place_bytes(wide), &P->val));
-    if (A->where == LSP_CUDA) {
-        return lsp_csr_on_gpu.csr_number(ctx, P->val, wide, A->nnz);
-    }
-    lsp_for_shares(ctx, A->nnz, least_share, number_share, &(numbering){.places = P->val, .wide = wide});
-    return LSP_OK;
+    return lsp_count_up(ctx, A->where, P->val, wide ? LSP_I64 : LSP_I32, A->nnz);
 }
 
 lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr_transpose_plan **plan) {
@@ -118,10 +98,7 @@ LSP_INLINE void gather_values(bool wide, lsp_type val_type, const gathering *g, 
 LSP_INLINE void gather_typed(lsp_type val_type, const gathering *g, int64_t begin, int64_t end) {
     LSP_WITH_FLAG(g->wide, gather_values, val_type, g, begin, end);
 }
-static void gather_share(void *data, int64_t begin, int64_t end) {
-    const gathering *g = data;
-    LSP_WITH_VALUE(g->A->val_type, gather_typed, g, begin, end);
-}
+LSP_SHARE(gather_share, const gathering, g, LSP_WITH_VALUE(g->A->val_type, gather_typed, g, begin, end))
 
 static lsp_status fill(const lsp_csr_transpose_plan *plan, const lsp_csr *A, const lsp_csr *B) {
     if (A->val_type == LSP_NONE || A->nnz == 0) {

@@ -1,7 +1,6 @@
 /* B = consecutive rows and columns of A, and where to cut A into such blocks. Consecutive rows are a matrix over A's
  * own arrays, with row pointers that begin at 0; their columns are then cut out, or copied if all are wanted. */
 #include "core/cuda.h"
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -22,14 +21,10 @@ static void shift_share(void *data, int64_t begin, int64_t end) {
 
 /* rowptr[i], which may lie on the GPU. */
 static lsp_status read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value) {
-    const size_t bytes = lsp_type_bytes(A->rowptr_type);
-    int64_t word = 0;
     if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_cuda_read(ctx, &word, (const char *)A->rowptr + (size_t)i * bytes, (int64_t)bytes));
-        *value = lsp_index_at(&word, A->rowptr_type, 0);
-    } else {
-        *value = lsp_csr_rowptr(A, i);
+        return lsp_cuda_read_index(ctx, A->rowptr, A->rowptr_type, i, value);
     }
+    *value = lsp_csr_rowptr(A, i);
     return LSP_OK;
 }
 
@@ -105,35 +100,6 @@ lsp_status lsp_csr_cut_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, in
     return LSP_OK;
 }
 
-typedef struct range {
-    void *to;
-    const void *from;
-} range;
-
-static void copy_share(void *data, int64_t begin, int64_t end) {
-    const range *r = data;
-    if (begin < end) {
-        memcpy((char *)r->to + begin, (const char *)r->from + begin, (size_t)(end - begin));
-    }
-}
-
-static lsp_status copy_items(lsp_ctx *ctx, lsp_where where, range r, int64_t n, lsp_type type) {
-    const int64_t bytes = n * (int64_t)lsp_type_bytes(type);
-    if (where == LSP_CUDA) {
-        return lsp_cuda_copy(ctx, r.to, where, r.from, where, bytes);
-    }
-    lsp_for_shares(ctx, bytes, 8 * least_share, copy_share, &r);
-    return LSP_OK;
-}
-
-static lsp_status copy_rows(lsp_ctx *ctx, const lsp_csr *S, lsp_csr *B) {
-    const lsp_csr_types types = lsp_types_of(S);
-    LSP_TRY(lsp_csr_create(ctx, S->rows, S->cols, S->nnz, &types, B));
-    LSP_TRY(copy_items(ctx, S->where, (range){B->rowptr, S->rowptr}, S->rows + 1, S->rowptr_type));
-    LSP_TRY(copy_items(ctx, S->where, (range){B->col, S->col}, S->nnz, S->col_type));
-    return copy_items(ctx, S->where, (range){B->val, S->val}, S->nnz, S->val_type);
-}
-
 static lsp_status check_range(lsp_ctx *ctx, const char *what, int64_t first, int64_t count, int64_t all) {
     return first >= 0 && count >= 0 && first <= all && count <= all - first
                ? LSP_OK
@@ -151,6 +117,8 @@ lsp_status lsp_csr_block(lsp_ctx *ctx, const lsp_csr *A, int64_t first_row, int6
     LSP_TRY(check_range(ctx, "rows", first_row, rows, A->rows));
     LSP_TRY(check_range(ctx, "columns", first_col, cols, A->cols));
     LSP_TRY(lsp_csr_view_rows(ctx, A, first_row, rows, &S));
-    LSP_TRY(cols == A->cols ? copy_rows(ctx, &S, &made) : lsp_csr_take_columns(ctx, &S, first_col, cols, &made));
+    const lsp_csr_types types = lsp_types_of(A);
+    LSP_TRY(cols == A->cols ? lsp_csr_copy_checked(ctx, &S, &types, &made)
+                            : lsp_csr_take_columns(ctx, &S, first_col, cols, &made));
     return lsp_csr_put(ctx, B, &made, B == A);
 }

@@ -1,7 +1,6 @@
 /* B = the triples of A: columns and values are copied, and each entry gets the number of its row. */
 #include "core/cuda.h"
 #include "core/items.h"
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -26,10 +25,7 @@ LSP_INLINE void fill_rows(lsp_type type, const triples *t, int64_t begin, int64_
         memcpy((char *)t->val + from, (const char *)A->val + from, to - from);
     }
 }
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const triples *t = data;
-    LSP_WITH_INDEX(t->type, fill_rows, t, begin, end);
-}
+LSP_SHARE(fill_share, const triples, t, LSP_WITH_INDEX(t->type, fill_rows, t, begin, end))
 
 static lsp_status fill_there(lsp_ctx *ctx, const triples *t) {
     const lsp_csr *A = t->A;

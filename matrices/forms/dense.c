@@ -1,10 +1,8 @@
 /* The elements of a dense array = the entries of A: zeros first, then one store for each entry. Entries at the same
  * place are summed in a sorted copy before, so that no place is stored to twice. */
 #include "core/cuda.h"
-#include "forms.h"
 #include "matrices/csr/facts.h"
 #include "matrices/forms/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
@@ -68,10 +66,7 @@ LSP_INLINE void store_rows(lsp_type from, lsp_type to, const filling *f, int64_t
 LSP_INLINE void store_to(lsp_type to, const filling *f, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(f->A->val_type, store_rows, to, f, begin, end);
 }
-static void store_share(void *data, int64_t begin, int64_t end) {
-    const filling *f = data;
-    LSP_WITH_VALUE(f->D->val_type, store_to, f, begin, end);
-}
+LSP_SHARE(store_share, const filling, f, LSP_WITH_VALUE(f->D->val_type, store_to, f, begin, end))
 
 /* The rows of a dense array by rows: cleared and filled while they are in the cache. */
 static void fill_share(void *data, int64_t begin, int64_t end) {

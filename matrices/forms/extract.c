@@ -1,9 +1,7 @@
 /* B[i][j] = A[rows[i]][cols[j]]. A counting sort gives the places of each column of A in the list of columns; each
  * entry of a wanted row then becomes one entry for each place of its column. Rows are sorted last, if need be. */
-#include "forms.h"
 #include "matrices/csr/facts.h"
 #include "matrices/forms/gpu/gpu.h"
-#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
@@ -48,33 +46,17 @@ static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, co
     return LSP_OK;
 }
 
-typedef struct counter {
-    void *to;
-    lsp_type type;
-} counter;
-
-static void count_up(void *data, int64_t begin, int64_t end) {
-    const counter *c = data;
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(c->to, c->type, i, i);
-    }
-}
-
 /* P = the places of each column 0 .. cols-1 in the list, ascending, as the rows of a pattern. */
 static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_list *list, int64_t cols, lsp_csr *P) {
     LSP_SCRATCH_SCOPE(ctx);
-    counter places = {.type = list->type};
+    void *places;
     LSP_REQUIRE(list->type == LSP_I64 || list->count <= (int64_t)INT32_MAX + 1, LSP_ERR_OVERFLOW,
                 "the list of columns has %lld indices: a list of 2^31 and more needs LSP_I64", (long long)list->count);
     LSP_TRY(lsp_csr_create(ctx, cols, list->count, list->count, &(lsp_csr_types){.place = lsp_place_of(where)}, P));
-    LSP_TRY(lsp_scratch_at(ctx, where, list->count, lsp_type_bytes(list->type), &places.to));
-    if (where == LSP_CUDA) {
-        LSP_TRY(lsp_forms_on_gpu.count_up(ctx, places.to, list->type, list->count));
-    } else {
-        lsp_for_shares(ctx, list->count, least_share, count_up, &places);
-    }
-    return lsp_csr_file(
-        ctx, &(lsp_filing){.n = list->count, .row = list->list, .col = places.to, .index_type = list->type}, P);
+    LSP_TRY(lsp_scratch_at(ctx, where, list->count, lsp_type_bytes(list->type), &places));
+    LSP_TRY(lsp_count_up(ctx, where, places, list->type, list->count));
+    return lsp_csr_file(ctx,
+                        &(lsp_filing){.n = list->count, .row = list->list, .col = places, .index_type = list->type}, P);
 }
 
 /* ---- rows ---- */
@@ -130,10 +112,7 @@ LSP_INLINE void fill_rows(lsp_type val_type, const extraction *e, int64_t begin,
         LSP_WITH_INDEX(e->A->col_type, fill_row, lsp_value_bytes(val_type), e, source_row(e, i), e->starts[i]);
     }
 }
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const extraction *e = data;
-    LSP_WITH_VALUE(e->A->val_type, fill_rows, e, begin, end);
-}
+LSP_SHARE(fill_share, const extraction, e, LSP_WITH_VALUE(e->A->val_type, fill_rows, e, begin, end))
 
 /* Shares of rows: those of A where all of them are taken, for these hold equally many entries. */
 static void for_rows(const lsp_ctx *ctx, extraction *e, void (*do_rows)(void *data, int64_t begin, int64_t end)) {

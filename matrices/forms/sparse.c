@@ -1,6 +1,5 @@
 /* B = the elements of a dense array that are not 0. The rows are cut into pieces; the elements of each piece are
  * counted, a prefix sum gives their places, and each piece is read again to fill B. */
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -40,10 +39,7 @@ LSP_INLINE void count_pieces(lsp_type type, const gathering *g, int64_t begin, i
         g->starts[p + 1] = count;
     }
 }
-static void count_share(void *data, int64_t begin, int64_t end) {
-    const gathering *g = data;
-    LSP_WITH_VALUE(g->D->val_type, count_pieces, g, begin, end);
-}
+LSP_SHARE(count_share, const gathering, g, LSP_WITH_VALUE(g->D->val_type, count_pieces, g, begin, end))
 
 LSP_INLINE void fill_pieces(lsp_type type, const gathering *g, int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; p++) {
@@ -61,10 +57,7 @@ LSP_INLINE void fill_pieces(lsp_type type, const gathering *g, int64_t begin, in
         }
     }
 }
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const gathering *g = data;
-    LSP_WITH_VALUE(g->D->val_type, fill_pieces, g, begin, end);
-}
+LSP_SHARE(fill_share, const gathering, g, LSP_WITH_VALUE(g->D->val_type, fill_pieces, g, begin, end))
 
 static lsp_status gather_here(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
     LSP_SCRATCH_SCOPE(ctx);

@@ -1,7 +1,6 @@
 /* B = a grid of blocks. The sizes of block rows and block columns are added up first; then the entries of all blocks
  * are counted by rows of B, and the blocks are copied in order, each behind those to its left. */
 #include "core/cuda.h"
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -113,10 +112,7 @@ LSP_INLINE void copy_rows(lsp_type from, lsp_type to, const stacking *s, int64_t
 LSP_INLINE void copy_from(lsp_type to, const stacking *s, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(s->block->val_type, copy_rows, to, s, begin, end);
 }
-static void copy_share(void *data, int64_t begin, int64_t end) {
-    const stacking *s = data;
-    LSP_WITH_VALUE(s->B->val_type, copy_from, s, begin, end);
-}
+LSP_SHARE(copy_share, const stacking, s, LSP_WITH_VALUE(s->B->val_type, copy_from, s, begin, end))
 
 static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     const int64_t rows = g->row_at[g->rows];

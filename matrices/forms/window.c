@@ -1,6 +1,5 @@
 /* B = the entries of A in a window of columns, which may move with the rows: a block of columns, a triangle. The rows'
  * entries in the window are counted, a prefix sum gives the rows of B, and each row is filled. */
-#include "forms.h"
 #include "matrices/forms/gpu/gpu.h"
 #include "matrices/matrices.h"
 
@@ -24,10 +23,7 @@ LSP_INLINE void count_rows(lsp_type col_type, const windowing *w, int64_t begin,
         w->starts[i + 1] = count;
     }
 }
-static void count_share(void *data, int64_t begin, int64_t end) {
-    const windowing *w = data;
-    LSP_WITH_INDEX(w->A->col_type, count_rows, w, begin, end);
-}
+LSP_SHARE(count_share, const windowing, w, LSP_WITH_INDEX(w->A->col_type, count_rows, w, begin, end))
 
 LSP_INLINE void fill_rows(lsp_type val_type, lsp_type col_type, const windowing *w, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
@@ -42,10 +38,7 @@ LSP_INLINE void fill_rows(lsp_type val_type, lsp_type col_type, const windowing 
         }
     }
 }
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const windowing *w = data;
-    LSP_WITH_BOTH(w->A->val_type, w->A->col_type, fill_rows, w, begin, end);
-}
+LSP_SHARE(fill_share, const windowing, w, LSP_WITH_BOTH(w->A->val_type, w->A->col_type, fill_rows, w, begin, end))
 
 static lsp_status window_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B) {
     LSP_SCRATCH_SCOPE(ctx);

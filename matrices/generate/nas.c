@@ -5,8 +5,6 @@
 #include "generate.h"
 #include "libsparse/unstable.h"
 
-#include <math.h>
-
 static const double rcond = 0.1;
 
 lsp_status lsp_nas_get_class(lsp_ctx *ctx, char name, lsp_nas_class *params) {

@@ -2,8 +2,6 @@
  * sorted, duplicates dropped, and values drawn in the order of the entries. */
 #include "generate.h"
 
-#include <math.h>
-
 enum { least_share = 1 << 13 };
 
 /* A matrix being drawn. */

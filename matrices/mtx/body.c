@@ -2,10 +2,7 @@
  * of every row in every part. A prefix sum of the counts, by row and then by part, gives the first slot of each; pass 2
  * puts every entry into its slot. So the entries of a row stand in the order of the file, for any number of parts. */
 #include "matrices/csr/facts.h"
-#include "matrices/matrices.h"
 #include "mtx.h"
-
-#include <string.h>
 
 enum { least_text = 512 << 10, least_rows = 1 << 16, most_shares = 256 };
 

@@ -5,7 +5,6 @@
 #include "number_text.h"
 #include "write.h"
 
-#include <math.h>
 #include <pthread.h>
 
 enum {

@@ -1,6 +1,5 @@
 /* Checks that a matrix has the symmetry that its file will declare: compares it with its transpose, entry by entry. */
 #include "matrices/csr/facts.h"
-#include "matrices/matrices.h"
 #include "write.h"
 
 static bool mirrors(lsp_symmetry symmetry, bool integers, lsp_value a, lsp_value b) {

@@ -2,7 +2,6 @@
 #ifndef LSP_MATRICES_MTX_WRITE_H
 #define LSP_MATRICES_MTX_WRITE_H
 
-#include "core/core.h"
 #include "sink.h"
 
 typedef struct lsp_mtx_writing {

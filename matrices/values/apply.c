@@ -1,6 +1,5 @@
 /* Values changed in place: scaled by rows and columns, mapped by a function of the library or of the caller. */
 #include "core/cuda.h"
-#include "matrices/matrices.h"
 #include "values.h"
 
 enum { least_share = 1 << 15 };
@@ -59,10 +58,7 @@ LSP_INLINE void scale_rows(lsp_type type, lsp_type col_type, const scaling *s, i
         }
     }
 }
-static void scale_share(void *data, int64_t begin, int64_t end) {
-    const scaling *s = data;
-    LSP_WITH_BOTH(s->A->val_type, s->A->col_type, scale_rows, s, begin, end);
-}
+LSP_SHARE(scale_share, const scaling, s, LSP_WITH_BOTH(s->A->val_type, s->A->col_type, scale_rows, s, begin, end))
 
 /* Copies n factors to scratch if they are values of A, which will change. */
 static lsp_status set_apart(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const void **factors) {
@@ -96,10 +92,7 @@ LSP_INLINE void find_in_rows(lsp_type type, scaling *s, int64_t begin, int64_t e
         }
     }
 }
-static void find_share(void *data, int64_t begin, int64_t end) {
-    scaling *s = data;
-    LSP_WITH_INDEX(s->A->val_type, find_in_rows, s, begin, end);
-}
+LSP_SHARE(find_share, scaling, s, LSP_WITH_INDEX(s->A->val_type, find_in_rows, s, begin, end))
 
 static lsp_status scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
     scaling s = {.A = A, .rows = rows, .cols = cols, .wide = A->nnz};
@@ -167,10 +160,7 @@ LSP_INLINE void map_typed(lsp_type type, const mapping *m, int64_t begin, int64_
         MAP(LSP_APPLY_CONSTANT)
     }
 }
-static void map_share(void *data, int64_t begin, int64_t end) {
-    const mapping *m = data;
-    LSP_WITH_VALUE(m->A->val_type, map_typed, m, begin, end);
-}
+LSP_SHARE(map_share, const mapping, m, LSP_WITH_VALUE(m->A->val_type, map_typed, m, begin, end))
 
 LSP_INLINE int64_t find_result(lsp_type type, const mapping *m, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k++) {

@@ -1,5 +1,4 @@
 /* The diagonal of a matrix, and the matrix of a diagonal. */
-#include "matrices/matrices.h"
 #include "values.h"
 
 enum { least_share = 1 << 14 };
@@ -28,10 +27,7 @@ LSP_INLINE void take_rows(lsp_type type, lsp_type col_type, const diagonal_of *d
         lsp_value_set(result, d->diagonal, i, (lsp_value){sum[0], sum[1], (int64_t)whole});
     }
 }
-static void take_share(void *data, int64_t begin, int64_t end) {
-    const diagonal_of *d = data;
-    LSP_WITH_BOTH(d->A->val_type, d->A->col_type, take_rows, d, begin, end);
-}
+LSP_SHARE(take_share, const diagonal_of, d, LSP_WITH_BOTH(d->A->val_type, d->A->col_type, take_rows, d, begin, end))
 
 static void fill_share(void *data, int64_t begin, int64_t end) {
     const diagonal_of *d = data;

@@ -1,6 +1,5 @@
 /* C = A and B multiplied entry by entry. The rows of both ascend strictly, so each is walked once with the other: first
  * to count, then to fill. */
-#include "matrices/matrices.h"
 #include "values.h"
 
 typedef struct multiplying {
@@ -57,10 +56,8 @@ LSP_INLINE void count_rows_of(lsp_type index, const multiplying *m, int64_t begi
         m->starts[i + 1] = walk_row(index, LSP_NONE, false, m, i);
     }
 }
-static void count_rows(void *data, int64_t begin, int64_t end) {
-    const multiplying *m = data;
-    LSP_WITH_INDEX(is_narrow(m) ? LSP_I32 : LSP_I64, count_rows_of, m, begin, end);
-}
+LSP_SHARE(count_rows, const multiplying, m,
+          LSP_WITH_INDEX(is_narrow(m) ? LSP_I32 : LSP_I64, count_rows_of, m, begin, end))
 
 LSP_INLINE void fill_rows_of(lsp_type index, lsp_type type, const multiplying *m, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {

@@ -4,9 +4,6 @@
 #define LSP_MATRICES_VALUES_NUMBER_H
 
 #include "matrices/csr/facts.h"
-#include "matrices/matrices.h"
-
-#include <string.h>
 
 #define LSP_NUMBER LSP_BOTH_SIDES static inline __attribute__((always_inline))
 

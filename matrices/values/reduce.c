@@ -1,7 +1,6 @@
 /* Values of each row, of each column or of all entries reduced to one number. A list of terms is joined in an order
  * that depends on its length alone (number.h), so threads and devices do not matter. One pass joins all lists of up to
  * LSP_LIST_PIECE terms; longer ones are joined afterwards, each by all threads. */
-#include "matrices/matrices.h"
 #include "values.h"
 
 enum {
@@ -138,12 +137,9 @@ LSP_INLINE void reduce_lists(lsp_type type, lsp_reduction reduction, reducing *r
     }
 }
 LSP_INLINE void reduce_typed(lsp_type type, reducing *r, int64_t first, int64_t last) {
-    WITH_REDUCTION(r->reduction, reduce_lists, type, r, first, last)
+    WITH_REDUCTION(r->reduction, reduce_lists, type, r, first, last);
 }
-static void reduce_share(void *data, int64_t first, int64_t last) {
-    reducing *r = data;
-    LSP_WITH_VALUE(r->A->val_type, reduce_typed, r, first, last);
-}
+LSP_SHARE(reduce_share, reducing, r, LSP_WITH_VALUE(r->A->val_type, reduce_typed, r, begin, end))
 
 /* Numbers of entries, or reductions of ones. */
 static void count_share(void *data, int64_t first, int64_t last) {
@@ -207,12 +203,9 @@ LSP_INLINE void join_pieces(lsp_type type, lsp_reduction reduction, const pieces
     }
 }
 LSP_INLINE void join_typed(lsp_type type, const pieces *p, int64_t first, int64_t last) {
-    WITH_REDUCTION(p->reduction, join_pieces, type, p, first, last)
+    WITH_REDUCTION(p->reduction, join_pieces, type, p, first, last);
 }
-static void join_share(void *data, int64_t first, int64_t last) {
-    const pieces *p = data;
-    LSP_WITH_VALUE(p->type, join_typed, p, first, last);
-}
+LSP_SHARE(join_share, const pieces, p, LSP_WITH_VALUE(p->type, join_typed, p, begin, end))
 
 /* Part `part` of list i, by all threads. Numbers of pieces overwrite those that they were joined from. */
 static double join_long(lsp_ctx *ctx, const reducing *r, int64_t i, int part) {

@@ -1,5 +1,5 @@
-/* Shared by the files of this folder, and their GPU side: gpu/values.cu, gpu/reduce.cu. Matrices were
- * checked. */
+/* Shared by the files of this folder, and their GPU side: gpu/values.cu, gpu/reduce.cu, gpu/reduce_columns.cu. Matrices
+ * were checked. */
 #ifndef LSP_MATRICES_VALUES_VALUES_H
 #define LSP_MATRICES_VALUES_VALUES_H
 

@@ -1,6 +1,5 @@
 /* C = alpha A + beta B on the GPU, where rows ascend strictly and are merged. */
 #include "kernel_merge.cuh"
-#include "matrices/matrices.h"
 
 typedef struct gpu_sum {
     double alpha, beta;

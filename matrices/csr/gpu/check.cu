@@ -3,7 +3,6 @@
  * search for the first entry at fault. */
 #include "entries.cuh"
 #include "gpu.h"
-#include "matrices/csr/facts.h"
 
 enum { CHECK_EACH = 4 }; /* loads of a thread in flight */
 

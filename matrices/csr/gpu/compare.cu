@@ -135,27 +135,17 @@ extern "C" lsp_status lsp_csr_distance_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
 
 /* ---- symmetry ---- */
 
-enum { LOST_PATTERN = 1, LOST_SYMMETRIC = 2, LOST_SKEW = 4, LOST_HERMITIAN = 8 };
-
-static __device__ bool same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
-
 static __global__ void kernel_symmetry(gpu_csr A, gpu_csr T, unsigned *lost) {
     unsigned mine = 0;
-    EACH_ITEM(i, A.rows, NT) { mine |= rowptr_at(A, i + 1) != rowptr_at(T, i + 1) ? LOST_PATTERN : 0; }
+    EACH_ITEM(i, A.rows, NT) { mine |= rowptr_at(A, i + 1) != rowptr_at(T, i + 1) ? LSP_LOST_PATTERN : 0; }
     EACH_ITEM(k, A.nnz, NT) {
-        mine |= col_at(A, k) != col_at(T, k) ? LOST_PATTERN : 0;
+        mine |= col_at(A, k) != col_at(T, k) ? LSP_LOST_PATTERN : 0;
         if (is_integer(A.val_type)) {
-            const ull x = (ull)whole_at(A.val_type, A.val, k), y = (ull)whole_at(T.val_type, T.val, k);
-            mine |= x == y ? 0 : LOST_SYMMETRIC | LOST_HERMITIAN;
-            mine |= x + y == 0 ? 0 : LOST_SKEW;
-            continue;
+            mine |= lsp_lost_whole((ull)whole_at(A.val_type, A.val, k), (ull)whole_at(T.val_type, T.val, k));
+        } else {
+            const gpu_value a = complex_at(A, k), t = complex_at(T, k);
+            mine |= lsp_lost_number(a.re, a.im, t.re, t.im);
         }
-        const gpu_value a = complex_at(A, k), t = complex_at(T, k);
-        const bool re = same_number(a.re, t.re), im = same_number(a.im, t.im);
-        const bool minus_re = same_number(a.re, -t.re), minus_im = same_number(a.im, -t.im);
-        mine |= re && im ? 0 : LOST_SYMMETRIC;
-        mine |= minus_re && minus_im ? 0 : LOST_SKEW;
-        mine |= re && minus_im ? 0 : LOST_HERMITIAN;
     }
     if (mine != 0) {
         atomicOr(lost, mine);
@@ -168,9 +158,6 @@ extern "C" lsp_status lsp_csr_symmetry_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     LSP_TRY(LAUNCH_ITEMS(ctx, kernel_symmetry, A->rows + A->nnz, view(A), view(T), there));
     LSP_TRY(lsp_cuda_read(ctx, &lost, there, sizeof lost));
-    stats->pattern_symmetric = !(lost & LOST_PATTERN);
-    stats->symmetric = !(lost & (LOST_PATTERN | LOST_SYMMETRIC));
-    stats->skew = !(lost & (LOST_PATTERN | LOST_SKEW));
-    stats->hermitian = !(lost & (LOST_PATTERN | LOST_HERMITIAN));
+    lsp_tell_symmetry(lost, stats);
     return LSP_OK;
 }

@@ -4,7 +4,6 @@
 #include "core/scan.h"
 #include "entries.cuh"
 #include "gpu.h"
-#include "matrices/matrices.h"
 
 static __device__ bool begins_run(const gpu_csr &A, int64_t begin, int64_t k) {
     return k == begin || col_at(A, k - 1) != col_at(A, k);
@@ -79,8 +78,7 @@ extern "C" lsp_status lsp_csr_sum_cuda(lsp_ctx *ctx, lsp_csr *A) {
     LSP_SCRATCH_SCOPE(ctx);
     LSP_OWNED_CSR(ctx, made);
     int64_t *counts = NULL, nnz = 0;
-    lsp_csr_types types = {};
-    types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
+    const lsp_csr_types types = lsp_types_of(A);
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows + 1, &counts));
     LSP_TRY(LAUNCH_ROWS(ctx, kernel_runs, A->rows, view(A), counts));
     LSP_TRY(lsp_cuda_scan(ctx, counts, A->rows + 1, &nnz));

@@ -1,6 +1,5 @@
 /* Items filed into the rows of a matrix on the GPU: a stable sort of the items' positions by row, then columns and
  * values gathered in that order. Serves transposes and triples of every kind. */
-#include "core/items.h"
 #include "gpu.h"
 #include "view.cuh"
 

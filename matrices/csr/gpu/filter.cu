@@ -2,7 +2,6 @@
  * scan of the rows' counts gives the row pointers; a warp a row copies what stays. */
 #include "core/scan.h"
 #include "gpu.h"
-#include "matrices/csr/facts.h"
 #include "matrices/values/number.h"
 #include "view.cuh"
 
@@ -150,8 +149,7 @@ extern "C" lsp_status lsp_filter_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     gpu_filter f = {};
     uint8_t *stays = NULL;
     int64_t *counts = NULL;
-    lsp_csr_types types = {};
-    types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
+    const lsp_csr_types types = lsp_types_of(A);
     if (filter->mask) {
         f.mask = view(filter->mask);
     }

@@ -4,7 +4,6 @@
 
 #include "matrices/csr/facts.h"
 #include "matrices/csr/plans.h"
-#include "matrices/matrices.h"
 #include "matrices/table.h"
 
 LSP_BEGIN_DECLS
@@ -55,8 +54,7 @@ LSP_BEGIN_DECLS
     /* The rows of T = A^T without entries, and the entries of the longest. Waits. */                                  \
     E(csr_column_facts, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats))                                        \
     E(csr_symmetry, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats))                          \
-    /* places[k] = k. */                                                                                               \
-    E(csr_number, (lsp_ctx *ctx, void *places, bool wide, int64_t n))                                                  \
+    E(count_up, (lsp_ctx *ctx, void *to, lsp_type type, int64_t n))                                                    \
     /* B.val[k] = A.val[places[k]]. Waits for nothing. */                                                              \
     E(csr_take_values, (lsp_ctx *ctx, const lsp_csr *A, const void *places, bool wide, const lsp_csr *B))              \
     /* P, which was created, = row i of A, then row i of B; values are places. */                                      \

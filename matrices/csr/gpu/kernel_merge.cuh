@@ -52,15 +52,7 @@ template <bool NARROW> static __device__ inline int64_t list_start(const gpu_mer
 /* The row among low .. high that has item d; it is not empty. */
 template <bool NARROW>
 static __device__ inline int64_t row_with(const gpu_merge &m, int64_t d, int64_t low, int64_t high) {
-    while (low < high) {
-        const int64_t middle = low + (high - low + 1) / 2;
-        if (list_start<NARROW>(m, middle) <= d) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
+    return LSP_FIRST(low, high, middle, list_start<NARROW>(m, middle + 1) > d);
 }
 
 /* How many entries of A stand before item d, given that it is low .. high; a_col and b_col read columns. */
@@ -367,13 +359,12 @@ static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types
     merge_place *cuts = NULL;
     int64_t *ends = NULL;
     merge_facts *there = NULL, facts = {};
-    bool equal;
     LSP_OWNED_CSR(ctx, made);
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     if (tiles > 0) {
         LSP_TRY((compare_patterns<sizeof(COL) == 4>(ctx, m, there, &facts)));
     }
-    equal = facts.different == 0;
+    const bool equal = facts.different == 0;
     if (equal) {
         facts.nnz = m.A.nnz;
     } else {

@@ -97,8 +97,7 @@ extern "C" lsp_status lsp_csr_reorder_cuda(lsp_ctx *ctx, const lsp_csr *A, const
     const reordering r = {row_order, new_col, order_type == LSP_I64, value_bytes(A)};
     int64_t *starts = NULL;
     LSP_OWNED_CSR(ctx, made);
-    lsp_csr_types types = {};
-    types.rowptr_type = A->rowptr_type, types.col_type = A->col_type, types.val_type = A->val_type;
+    const lsp_csr_types types = lsp_types_of(A);
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows + 1, &starts));
     LSP_TRY(LAUNCH_ITEMS(ctx, kernel_lengths, A->rows + 1, view(A), r, starts));
     LSP_TRY(lsp_cuda_scan(ctx, starts, A->rows + 1, NULL));

@@ -2,17 +2,16 @@
  * use is one kernel, with a thread for each entry of the result. */
 #include "core/scan.h"
 #include "matrices/csr/plans.h"
-#include "matrices/matrices.h"
 #include "view.cuh"
 
 /* ---- transposes ---- */
 
-static __global__ void kernel_number(void *places, bool wide, int64_t n) {
-    EACH_ITEM(k, n, NT) { lsp_place_set(places, wide, k, k); }
+static __global__ void kernel_count_up(void *to, bool wide, int64_t n) {
+    EACH_ITEM(i, n, NT) { index_set(to, wide, i, i); }
 }
 
-extern "C" lsp_status lsp_csr_number_cuda(lsp_ctx *ctx, void *places, bool wide, int64_t n) {
-    return n > 0 ? LAUNCH_ITEMS(ctx, kernel_number, n, places, wide, n) : LSP_OK;
+extern "C" lsp_status lsp_count_up_cuda(lsp_ctx *ctx, void *to, lsp_type type, int64_t n) {
+    return n > 0 ? LAUNCH_ITEMS(ctx, kernel_count_up, n, to, type == LSP_I64, n) : LSP_OK;
 }
 
 template <int BYTES>

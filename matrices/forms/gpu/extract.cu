@@ -25,14 +25,6 @@ extern "C" lsp_status lsp_list_outside_cuda(lsp_ctx *ctx, const lsp_index_list *
                                                      : lsp_cuda_read_index(ctx, list->list, list->type, *first, index);
 }
 
-static __global__ void kernel_count_up(void *to, bool wide, int64_t n) {
-    EACH_ITEM(i, n, NT) { index_set(to, wide, i, i); }
-}
-
-extern "C" lsp_status lsp_count_up_cuda(lsp_ctx *ctx, void *to, lsp_type type, int64_t n) {
-    return LAUNCH_ITEMS(ctx, kernel_count_up, n, to, type == LSP_I64, n);
-}
-
 /* ---- entries of the wanted rows ---- */
 
 typedef struct gpu_wanted {

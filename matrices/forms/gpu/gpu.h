@@ -24,8 +24,6 @@ typedef struct lsp_buckets {
     /* The first position of the list that holds an index outside 0 .. n-1, or its length; and that index.             \
      * Waits. */                                                                                                       \
     E(list_outside, (lsp_ctx *ctx, const lsp_index_list *list, int64_t n, int64_t *first, int64_t *index))             \
-    /* to[i] = i for 0 <= i < n. */                                                                                    \
-    E(count_up, (lsp_ctx *ctx, void *to, lsp_type type, int64_t n))                                                    \
     /* B = the rows and columns wanted. _once: without P; it sets *found, and makes no B if a column comes twice.       \
      * They wait. */                                                                                                   \
     E(csr_extract, (lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B))                          \

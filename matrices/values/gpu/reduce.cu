@@ -1,158 +1,9 @@
-/* Lists of values reduced on the GPU, joined in the order of the host (values/number.h). 1, 4 or 32 lanes join a row,
- * and all lanes of their warp together one that is too long for that. Rows of more than LONG entries are queued by
- * pieces of up to LSP_LIST_PIECE, a warp takes a piece, and a block joins the pieces of a row. Columns are joined where
- * a transpose by bins has sorted them, in shared memory; they wait for the count of the bins, rows for nothing. */
-#include "matrices/csr/gpu/bins.cuh"
-#include "matrices/csr/gpu/mirror.cuh"
-#include "matrices/values/values.h"
-
-/* Terms: of a lane alone; of 4 lanes; in a row that is not queued; loaded at a time, and at the end of a list. */
-enum { FEW = 8, FEW_BY_FOUR = 64, LONG = 512, FLIGHT = 8, LAST_FLIGHT = 4 };
-
-/* A piece of a row; the sums of its pieces are joined[first], joined[first + 1], ... */
-typedef struct row_piece {
-    int64_t row, first;
-} row_piece;
-
-typedef struct gpu_queue {
-    ull pieces, heads; /* how many; heads are rows of more than one piece */
-} gpu_queue;
-
-typedef struct gpu_reducing {
-    gpu_csr A;
-    lsp_reduction reduction;
-    lsp_type type;        /* of the results */
-    bool all;             /* one list of all entries, in place of the rows */
-    const unsigned *gate; /* not 0: A is no matrix; NULL: it was checked */
-    void *results;
-    gpu_queue *queue;
-    row_piece *pieces, *heads;
-    void *joined[2]; /* of each piece: both parts */
-} gpu_reducing;
+/* Rows, and all entries, reduced on the GPU. 1, 4 or 32 lanes join a row, and all lanes of their warp together one that
+ * is too long for that. Rows of more than LONG entries are queued by pieces of up to LSP_LIST_PIECE, a warp takes a
+ * piece, and a block joins the pieces of a row. Waits for nothing. */
+#include "reduce.cuh"
 
 static __device__ bool is_shut(const gpu_reducing &r) { return r.gate != NULL && *(const volatile unsigned *)r.gate; }
-
-/* The terms of a list and how they are joined: numbers of any type; doubles, whose type and join are not looked up for
- * each term; integers, whose order does not matter. */
-struct any_numbers {
-    typedef double number;
-    static __device__ number none(lsp_reduction r) { return lsp_reduce_none(r); }
-    static __device__ number join(lsp_reduction r, number a, number b) {
-        return lsp_reduce_join(lsp_takes_largest(r), a, b);
-    }
-    static __device__ number term(const gpu_csr &A, lsp_reduction r, int part, int64_t k) {
-        const gpu_value value = complex_at(A, k);
-        return part == 1 ? value.im : lsp_reduce_term(r, value.re, value.im, A.val_type == LSP_C64);
-    }
-    static __device__ void put(const gpu_reducing &r, int64_t i, int64_t n, number re, number im) {
-        const double x = lsp_reduce_result(r.reduction, n, re);
-        if (r.type == LSP_C64) {
-            ((double *)r.results)[2 * i] = x;
-            ((double *)r.results)[2 * i + 1] = lsp_reduce_result(r.reduction, n, im);
-        } else if (r.type == LSP_F64) {
-            ((double *)r.results)[i] = x;
-        } else {
-            ((float *)r.results)[i] = (float)x;
-        }
-    }
-};
-template <bool LARGEST> struct doubles : any_numbers {
-    static __device__ number join(lsp_reduction, number a, number b) { return lsp_reduce_join(LARGEST, a, b); }
-    static __device__ number term(const gpu_csr &A, lsp_reduction r, int, int64_t k) {
-        const double x = ((const double *)A.val)[k];
-        return LARGEST                 ? lsp_settled(r == LSP_REDUCE_MIN   ? -x
-                                                     : r == LSP_REDUCE_MAX ? x
-                                                                           : fabs(x))
-               : r == LSP_REDUCE_SUM   ? x
-               : r == LSP_REDUCE_NORM1 ? lsp_settled(fabs(x))
-                                       : x * x;
-    }
-};
-struct whole_numbers {
-    typedef long long number;
-    static __device__ number none(lsp_reduction r) { return lsp_none_whole(r); }
-    static __device__ number join(lsp_reduction r, number a, number b) { return lsp_join_whole(r, a, b); }
-    static __device__ number term(const gpu_csr &A, lsp_reduction, int, int64_t k) {
-        return whole_at(A.val_type, A.val, k);
-    }
-    static __device__ void put(const gpu_reducing &r, int64_t i, int64_t, number x, number) {
-        ((int64_t *)r.results)[i] = x;
-    }
-};
-
-/* Joins n terms by all lanes of a warp; lane 0 has the result. */
-template <typename T, typename J, typename TERM>
-static __device__ T join_by_warp(lsp_reduction reduction, int64_t n, TERM term) {
-    T joined = J::none(reduction);
-    int64_t k = lane_of();
-    for (; k + (FLIGHT - 1) * 32 < n; k += FLIGHT * 32) {
-        T terms[FLIGHT];
-#pragma unroll
-        for (int f = 0; f < FLIGHT; f++) {
-            terms[f] = term(k + f * 32);
-        }
-#pragma unroll
-        for (int f = 0; f < FLIGHT; f++) {
-            joined = J::join(reduction, joined, terms[f]);
-        }
-    }
-    for (; k < n; k += LAST_FLIGHT * 32) {
-        T terms[LAST_FLIGHT];
-#pragma unroll
-        for (int f = 0; f < LAST_FLIGHT; f++) {
-            terms[f] = k + f * 32 < n ? term(k + f * 32) : joined;
-        }
-#pragma unroll
-        for (int f = 0; f < LAST_FLIGHT; f++) {
-            joined = k + f * 32 < n ? J::join(reduction, joined, terms[f]) : joined;
-        }
-    }
-#pragma unroll
-    for (int half = 16; half > 0; half /= 2) {
-        joined = J::join(reduction, joined, __shfl_down_sync(~0u, joined, half));
-    }
-    return joined;
-}
-
-/* Joins n terms by LANES lanes of 1, 4 or 32; their first one has the result. A lane alone takes up to FEW terms; 4
- * hold the 32 partial results of a list, 8 in each. */
-template <typename J, int LANES>
-static __device__ typename J::number join_by_lanes(const gpu_reducing &r, int part, int64_t begin, int64_t n) {
-    typedef typename J::number number;
-    if constexpr (LANES == 32) {
-        return join_by_warp<number, J>(r.reduction, n,
-                                       [&](int64_t k) { return J::term(r.A, r.reduction, part, begin + k); });
-    } else {
-        const int lane = (int)threadIdx.x % LANES;
-        number held[FEW];
-#pragma unroll
-        for (int h = 0; h < FEW; h++) {
-            const int64_t k = lane + h * LANES;
-            held[h] = k < n ? J::term(r.A, r.reduction, part, begin + k) : J::none(r.reduction);
-        }
-        for (int64_t first = 32; LANES == 4 && first < n; first += 32) {
-#pragma unroll
-            for (int h = 0; h < FEW; h++) {
-                const int64_t k = first + lane + h * LANES;
-                held[h] = k < n ? J::join(r.reduction, held[h], J::term(r.A, r.reduction, part, begin + k)) : held[h];
-            }
-        }
-#pragma unroll
-        for (int half = FEW / 2; half > 0; half /= 2) {
-#pragma unroll
-            for (int h = 0; h < half; h++) {
-                held[h] = J::join(r.reduction, held[h], held[h + half]);
-            }
-        }
-#pragma unroll
-        for (int half = LANES / 2; half > 0; half /= 2) {
-            held[0] = J::join(r.reduction, held[0], __shfl_down_sync(~0u, held[0], half, LANES));
-        }
-        return held[0];
-    }
-}
-
-static __device__ int64_t pieces_of(int64_t n) { return n <= LSP_LIST_PIECE ? 1 : (n - 1) / LSP_LIST_PIECE + 1; }
 
 /* Queues row i of n entries, by all lanes of a warp. */
 static __device__ void queue_row(const gpu_reducing &r, int64_t i, int64_t n) {
@@ -302,61 +153,6 @@ static __global__ void kernel_count(gpu_reducing r) {
     }
 }
 
-/* ---- columns ---- */
-
-/* A list of up to 32 pieces, by all lanes of a warp. Lane 0 has the result. */
-template <typename J>
-static __device__ typename J::number join_pieces_here(const gpu_reducing &r, int part, int64_t begin, int64_t n) {
-    typename J::number own = J::none(r.reduction);
-    for (int p = 0; p < (int)pieces_of(n); p++) {
-        const int64_t first = (int64_t)p * LSP_LIST_PIECE;
-        const typename J::number x =
-            join_by_lanes<J, 32>(r, part, begin + first, min(n - first, (int64_t)LSP_LIST_PIECE));
-        const typename J::number piece = __shfl_sync(~0u, x, 0);
-        own = lane_of() == p ? piece : own;
-    }
-#pragma unroll
-    for (int half = 16; half > 0; half /= 2) {
-        own = J::join(r.reduction, own, __shfl_down_sync(~0u, own, half));
-    }
-    return own;
-}
-
-/* A block joins the columns of a bin. 4 lanes take a column, and all of their warp one that is too long for that. */
-template <typename J, int VB>
-static __global__ void __launch_bounds__(BIN_SORT_NT)
-    kernel_join_columns(bin_job job, uint32_t capacity, gpu_reducing r, int result_bytes) {
-    typedef typename J::number number;
-    LSP_DYNAMIC_SHARED(memory);
-    bin_entries<VB> e;
-    const sorted_bin s = bin_sort<VB>(job, capacity, true, memory, &e);
-    const int parts = r.type == LSP_C64 ? 2 : 1, lane = (int)threadIdx.x % 4;
-    r.A.val = e.val;
-    r.results = (char *)r.results + s.column * result_bytes;
-    for (uint32_t base = 0; base < s.w; base += BIN_SORT_NT / 4) { /* warps stay together */
-        const uint32_t c = base + threadIdx.x / 4;
-        const uint32_t begin = c < s.w ? s.starts[c] : 0, n = c < s.w ? s.starts[c + 1] - begin : 0;
-        number joined[2] = {};
-        for (int part = 0; part < parts; part++) {
-            joined[part] = join_by_lanes<J, 4>(r, part, begin, n <= FEW_BY_FOUR ? n : 0);
-        }
-        if (lane == 0 && c < s.w && n <= FEW_BY_FOUR) {
-            J::put(r, c, n, joined[0], joined[1]);
-        }
-        for (unsigned left = __ballot_sync(~0u, lane == 0 && n > FEW_BY_FOUR); left != 0; left &= left - 1) {
-            const int from = __ffs((int)left) - 1;
-            const uint32_t column = __shfl_sync(~0u, c, from), start = __shfl_sync(~0u, begin, from);
-            const uint32_t length = __shfl_sync(~0u, n, from);
-            for (int part = 0; part < parts; part++) {
-                joined[part] = join_pieces_here<J>(r, part, start, length);
-            }
-            if (lane_of() == 0) {
-                J::put(r, column, length, joined[0], joined[1]);
-            }
-        }
-    }
-}
-
 /* ---- the host's side ---- */
 
 /* The queue of long rows. A row is long from LONG entries on, so there are at most nnz / LONG. */
@@ -392,64 +188,11 @@ template <typename J> static lsp_status reduce(lsp_ctx *ctx, gpu_reducing r) {
     return LSP_OK;
 }
 
-template <typename J, int VB>
-static lsp_status start_columns(lsp_ctx *ctx, const bin_job *job, uint32_t capacity, size_t bytes,
-                                const gpu_reducing *r) {
-    LSP_TRY(lsp_allow_shared(ctx, (kernel_join_columns<J, VB>), bytes));
-    return LSP_LAUNCH(ctx, (kernel_join_columns<J, VB>), job->bins, BIN_SORT_NT, bytes, *job, capacity, *r,
-                      (int)lsp_type_bytes(r->type));
-}
-
-static gpu_reducing reducing_of(const lsp_csr *A, lsp_reduction reduction, void *results) {
-    gpu_reducing r = {};
-    r.A = view(A), r.reduction = reduction, r.results = results;
-    r.type = lsp_reduce_type(A->val_type, reduction);
-    return r;
-}
-
-static lsp_status reduce_values(lsp_ctx *ctx, const gpu_reducing &r) {
+lsp_status lsp_reduce_lists(lsp_ctx *ctx, const gpu_reducing &r) {
     return lsp_reduces_whole(r.A.val_type, r.reduction) ? reduce<whole_numbers>(ctx, r)
            : r.A.val_type != LSP_F64                    ? reduce<any_numbers>(ctx, r)
            : lsp_takes_largest(r.reduction)             ? reduce<doubles<true>>(ctx, r)
                                                         : reduce<doubles<false>>(ctx, r);
-}
-
-/* Where entries are mirrored: the rows of A with the values of its transpose. */
-static lsp_status reduce_mirrored(lsp_ctx *ctx, const lsp_csr *A, gpu_reducing r, bool *done) {
-    LSP_SCRATCH_SCOPE(ctx);
-    gpu_csr B = {};
-    void *val = NULL;
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, (size_t)value_bytes(A), &val));
-    r.A.val = B.val = val;
-    LSP_TRY(lsp_csr_mirror_entries(ctx, "A", A, B, done));
-    return *done ? reduce_values(ctx, r) : LSP_OK;
-}
-
-extern "C" lsp_status lsp_csr_reduce_columns_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction,
-                                                  void *results, bool *done) {
-    LSP_SCRATCH_SCOPE(ctx);
-    size_t bytes = 0;
-    uint32_t capacity = 0;
-    bin_job job;
-    const gpu_reducing r = reducing_of(A, reduction, results);
-    const bool whole = lsp_reduces_whole(A->val_type, reduction), narrow = value_bytes(A) == 4;
-    *done = false;
-    LSP_TRY(A->rows == A->cols ? reduce_mirrored(ctx, A, r, done) : LSP_OK);
-    if (*done) {
-        return LSP_OK;
-    }
-    LSP_TRY(lsp_csr_into_bins(ctx, "A", A, &job, &capacity, &bytes, done));
-#define START(J, VB) start_columns<J, VB>(ctx, &job, capacity, bytes, &r)
-    if (*done) {
-        LSP_TRY(whole                          ? (narrow ? START(whole_numbers, 4) : START(whole_numbers, 8))
-                : A->val_type != LSP_F64       ? (narrow                   ? START(any_numbers, 4)
-                                                  : A->val_type == LSP_C64 ? START(any_numbers, 16)
-                                                                           : START(any_numbers, 8))
-                : lsp_takes_largest(reduction) ? START(doubles<true>, 8)
-                                               : START(doubles<false>, 8));
-    }
-#undef START
-    return LSP_OK;
 }
 
 extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all,
@@ -463,7 +206,7 @@ extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_re
     if (reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_count, all ? 1 : blocks_for_items(A->rows), NT, 0, r));
     } else {
-        LSP_TRY(reduce_values(ctx, r));
+        LSP_TRY(lsp_reduce_lists(ctx, r));
     }
     return LSP_OK;
 }

@@ -2,7 +2,6 @@
  * (values/number.h), so the bits are too. */
 #include "matrices/csr/gpu/entries.cuh"
 #include "matrices/csr/gpu/kernel_merge.cuh"
-#include "matrices/matrices.h"
 #include "matrices/values/values.h"
 
 /* Reads and writes value k of an array of any type; a pattern has ones. */
