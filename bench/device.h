@@ -1,7 +1,6 @@
 /* The GPU behind plain C functions: memory, a clock, and the workloads and checks of segments.h. device.cu implements
  * them on the CUDA runtime, device_none.c in a build without CUDA. All work goes to one stream. */
-#ifndef LSP_BENCH_DEVICE_H
-#define LSP_BENCH_DEVICE_H
+#pragma once
 
 #include "bench/subjects/moves.h"
 
@@ -56,5 +55,4 @@ bool bench_device_sweep(bench_device *device);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

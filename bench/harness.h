@@ -1,8 +1,7 @@
 /* Shared by all files of the bench: options, contenders, the race, the report. A subject (a primitive) prepares a
  * workload and its contenders, which are the library and its peers. The harness checks and times the contenders in
  * turns and in one process. The bench sees the library only through its public header. */
-#ifndef LSP_BENCH_HARNESS_H
-#define LSP_BENCH_HARNESS_H
+#pragma once
 
 #include "device.h"
 #include "libsparse.h"
@@ -181,5 +180,3 @@ bench_accuracy bench_accuracy_of(const bench *b);
 void bench_print_head(const bench *b);
 void bench_print_row(const bench_row *row);
 bool bench_write_json(const bench *b, FILE *out);
-
-#endif

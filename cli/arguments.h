@@ -1,6 +1,5 @@
 /* Reads a command line by a table with one row for each option. The help is printed from the same table. */
-#ifndef LSP_CLI_ARGUMENTS_H
-#define LSP_CLI_ARGUMENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ int cli_parse(const cli_tool *tool, int argc, char **argv, void *fields, const c
               int *file_count);
 
 void cli_help(const cli_tool *tool, FILE *to);
-
-#endif

@@ -1,6 +1,5 @@
 /* --devices 0,1: a context and a host thread for each device of a run. */
-#ifndef LSP_CLI_DEVICES_H
-#define LSP_CLI_DEVICES_H
+#pragma once
 
 #include "run.h"
 
@@ -44,5 +43,3 @@ int cli_devices_do(cli_run *run, cli_devices *devices, cli_device_work work, voi
 
 /* Closes all. */
 void cli_devices_end(cli_devices *devices);
-
-#endif

@@ -1,6 +1,5 @@
 /* A whole file in memory. */
-#ifndef LSP_CLI_FILE_H
-#define LSP_CLI_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ typedef struct cli_file {
 /* Reads a plain or a compressed file; "-" is standard input. `name` is for messages; `most`: bytes of memory, 0: no
  * limit. Returns an exit code. Free the text in each case. */
 int cli_file_read(const char *path, const char *name, int64_t most, cli_file *file);
-
-#endif

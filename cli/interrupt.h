@@ -1,6 +1,5 @@
 /* An interrupted run leaves no unfinished file behind. */
-#ifndef LSP_CLI_INTERRUPT_H
-#define LSP_CLI_INTERRUPT_H
+#pragma once
 
 /* Until cli_guard_end, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU remove this file before they end the program. */
 void cli_guard(const char *unfinished);
@@ -9,5 +8,3 @@ void cli_guard(const char *unfinished);
 void cli_guard_output(const char *path);
 
 void cli_guard_end(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Writes one JSON object on one line, value by value. Keys are NULL inside an array. */
-#ifndef LSP_CLI_JSON_H
-#define LSP_CLI_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void cli_json_bool(cli_json *json, const char *key, bool value);
 void cli_json_null(cli_json *json, const char *key);
 /* "check": whether a check found the result right, and why not (an empty `why`: it is right); null if not checked. */
 void cli_json_check(cli_json *json, bool checked, const char *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* The lines of a text that lies in memory, and the sentence about one that is malformed. Needs no context, so that fuzz
  * targets can use it. */
-#ifndef LSP_CLI_LINES_H
-#define LSP_CLI_LINES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ bool cli_next_line(cli_lines *lines);
 
 /* Writes "name:line: sentence" to `error`. Returns CLI_INPUT. */
 int cli_malformed(cli_lines *lines, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

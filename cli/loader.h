@@ -1,6 +1,5 @@
 /* Opens the GPU of a run in a thread, and copies matrices to it while the next file is read. */
-#ifndef LSP_CLI_LOADER_H
-#define LSP_CLI_LOADER_H
+#pragma once
 
 #include "libsparse.h"
 
@@ -40,5 +39,3 @@ bool cli_loader_end(cli_loader *loader);
 
 /* Frees the matrices on the GPU; the context stays open. Call it after _end. */
 void cli_loader_drop(cli_loader *loader);
-
-#endif

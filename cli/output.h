@@ -1,6 +1,5 @@
 /* Files that the tools write themselves, such as pictures: each appears complete or not at all. */
-#ifndef LSP_CLI_OUTPUT_H
-#define LSP_CLI_OUTPUT_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -16,5 +15,3 @@ typedef struct cli_output {
  * either case: it completes the file, or says why the `kind` of file cannot be written. Returns an exit code. */
 bool cli_output_open(cli_output *p, const char *path);
 int cli_output_close(cli_output *p, bool opened, const char *path, const char *kind);
-
-#endif

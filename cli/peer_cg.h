@@ -1,7 +1,6 @@
 /* Conjugate gradients by NVIDIA's cuSPARSE and cuBLAS, for comparisons; the library never uses them. They are loaded at
  * run time; if one is missing, peer_cg_open fails with a message. */
-#ifndef LSP_CLI_PEER_CG_H
-#define LSP_CLI_PEER_CG_H
+#pragma once
 
 #include "libsparse.h"
 #include "libsparse/unstable.h"
@@ -31,5 +30,3 @@ bool peer_cg_solve(peer_cg *c, peer_cg_way way, const void *b, void *x, int64_t 
 
 /* Runs the NAS benchmark: an untimed iteration, then the timed ones. A is f64. */
 bool peer_cg_nas(peer_cg *c, peer_cg_way way, const lsp_nas_class *params, peer_cg_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* The quotients of an iteration of peer_cg.c, on the device. */
-#ifndef LSP_CLI_PEER_CG_SCALARS_H
-#define LSP_CLI_PEER_CG_SCALARS_H
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
@@ -15,5 +14,4 @@ void peer_cg_turn(cudaStream_t stream, bool f32, const void *next, void *rho, vo
 
 #ifdef __cplusplus
 }
-#endif
 #endif

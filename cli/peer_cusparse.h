@@ -1,7 +1,6 @@
 /* Products by NVIDIA's cuSPARSE, for comparisons in spgemm-cli and sparse-bench; the library never uses it. It is
  * loaded at run time; if it is missing, peer_cusparse_open fails with a message. */
-#ifndef LSP_CLI_PEER_CUSPARSE_H
-#define LSP_CLI_PEER_CUSPARSE_H
+#pragma once
 
 #include "libsparse.h"
 
@@ -34,5 +33,3 @@ void peer_cusparse_product_view(peer_cusparse_product *p, lsp_csr *C); /* C, on 
 void peer_cusparse_product_release(peer_cusparse_product *p);          /* frees C; REUSE keeps it */
 const char *peer_cusparse_product_why(const peer_cusparse_product *p);
 int64_t peer_cusparse_product_peak(const peer_cusparse_product *p); /* peak memory in bytes, C included */
-
-#endif

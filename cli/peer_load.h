@@ -1,6 +1,5 @@
 /* Loads NVIDIA's libraries at run time. */
-#ifndef LSP_CLI_PEER_LOAD_H
-#define LSP_CLI_PEER_LOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,5 +11,3 @@ void *peer_load(const char *name, char *why, size_t why_bytes);
 
 /* Finds function `name` and writes its address to *to, the place of a pointer. Returns false and writes a message. */
 bool peer_resolve(void *library, const char *name, void *to, char *why, size_t why_bytes);
-
-#endif

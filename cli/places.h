@@ -1,6 +1,5 @@
 /* Checks the output paths of a run before anything is read. Creates and changes no file. */
-#ifndef LSP_CLI_PLACES_H
-#define LSP_CLI_PLACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -19,5 +18,3 @@ int cli_places_check(cli_place *places, int count);
 /* Writes the absolute path of a file, with all links followed, to target[PATH_MAX]. The file need not exist. Returns
  * false and sets errno if its folder does not exist. */
 bool cli_place_of(const char *path, char *target);
-
-#endif

@@ -1,6 +1,5 @@
 /* One line on a terminal that shows how far a long step is. */
-#ifndef LSP_CLI_PROGRESS_H
-#define LSP_CLI_PROGRESS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ void cli_progress_note(cli_progress *progress, const char *format, ...) __attrib
 /* Hooks for lsp_ctx_options; `user` is the cli_progress. */
 void cli_progress_hook(void *user, const char *phase, double fraction);
 void cli_log_hook(void *user, const char *message);
-
-#endif

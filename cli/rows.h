@@ -1,6 +1,5 @@
 /* Blocks of rows from several devices, put into one matrix on the host. */
-#ifndef LSP_CLI_ROWS_H
-#define LSP_CLI_ROWS_H
+#pragma once
 
 #include "libsparse.h"
 
@@ -14,5 +13,3 @@ typedef struct cli_rows {
 /* Puts one block into its place and moves on; `rows` is a cli_rows. Its form is that of a sink: first_row is not read.
  * Row 0 of C must begin with 0 before; indices of C have the block's types, or rowptr a wider one. */
 lsp_status cli_put_rows(void *rows, int64_t first_row, const lsp_csr *block);
-
-#endif

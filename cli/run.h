@@ -1,6 +1,5 @@
 /* What a run of every tool has: the devices, the progress line, where its reports go, and how its failures are told. */
-#ifndef LSP_CLI_RUN_H
-#define LSP_CLI_RUN_H
+#pragma once
 
 #include "arguments.h"
 #include "libsparse.h"
@@ -69,5 +68,3 @@ int cli_cpu_open(cli_run *run);
  * sets run->gpu. _begin and _end return false if the GPU cannot be used; run->loader.error then says why. */
 bool cli_gpu_begin(cli_run *run);
 bool cli_gpu_end(cli_run *run);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reads or generates the matrices of a run. */
-#ifndef LSP_CLI_SOURCE_H
-#define LSP_CLI_SOURCE_H
+#pragma once
 
 #include "run.h"
 
@@ -31,5 +30,3 @@ int64_t cli_index_at(const void *array, lsp_type type, int64_t i);
 
 /* Names of the generators, separated by |. */
 extern const char cli_generators[];
-
-#endif

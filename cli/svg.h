@@ -1,6 +1,5 @@
 /* The frame of every picture that the tools and sparse-bench write. Text is quoted for XML. */
-#ifndef LSP_CLI_SVG_H
-#define LSP_CLI_SVG_H
+#pragma once
 
 #include <stdio.h>
 
@@ -9,5 +8,3 @@ void cli_svg_open(FILE *to, int width, int height, const char *title);
 /* The same for a plot: a white ground, the title and a line below it, which begin at `left`. */
 void cli_svg_plot(FILE *to, int width, int height, int left, const char *title, const char *about);
 void cli_svg_text(FILE *to, double x, double y, const char *anchor, const char *text);
-
-#endif

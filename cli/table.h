@@ -1,6 +1,5 @@
 /* The rows of the tables that the tools print. */
-#ifndef LSP_CLI_TABLE_H
-#define LSP_CLI_TABLE_H
+#pragma once
 
 #include "source.h"
 
@@ -22,5 +21,3 @@ void cli_table_operand(FILE *to, const char *label, const cli_matrix *matrix);
 
 /* "real", "integer", "pattern" or "complex". */
 const char *cli_field_name(lsp_mtx_field field);
-
-#endif

@@ -1,6 +1,5 @@
 /* Formats numbers for people, reads numbers that people typed, and measures how far a word is from another. */
-#ifndef LSP_CLI_TEXT_H
-#define LSP_CLI_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -51,5 +50,3 @@ int cli_distance(const char *a, const char *b);
 
 /* Milliseconds of a monotonic clock. */
 double cli_now(void);
-
-#endif

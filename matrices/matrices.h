@@ -1,8 +1,7 @@
 /* Shared by the files of this room: the table of value types, the choice of types, rows shared out among threads.
  * Loops over entries are written once, as LSP_INLINE functions called with constant types: the compiler makes a copy
  * for each type. */
-#ifndef LSP_MATRICES_MATRICES_H
-#define LSP_MATRICES_MATRICES_H
+#pragma once
 
 #include "core/core.h"
 
@@ -339,4 +338,3 @@ LSP_INLINE void lsp_move_value(void *to, int64_t i, const void *from, int64_t k,
 }
 
 LSP_END_DECLS
-#endif

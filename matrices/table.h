@@ -1,8 +1,7 @@
 /* A list of functions on a GPU, LIST(E) of lines E(name, (parameters)), as a table of them: gpu/table.c. In a build
  * without CUDA the tables are empty (gpu/none.c): no context there works on a GPU, and lsp_csr_check_device refuses a
  * matrix that lies on one before a function is called. */
-#ifndef LSP_MATRICES_TABLE_H
-#define LSP_MATRICES_TABLE_H
+#pragma once
 
 /* clang-format takes pointers among the parameters for products, so files switch it off around a list. */
 #define LSP_GPU_PROTOTYPE(name, parameters) lsp_status lsp_##name##_cuda parameters;
@@ -16,5 +15,3 @@
         LIST(LSP_GPU_MEMBER)                                                                                           \
     } object##_table;                                                                                                  \
     extern const object##_table object;
-
-#endif

@@ -1,6 +1,5 @@
 /* Batches of random matrices for the tests of many products in one call, and their comparison with the reference. */
-#ifndef LSP_TESTS_BATCHES_H
-#define LSP_TESTS_BATCHES_H
+#pragma once
 
 #include "core/cuda.h"
 #include "products.h"
@@ -86,5 +85,3 @@ static inline void check(lsp_ctx *ctx, const batch *x, const lsp_spgemm_options 
         }
     }
 }
-
-#endif

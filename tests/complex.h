@@ -1,6 +1,5 @@
 /* Products of complex matrices in tests: made where the context works, and compared with the reference on the host. */
-#ifndef LSP_TESTS_COMPLEX_H
-#define LSP_TESTS_COMPLEX_H
+#pragma once
 
 #include "core/isa.h"
 #include "tests/gather_scatter/places.h"
@@ -81,5 +80,3 @@ static inline void change(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *there, 
              lsp_cuda_copy(ctx, there->val, LSP_CUDA, A->val, LSP_HOST, A->nnz * (int64_t)lsp_type_bytes(A->val_type)));
     }
 }
-
-#endif

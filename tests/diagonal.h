@@ -1,6 +1,5 @@
 /* A small matrix in a caller's own arrays, and the bytes that a context holds. */
-#ifndef LSP_TESTS_DIAGONAL_H
-#define LSP_TESTS_DIAGONAL_H
+#pragma once
 
 #include "matrices.h"
 
@@ -23,5 +22,3 @@ static inline int64_t bytes_in_use(lsp_ctx *ctx) {
     must(ctx, lsp_ctx_get_info(ctx, &info));
     return info.host_bytes;
 }
-
-#endif

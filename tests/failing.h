@@ -1,6 +1,5 @@
 /* An allocator for the host and the GPU. One of its calls fails. */
-#ifndef LSP_TESTS_FAILING_H
-#define LSP_TESTS_FAILING_H
+#pragma once
 
 #include "support.h"
 
@@ -47,5 +46,3 @@ static inline void test_failing_gpu(long first, long step, lsp_status (*call)(ls
     test_failing((lsp_ctx_options){.device = LSP_CUDA, .allocator = {failing_alloc, failing_free, NULL}}, first, step,
                  call, data);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Matrices of integers in tests, and what is made of them by plain loops. */
-#ifndef LSP_TESTS_INTEGERS_H
-#define LSP_TESTS_INTEGERS_H
+#pragma once
 
 #include "tests/complex.h"
 
@@ -136,5 +135,3 @@ static inline plain plain_product(const lsp_csr *A, const lsp_csr *B, lsp_semiri
     }
     return C;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What a product under a mask must be, for the tests of masks. */
-#ifndef LSP_TESTS_MASKED_H
-#define LSP_TESTS_MASKED_H
+#pragma once
 
 #include "stream_sink.h"
 
@@ -24,5 +23,3 @@ static inline lsp_csr right_one(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     lsp_csr_free(ctx, &whole);
     return right;
 }
-
-#endif

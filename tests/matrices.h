@@ -1,6 +1,5 @@
 /* Matrices for the tests: random ones of any type, and plain serial code that computes the expected results. */
-#ifndef LSP_TESTS_MATRICES_H
-#define LSP_TESTS_MATRICES_H
+#pragma once
 
 #include "matrices/matrices.h"
 #include "support.h"
@@ -82,5 +81,3 @@ static inline void must_be_same(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
                .rowptr_type = LSP_I32,                                                                                 \
                .col_type = LSP_I32,                                                                                    \
                .val_type = LSP_F64})
-
-#endif

@@ -1,6 +1,5 @@
 /* A random permutation of 0 .. n-1, for the tests; the caller frees it. */
-#ifndef LSP_TESTS_ORDERS_H
-#define LSP_TESTS_ORDERS_H
+#pragma once
 
 #include "matrices.h"
 
@@ -15,5 +14,3 @@ static inline void *test_order(int64_t n, lsp_type type, uint64_t seed) {
     }
     return order;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Counts of LSP_PLUS_PAIR above 2^24, where a float holds no odd numbers: every method must give the same bits, on both
  * devices. */
-#ifndef LSP_TESTS_PAIRS_H
-#define LSP_TESTS_PAIRS_H
+#pragma once
 
 #include "products.h"
 
@@ -85,5 +84,3 @@ static inline void check_counts(lsp_ctx *ctx, lsp_where where, bool reduced) {
     cr_assert_eq(ctx->space[where].used, before, "bytes are lost");
     free(zeros), free(last);
 }
-
-#endif

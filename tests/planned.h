@@ -1,6 +1,5 @@
 /* Matrices for the tests of plans and facts: random ones with wild values, tidy or not. */
-#ifndef LSP_TESTS_PLANNED_H
-#define LSP_TESTS_PLANNED_H
+#pragma once
 
 #include "matrices.h"
 
@@ -30,5 +29,3 @@ static inline lsp_csr planned_random(lsp_ctx *ctx, const int64_t size[3], lsp_cs
     planned_new_values(&A, seed + 100);
     return A;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Matrices for the tests of products, in memory of the test, and their comparison bit by bit. */
-#ifndef LSP_TESTS_PRODUCTS_H
-#define LSP_TESTS_PRODUCTS_H
+#pragma once
 
 #include "matrices/matrices.h"
 #include "spgemm/gpu/gpu.h"
@@ -267,5 +266,3 @@ static inline lsp_status multiply_there(lsp_ctx *ctx, void *data) {
     }
     return status;
 }
-
-#endif

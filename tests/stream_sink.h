@@ -1,6 +1,5 @@
 /* A sink for lsp_spgemm_stream that puts the blocks together to one matrix on the host. */
-#ifndef LSP_TESTS_STREAM_SINK_H
-#define LSP_TESTS_STREAM_SINK_H
+#pragma once
 
 #include "products.h"
 
@@ -59,5 +58,3 @@ static inline lsp_status receive(void *user, int64_t first_row, const lsp_csr *b
     lsp_csr_free(all->gpu, &here);
     return status;
 }
-
-#endif

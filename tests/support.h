@@ -1,6 +1,5 @@
 /* Shared by the tests: contexts, the loop that makes the N-th allocation fail, random numbers. */
-#ifndef LSP_TESTS_SUPPORT_H
-#define LSP_TESTS_SUPPORT_H
+#pragma once
 
 #include "libsparse.h"
 #include <criterion/criterion.h>
@@ -124,5 +123,3 @@ static inline int64_t test_below(uint64_t *state, int64_t n) { return (int64_t)(
 
 /* A folder of real matrices beside the checkout; tests of it are skipped where it does not exist. */
 #define TEST_REAL_MATRICES LSP_SOURCE_DIR "/../shared/matrices"
-
-#endif

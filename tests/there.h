@@ -1,6 +1,5 @@
 /* Matrices on the GPU beside those of the host. */
-#ifndef LSP_TESTS_THERE_H
-#define LSP_TESTS_THERE_H
+#pragma once
 
 #include "core/cuda.h"
 #include "matrices.h"
@@ -45,5 +44,3 @@ static inline void must_be_the_hosts(lsp_ctx *ctx, lsp_csr *there, lsp_csr *righ
     must_match(ctx, there, right);
     lsp_csr_free(ctx, there), lsp_csr_free(ctx, right);
 }
-
-#endif

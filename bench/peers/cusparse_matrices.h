@@ -1,6 +1,5 @@
 /* Transposes and sums by NVIDIA's cuSPARSE: cusparse_matrices.c, in a build that has its header. */
-#ifndef LSP_BENCH_PEERS_CUSPARSE_MATRICES_H
-#define LSP_BENCH_PEERS_CUSPARSE_MATRICES_H
+#pragma once
 
 #include "libsparse.h"
 
@@ -15,5 +14,3 @@ bool peer_cusparse_matrices_transpose(peer_cusparse_matrices *p, const lsp_csr *
 bool peer_cusparse_matrices_add(peer_cusparse_matrices *p, const lsp_csr *A, const lsp_csr *B);
 void peer_cusparse_matrices_view(const peer_cusparse_matrices *p, lsp_csr *C);
 void peer_cusparse_matrices_release(peer_cusparse_matrices *p); /* frees the result */
-
-#endif

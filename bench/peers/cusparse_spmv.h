@@ -1,6 +1,5 @@
 /* Products with vectors by NVIDIA's cuSPARSE: cusparse_spmv.c, in a build that has its header. Loaded at run time. */
-#ifndef LSP_BENCH_PEERS_CUSPARSE_SPMV_H
-#define LSP_BENCH_PEERS_CUSPARSE_SPMV_H
+#pragma once
 
 #include "peers.h"
 
@@ -21,5 +20,3 @@ extern const peer_spmv peer_cusparse_spmv[PEER_SPMV_WAYS];
 extern const char *const peer_cusparse_spmv_names[PEER_SPMV_WAYS];
 
 const char *peer_cusparse_spmv_version(void); /* "cuSPARSE 12.6.3"; NULL: not loaded */
-
-#endif

@@ -1,6 +1,5 @@
 /* Other forms of a CSR matrix, made on the host for peers that multiply by them. */
-#ifndef LSP_BENCH_PEERS_FORMS_H
-#define LSP_BENCH_PEERS_FORMS_H
+#pragma once
 
 #include "libsparse.h"
 
@@ -19,5 +18,3 @@ void peer_slices_free(peer_slices *slices);
 
 /* The row of each entry; the caller frees it. NULL: no memory. */
 int32_t *peer_rows_of_entries(const int32_t *rowptr, int64_t rows);
-
-#endif

@@ -1,6 +1,5 @@
 /* MKL, loaded at run time: from the file that LSP_BENCH_MKL names, else libmkl_rt.so where the system finds it. */
-#ifndef BENCH_PEER_MKL_H
-#define BENCH_PEER_MKL_H
+#pragma once
 
 #include "peers.h"
 #include <stddef.h>
@@ -15,5 +14,3 @@ static inline const char *peer_mkl_version(void) { return NULL; }
 #endif
 
 extern const peer_product peer_mkl, peer_mkl_update; /* usable once it is loaded */
-
-#endif

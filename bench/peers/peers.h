@@ -1,7 +1,6 @@
 /* The peers behind structs of functions, each peer in a file of its own. A peer is compiled only if its package was
  * installed when the bench was built. PEER_EIGEN(p) is the address of p, or NULL without Eigen; so are the others. */
-#ifndef LSP_BENCH_PEERS_PEERS_H
-#define LSP_BENCH_PEERS_PEERS_H
+#pragma once
 
 #include "libsparse.h"
 
@@ -310,6 +309,4 @@ extern const peer_suffixes peer_divsufsort, peer_libsais;
 #define PEER_LIBSAIS(p) &(p)
 #else
 #define PEER_LIBSAIS(p) NULL
-#endif
-
 #endif

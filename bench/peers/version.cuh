@@ -1,6 +1,5 @@
 // The name of a peer with its version, where the version's macros are expressions: "CUB 3.0.1".
-#ifndef LSP_BENCH_PEERS_VERSION_CUH
-#define LSP_BENCH_PEERS_VERSION_CUH
+#pragma once
 
 struct peer_version {
     char text[32];
@@ -21,5 +20,3 @@ constexpr peer_version peer_version_of(const char *name, int major, int minor, i
     }
     return version;
 }
-
-#endif

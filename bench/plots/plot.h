@@ -1,7 +1,6 @@
 /* Shared by the plots: reading fields of the JSON. plot.c picks a plot by the primitive
  * in the record; segsort.c, gather.c, growth.c and bars.c draw it. */
-#ifndef LSP_BENCH_PLOTS_PLOT_H
-#define LSP_BENCH_PLOTS_PLOT_H
+#pragma once
 
 #include "bench/harness.h"
 #include "svg.h"
@@ -37,5 +36,3 @@ typedef struct plot_kind {
 /* The kind of plot of a record; NULL: it has no row with a time. `types`: what is drawn without TYPES. */
 const plot_kind *plot_kind_of(const char *text, const char **types);
 extern const plot_kind plot_segsort, plot_gather, plot_growth, plot_bars;
-
-#endif

@@ -1,7 +1,6 @@
 /* What the files of the subject growth share. A ladder is a family of operands in ascending sizes; every verb of the
  * family is timed on each step. growth.c climbs and marks, growth_matrices.c and growth_arrays.c have the families. */
-#ifndef LSP_BENCH_SUBJECTS_GROWTH_H
-#define LSP_BENCH_SUBJECTS_GROWTH_H
+#pragma once
 
 #include "bench/harness.h"
 
@@ -81,5 +80,3 @@ static inline lsp_status growth_put(growth_step *s, int which, const void *from,
  */
 void bench_put_text(const char *kind, void *symbols, int64_t n);
 double bench_coordinate(const char *cloud, int64_t n, int64_t i, int k);
-
-#endif

@@ -1,7 +1,6 @@
 /* A race of one function of matrices: its operands, the right result, its contenders. matrices.c prepares it and enters
  * the library, matrices_peers.c enters the peers, matrices_check.c compares results. */
-#ifndef LSP_BENCH_SUBJECTS_MATRICES_RACE_H
-#define LSP_BENCH_SUBJECTS_MATRICES_RACE_H
+#pragma once
 
 #include "bench/harness.h"
 #include "bench/peers/cusparse_matrices.h"
@@ -52,5 +51,3 @@ int bench_matrices_enter_peers(matrices_race *r, bench_contender *contenders);
 void bench_matrices_drop_peers(matrices_race *r);
 const char *bench_matrices_absent(int i);                                 /* as bench_subject.absent */
 const char *bench_matrices_version(bool on_gpu, int i, const char **who); /* as bench_subject.version */
-
-#endif

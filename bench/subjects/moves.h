@@ -1,8 +1,7 @@
 /* The indices and elements that `gather` and `scatter` move, and the check of a result, defined once for the host and
  * the GPU. An element's 4-byte words tell its position in the source, so each result shows alone whether it is right.
  */
-#ifndef LSP_BENCH_SUBJECTS_MOVES_H
-#define LSP_BENCH_SUBJECTS_MOVES_H
+#pragma once
 
 #include "segments.h"
 
@@ -47,5 +46,4 @@ bool bench_move_fill(const char *pattern, int bits, int32_t *index);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* Many small matrices one behind another, in three arrays: operands that cost a context nothing. Values are f64,
  * indices int32. */
-#ifndef LSP_BENCH_SUBJECTS_POOL_H
-#define LSP_BENCH_SUBJECTS_POOL_H
+#pragma once
 
 #include "bench/harness.h"
 
@@ -16,5 +15,3 @@ bool bench_pool_fill(bench *b, int64_t count, const char *spec, uint64_t seed, b
 /* Copies them to the GPU. */
 bool bench_pool_move(bench *b, const bench_pool *from, int64_t count, bench_pool *to);
 void bench_pool_drop(bench *b, bench_pool *here, bench_pool *there);
-
-#endif

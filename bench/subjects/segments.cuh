@@ -1,7 +1,6 @@
 // Visits every item of an array together with its segment, on the GPU. A block first finds the range of segments of all
 // its items; each item is then searched in that range only.
-#ifndef LSP_BENCH_SUBJECTS_SEGMENTS_CUH
-#define LSP_BENCH_SUBJECTS_SEGMENTS_CUH
+#pragma once
 
 #include "segments.h"
 
@@ -31,5 +30,3 @@ template <typename Act> __device__ inline void each_item(const lsp_segsort_args 
         act(bench_segment_of(offsets, first, last, i), i);
     }
 }
-
-#endif

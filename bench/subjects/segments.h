@@ -2,8 +2,7 @@
  * (segments.c, device.cu). A value is the position of its item in the input. So each output item alone shows whether
  * order, stability and pairing are right, and a sum of hashes shows whether an item is missing. Offsets are int32,
  * without gaps. */
-#ifndef LSP_BENCH_SUBJECTS_SEGMENTS_H
-#define LSP_BENCH_SUBJECTS_SEGMENTS_H
+#pragma once
 
 #include "libsparse.h"
 
@@ -161,5 +160,4 @@ int64_t bench_segments_longest(const int32_t *offsets, int64_t segments);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* The races of sorts: of segments, or of a whole array. */
-#ifndef LSP_BENCH_SUBJECTS_SEGSORT_H
-#define LSP_BENCH_SUBJECTS_SEGSORT_H
+#pragma once
 
 #include "bench/harness.h"
 
@@ -8,5 +7,3 @@
 void bench_run_sort(bench *b, const char *workload, bool whole);
 const char *bench_sort_absent(int i);
 const char *bench_sort_version(bool on_gpu, int i, const char **who);
-
-#endif

@@ -1,7 +1,6 @@
 /* A race of C = A*B, or of C = R*A*B: its matrices and its contenders. spgemm.c prepares it and enters the library,
  * spgemm_peers.c enters the peers, spgemm_check.c compares results. */
-#ifndef LSP_BENCH_SUBJECTS_SPGEMM_RACE_H
-#define LSP_BENCH_SUBJECTS_SPGEMM_RACE_H
+#pragma once
 
 #include "bench/harness.h"
 #include "bench/peers/peers.h"
@@ -55,5 +54,3 @@ void bench_spgemm_enter_peers(spgemm_race *r);
 void bench_spgemm_drop_peers(spgemm_race *r);
 const char *bench_spgemm_absent(int i);                                 /* as bench_subject.absent */
 const char *bench_spgemm_version(bool on_gpu, int i, const char **who); /* as bench_subject.version */
-
-#endif

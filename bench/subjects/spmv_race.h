@@ -1,7 +1,6 @@
 /* A race of Y = op(A) X: its arrays and its contenders. spmv.c prepares it and enters the library, spmv_peers.c enters
  * the peers, spmv_run.c runs them, spmv_check.c says what is right. */
-#ifndef LSP_BENCH_SUBJECTS_SPMV_RACE_H
-#define LSP_BENCH_SUBJECTS_SPMV_RACE_H
+#pragma once
 
 #include "bench/harness.h"
 #include "bench/peers/peers.h"
@@ -53,5 +52,3 @@ void bench_spmv_enter_peers(spmv_race *r);
 void bench_spmv_drop_peers(spmv_race *r);
 const char *bench_spmv_absent(int i);                                 /* as bench_subject.absent */
 const char *bench_spmv_version(bool on_gpu, int i, const char **who); /* as bench_subject.version */
-
-#endif

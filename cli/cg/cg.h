@@ -1,7 +1,6 @@
 /* One run of cg-bench: the options, the system, the result, the times; and its steps in the order in which main.c takes
  * them. A step that fails prints one sentence on standard error and returns its exit code; CLI_DONE otherwise. */
-#ifndef LSP_CLI_CG_CG_H
-#define LSP_CLI_CG_CG_H
+#pragma once
 
 #include "options.h"
 #include "peer_cg.h"
@@ -92,5 +91,3 @@ void cg_time_product(cg_job *job);
 lsp_status cg_vector_make(lsp_ctx *ctx, int64_t n, lsp_type type, lsp_csr *v);
 double cg_vector_get(const lsp_csr *v, int64_t i);
 void cg_vector_set(lsp_csr *v, int64_t i, double value);
-
-#endif

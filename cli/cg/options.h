@@ -1,6 +1,5 @@
 /* The options of cg-bench. */
-#ifndef LSP_CLI_CG_OPTIONS_H
-#define LSP_CLI_CG_OPTIONS_H
+#pragma once
 
 #include "run.h"
 
@@ -47,5 +46,3 @@ const char *cg_smoother_name(const cg_options *options);
 
 /* Is the history a picture? Otherwise it is JSON. */
 bool cg_history_drawn(const cg_options *options);
-
-#endif

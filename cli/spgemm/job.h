@@ -1,7 +1,6 @@
 /* One run of spgemm-cli: the options, the matrices that were read, the product, and the times. Every step of the run
  * reads this one struct and fills its part. */
-#ifndef LSP_CLI_JOB_H
-#define LSP_CLI_JOB_H
+#pragma once
 
 #include "options.h"
 #include "parts.h"
@@ -75,5 +74,3 @@ bool cli_on_gpus(const cli_job *job); /* are the devices of --devices GPUs? */
 void cli_gpu_give(cli_job *job,
                   const cli_matrix *matrix); /* to be copied. Does nothing without a GPU, or with --info */
 void cli_gpu_give_all(cli_job *job);         /* A, B and the mask, if all were read before the GPU was begun */
-
-#endif

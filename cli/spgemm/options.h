@@ -1,6 +1,5 @@
 /* The options of spgemm-cli. */
-#ifndef LSP_CLI_OPTIONS_H
-#define LSP_CLI_OPTIONS_H
+#pragma once
 
 #include "run.h"
 
@@ -30,5 +29,3 @@ bool cli_integers(const cli_options *options);
 
 /* Is C filtered: by --mask, --drop or --keep? */
 bool cli_filters(const cli_options *options);
-
-#endif

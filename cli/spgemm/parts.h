@@ -1,6 +1,5 @@
 /* --devices: what each device has of a product. */
-#ifndef LSP_CLI_PARTS_H
-#define LSP_CLI_PARTS_H
+#pragma once
 
 #include "devices.h"
 
@@ -15,5 +14,3 @@ typedef struct cli_part {
     double ms;                /* of the fastest run of all devices */
     lsp_spgemm_info plan;
 } cli_part;
-
-#endif

@@ -1,7 +1,6 @@
 /* The steps of a run, in the order in which main.c takes them. A step that fails prints one sentence on standard error
  * and returns its exit code; CLI_DONE otherwise. */
-#ifndef LSP_CLI_STEPS_H
-#define LSP_CLI_STEPS_H
+#pragma once
 
 #include "job.h"
 
@@ -36,5 +35,3 @@ void cli_report_operands(const cli_job *job);
 
 /* Prints why the check failed. Returns CLI_CHECK. */
 int cli_check_failed(const cli_job *job);
-
-#endif

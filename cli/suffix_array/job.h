@@ -1,7 +1,6 @@
 /* One run of suffix-array: the options, the texts, the result, the times; and its steps in the order in which main.c
  * takes them. A step that fails prints one sentence on standard error and returns its exit code; CLI_DONE otherwise. */
-#ifndef LSP_CLI_SUFFIX_ARRAY_JOB_H
-#define LSP_CLI_SUFFIX_ARRAY_JOB_H
+#pragma once
 
 #include "run.h"
 #include "texts.h"
@@ -74,5 +73,3 @@ int64_t sa_number_at(const sa_job *job, const void *array, int64_t r);
 /* Writes the first places in the text, at most `most` of them and in their order, of the suffixes first .. first +
  * count - 1 of the array to places[2 * most + 1]. Returns how many. */
 int64_t sa_places(const sa_job *job, int64_t first, int64_t count, int64_t most, int64_t *places);
-
-#endif

@@ -1,6 +1,5 @@
 /* Strings with names, one after another in memory. Needs no context, so that the fuzz target can use it. */
-#ifndef LSP_CLI_SUFFIX_ARRAY_TEXTS_H
-#define LSP_CLI_SUFFIX_ARRAY_TEXTS_H
+#pragma once
 
 #include "lines.h"
 
@@ -30,5 +29,3 @@ int sa_read_lines(const char *name, const char *text, size_t bytes, sa_texts *te
 int64_t sa_string_of(const sa_texts *texts, int64_t i);
 
 void sa_texts_free(sa_texts *texts);
-
-#endif

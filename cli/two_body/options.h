@@ -1,6 +1,5 @@
 /* The options of two-body. */
-#ifndef LSP_CLI_TWO_BODY_OPTIONS_H
-#define LSP_CLI_TWO_BODY_OPTIONS_H
+#pragma once
 
 #include "points.h"
 #include "run.h"
@@ -37,5 +36,3 @@ lsp_type tb_type(const tb_options *options);
 
 /* Does the verb make a matrix? Otherwise it makes a table. */
 bool tb_makes_matrix(const tb_options *options);
-
-#endif

@@ -1,6 +1,5 @@
 /* Sets of points from files and generators. Needs no context, so that the fuzz target can use it. */
-#ifndef LSP_CLI_TWO_BODY_POINTS_H
-#define LSP_CLI_TWO_BODY_POINTS_H
+#pragma once
 
 #include "lines.h"
 
@@ -45,5 +44,3 @@ bool tb_number(const char *text, size_t length, double *x);
 bool tb_turn(tb_points *points, const double edge[3][3]);
 
 void tb_points_free(tb_points *points);
-
-#endif

@@ -1,6 +1,5 @@
 /* Inside the readers of points: words of a text that lies in memory, numbers, points that are added. */
-#ifndef LSP_CLI_TWO_BODY_READER_H
-#define LSP_CLI_TWO_BODY_READER_H
+#pragma once
 
 #include "lines.h"
 #include "points.h"
@@ -26,5 +25,3 @@ int tb_read_pdb(tb_reader *r);
 /* numbers.c */
 int tb_read_csv(tb_reader *r);
 int tb_read_npy(tb_reader *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* One run of two-body: the options, the points, the result, the times; and its steps in the order in which main.c takes
  * them. A step that fails prints one sentence on standard error and returns its exit code; CLI_DONE otherwise. */
-#ifndef LSP_CLI_TWO_BODY_TWO_BODY_H
-#define LSP_CLI_TWO_BODY_TWO_BODY_H
+#pragma once
 
 #include "devices.h"
 #include "options.h"
@@ -78,5 +77,3 @@ uint64_t tb_pairs(const tb_job *job);       /* of all points */
 lsp_ctx *tb_ctx(const tb_job *job);         /* that computes, of --devices the first */
 double tb_density_at(const tb_job *job, int64_t point);
 lsp_join_values tb_values(const tb_options *options);
-
-#endif

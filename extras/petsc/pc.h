@@ -1,6 +1,5 @@
 /* pc.h: the preconditioner lsp on one rank (pc.c) and on several (pc_ranks.c). */
-#ifndef LSP_EXTRAS_PETSC_PC_H
-#define LSP_EXTRAS_PETSC_PC_H
+#pragma once
 
 #include "plugin.h"
 
@@ -21,5 +20,3 @@ typedef struct Hierarchy {
  * unknown beside each other. */
 PetscErrorCode plugin_get_near_null(Mat A, Hierarchy *h);
 PetscErrorCode plugin_set_up_ranks(PC pc); /* for pc->pmat of type mpiaij or its kin: makes the grids */
-
-#endif

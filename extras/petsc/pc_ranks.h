@@ -1,6 +1,5 @@
 /* pc_ranks.h: the preconditioner lsp on several ranks. */
-#ifndef LSP_EXTRAS_PETSC_PC_RANKS_H
-#define LSP_EXTRAS_PETSC_PC_RANKS_H
+#pragma once
 
 #include "pc.h"
 
@@ -35,5 +34,3 @@ PetscErrorCode plugin_leave_border(Border *border);
 /* P, of the blocks, becomes P + W, smoothed by what couples them: W = -factor * D^-1 F P. level, of this rank, for all
  * columns: comes as P' B P, where B are the blocks with what is moved, and becomes (P + W)' A (P + W). */
 PetscErrorCode plugin_smooth_border(const Border *border, const lsp_csr *P, PetscReal factor, Mat *W, lsp_csr *level);
-
-#endif

@@ -1,6 +1,5 @@
 /* plugin.h: what the parts of the PETSc plug-in share. One context serves all matrices of the process. */
-#ifndef LSP_EXTRAS_PETSC_PLUGIN_H
-#define LSP_EXTRAS_PETSC_PLUGIN_H
+#pragma once
 
 #include "libsparse.h"
 #include <petsc/private/matimpl.h>
@@ -88,5 +87,3 @@ PetscErrorCode plugin_register_mpi(void);
 PetscErrorCode plugin_set_product(Mat C);         /* MatProductSetFromOptions of our type */
 PetscErrorCode plugin_set_foreign_product(Mat C); /* of ours with others */
 PetscErrorCode plugin_create_pc(PC pc);
-
-#endif

@@ -1,6 +1,5 @@
 /* test.h: what the tests of one rank (test.c) and of several (test_ranks.c) share: test_compare.c. */
-#ifndef LSP_EXTRAS_PETSC_TEST_H
-#define LSP_EXTRAS_PETSC_TEST_H
+#pragma once
 
 #include <petscksp.h>
 
@@ -12,5 +11,3 @@ PetscErrorCode fill(Vec x);
 PetscErrorCode compare_vectors(Mat A, Mat B); /* all four products of A and B, B of our type, with vectors */
 
 PetscErrorCode test_ranks(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* C = alpha*A + beta*B: what its methods share. Rows that ascend strictly take short ways (add_strict.c); add.c merges
  * all other rows. */
-#ifndef LSP_MATRICES_CSR_ADDITION_H
-#define LSP_MATRICES_CSR_ADDITION_H
+#pragma once
 
 #include "core/isa.h"
 #include "matrices/matrices.h"
@@ -72,5 +71,3 @@ lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s);
 LSP_ADD_KERNELS(portable)
 LSP_ADD_KERNELS(avx2)
 LSP_ADD_KERNELS(avx512)
-
-#endif

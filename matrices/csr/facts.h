@@ -1,6 +1,5 @@
 /* Facts about a matrix in either place, and what both devices compute alike. */
-#ifndef LSP_MATRICES_CSR_FACTS_H
-#define LSP_MATRICES_CSR_FACTS_H
+#pragma once
 
 #include "matrices/matrices.h"
 
@@ -148,4 +147,3 @@ lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A,
 lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 LSP_END_DECLS
-#endif

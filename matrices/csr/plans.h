@@ -1,6 +1,5 @@
 /* Plans of transposes and sums: where each entry of a result comes from, once for many values. */
-#ifndef LSP_MATRICES_CSR_PLANS_H
-#define LSP_MATRICES_CSR_PLANS_H
+#pragma once
 
 #include "core/core.h"
 
@@ -77,4 +76,3 @@ typedef struct lsp_csr_sum {
 lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const lsp_csr_sum *sum);
 
 LSP_END_DECLS
-#endif

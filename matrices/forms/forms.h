@@ -1,6 +1,5 @@
 /* Shared by the files of this folder: entries chosen by their place, lists of indices, dense arrays. */
-#ifndef LSP_MATRICES_FORMS_FORMS_H
-#define LSP_MATRICES_FORMS_FORMS_H
+#pragma once
 
 #include "core/core.h"
 
@@ -42,4 +41,3 @@ lsp_status lsp_check_total(lsp_ctx *ctx, const lsp_wide_sum *sum, int64_t rows, 
 lsp_status lsp_dense_check(lsp_ctx *ctx, const lsp_dense *D, lsp_dense *fit);
 
 LSP_END_DECLS
-#endif

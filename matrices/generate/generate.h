@@ -1,6 +1,5 @@
 /* Shared by the generators: the parameters of a name, and random numbers that can jump ahead. */
-#ifndef LSP_MATRICES_GENERATE_GENERATE_H
-#define LSP_MATRICES_GENERATE_GENERATE_H
+#pragma once
 
 #include "matrices/matrices.h"
 
@@ -50,5 +49,3 @@ static inline double lsp_rng_unit(lsp_rng *rng) { return (double)(lsp_rng_next(r
 static inline int64_t lsp_rng_below(lsp_rng *rng, int64_t n) {
     return (int64_t)((unsigned __int128)lsp_rng_next(rng) * (uint64_t)n >> 64);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * after the header is cut into parts, one per thread. A stream gives the whole lines of a part, and a decoder turns
  * them into batches of entries. Pass 1 counts the entries of every row in every part; pass 2 puts each entry into its
  * slot. If a pass meets a mistake, one thread reads all lines again and reports the first one at fault. */
-#ifndef LSP_MATRICES_MTX_MTX_H
-#define LSP_MATRICES_MTX_MTX_H
+#pragma once
 
 #include "core/core.h"
 
@@ -218,5 +217,3 @@ lsp_mtx_cursor lsp_mtx_array_place(const lsp_mtx_header *header, int64_t k);
 /* Gives the numbers of a batch their places, from *cursor on, and drops zeros. If a place is outside the array, or the
  * diagonal cannot hold the number, sets batch->fault and batch->count = the numbers before it. */
 void lsp_mtx_array_entries(const lsp_mtx_header *header, lsp_mtx_cursor *cursor, lsp_mtx_batch *batch);
-
-#endif

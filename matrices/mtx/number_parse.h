@@ -1,7 +1,6 @@
 /* Reads numbers the quick way, inlined where lines are decoded: eight digits at a time in one register, then one
  * 64 x 128-bit multiplication by a power of ten (Eisel and Lemire, "Number parsing at a gigabyte per second"). */
-#ifndef LSP_MATRICES_MTX_NUMBER_PARSE_H
-#define LSP_MATRICES_MTX_NUMBER_PARSE_H
+#pragma once
 
 #include "number_text.h"
 
@@ -152,5 +151,3 @@ LSP_INLINE const char *lsp_parse_double_quick(const char *start, double *value) 
     memcpy(value, &bits, sizeof bits);
     return p;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Numbers to text and back, exactly. Reading rounds to nearest even as the C library does, in any locale. Printing
  * gives the fewest digits that read back to the same bits. Both use one table of 128-bit powers of ten. */
-#ifndef LSP_MATRICES_MTX_NUMBER_TEXT_H
-#define LSP_MATRICES_MTX_NUMBER_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ enum { lsp_number_bytes = 48 }; /* bytes that the printers need: they return an 
 char *lsp_print_double(char *text, double value);
 char *lsp_print_float(char *text, float value);
 char *lsp_print_int(char *text, int64_t value);
-
-#endif

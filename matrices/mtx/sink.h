@@ -1,7 +1,6 @@
 /* The target of a writer: a file that appears complete or not at all, plain or compressed; or a device, a pipe or
  * standard output. */
-#ifndef LSP_MATRICES_MTX_SINK_H
-#define LSP_MATRICES_MTX_SINK_H
+#pragma once
 
 #include "core/core.h"
 #include "core/outfile.h"
@@ -41,5 +40,3 @@ lsp_status lsp_mtx_sink_finish(lsp_mtx_sink *sink);
 void lsp_mtx_sink_drop(lsp_mtx_sink *sink);
 
 lsp_status lsp_mtx_sink_fail(const lsp_mtx_sink *sink, int error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the files of the Matrix Market writer: write.c calls entries.c and symmetry.c. */
-#ifndef LSP_MATRICES_MTX_WRITE_H
-#define LSP_MATRICES_MTX_WRITE_H
+#pragma once
 
 #include "sink.h"
 
@@ -30,5 +29,3 @@ lsp_status lsp_mtx_check_integers(lsp_ctx *ctx, const lsp_mtx_writing *work, con
 /* Checks that A, on the host, has the symmetry work->symmetry. Sets work->entries to the number at and below the
  * diagonal. */
 lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, lsp_mtx_writing *work);
-
-#endif

@@ -1,7 +1,6 @@
 /* The arithmetic of one value, for the host and for the kernels: both give the same bits, because they run this code.
  * A value is x[0] + i x[1]; x[1] is 0 unless `complex`. */
-#ifndef LSP_MATRICES_VALUES_NUMBER_H
-#define LSP_MATRICES_VALUES_NUMBER_H
+#pragma once
 
 #include "matrices/csr/facts.h"
 
@@ -234,5 +233,3 @@ LSP_NUMBER double lsp_reduce_ones(lsp_reduction reduction, int64_t count) {
  * lane l of LSP_LIST_LANES joins the terms l, l + 32, l + 64, ... in order; then lanes l and l + 16 are joined, l and
  * l + 8, and so on. So the order depends on the number of terms alone, and a warp takes a piece. */
 enum { LSP_LIST_LANES = 32, LSP_LIST_PIECE = 4096 };
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by the files of this folder, and their GPU side: gpu/values.cu, gpu/reduce.cu, gpu/reduce_columns.cu. Matrices
  * were checked. */
-#ifndef LSP_MATRICES_VALUES_VALUES_H
-#define LSP_MATRICES_VALUES_VALUES_H
+#pragma once
 
 #include "matrices/table.h"
 #include "number.h"
@@ -49,4 +48,3 @@ static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reductio
 LSP_GPU_TABLE(lsp_values_on_gpu, LSP_VALUES_GPU)
 
 LSP_END_DECLS
-#endif

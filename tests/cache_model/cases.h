@@ -1,6 +1,5 @@
 /* Shared by the tests of the cache model: figures of a device that does not exist, a case, a prediction. */
-#ifndef LSP_TESTS_CACHE_MODEL_CASES_H
-#define LSP_TESTS_CACHE_MODEL_CASES_H
+#pragma once
 
 #include "cache_model/cache_model.h"
 #include "core/cuda.h"
@@ -35,5 +34,3 @@ static inline lsp_cache_prediction predict(lsp_ctx *ctx, const lsp_cache_figures
     must(ctx, lsp_cache_model_predict(ctx, f, what, &p));
     return p;
 }
-
-#endif

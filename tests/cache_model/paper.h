@@ -1,8 +1,7 @@
 /* The cache model of "Efficient Gather and Scatter Operations on Graphics Processors" (He, Govindaraju, Luo, Smith,
  * SC 2007) as it is printed (equations 2 to 11, misprints and all), to compare it with cache_model.c. Names are the
  * paper's: l, l' (here `unit`), N, k, E, D, m, h, B_seq. A closed form stands for sums over Stirling numbers. */
-#ifndef TEST_CACHE_MODEL_PAPER_H
-#define TEST_CACHE_MODEL_PAPER_H
+#pragma once
 
 #include "cache_model/cache_model.h"
 #include <math.h>
@@ -40,5 +39,3 @@ static void paper_predicts(const lsp_cache_figures *f, const lsp_cache_case *wha
     *seconds = passes * (n * z + n * (double)what->index_bytes) / sequential + random;
     *hit_rate = h;
 }
-
-#endif

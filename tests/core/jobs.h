@@ -1,7 +1,6 @@
 /* Long calls of every room, for the tests of lsp_ctx_cancel and of the caller's own threads. Each writes one result,
  * which must have the same bits whatever threads made it, and must be untouched when the call fails. */
-#ifndef LSP_TESTS_CORE_JOBS_H
-#define LSP_TESTS_CORE_JOBS_H
+#pragma once
 
 #include "tests/support.h"
 #include <unistd.h>
@@ -254,5 +253,3 @@ static inline lsp_status job_run(lsp_ctx *ctx, int number, const job_input *in, 
     *bits = job_digest(ctx, out, &untouched);
     return LSP_OK;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Replaces CUDA's header of this name: the barrier of the grid. */
-#ifndef LSP_EMULATE_COOPERATIVE_GROUPS_H
-#define LSP_EMULATE_COOPERATIVE_GROUPS_H
+#pragma once
 
 #include "emulate.h"
 
@@ -10,5 +9,3 @@ struct grid_group {
 };
 static inline grid_group this_grid() { return {}; }
 } // namespace cooperative_groups
-
-#endif

@@ -1,6 +1,5 @@
 /* Replaces CUDA's header of this name: asynchronous copies to shared memory, made when the kernel waits for them. */
-#ifndef LSP_EMULATE_CUDA_PIPELINE_PRIMITIVES_H
-#define LSP_EMULATE_CUDA_PIPELINE_PRIMITIVES_H
+#pragma once
 
 #include "emulate.h"
 
@@ -9,5 +8,3 @@ static inline void __pipeline_memcpy_async(void *to, const void *from, size_t by
 }
 static inline void __pipeline_commit() { emu_copy_commit(); }
 static inline void __pipeline_wait_prior(unsigned later) { emu_copy_wait(later); }
-
-#endif

@@ -1,7 +1,6 @@
 /* Replaces CUDA's header of this name in the emulated build: the part of the language and of the runtime that the
  * project's device code uses. */
-#ifndef LSP_EMULATE_CUDA_RUNTIME_H
-#define LSP_EMULATE_CUDA_RUNTIME_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -112,5 +111,3 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, v
     return emu_start<P...>(kernel, config->gridDim.x, config->blockDim.x, config->dynamicSmemBytes, together,
                            arguments...);
 }
-
-#endif

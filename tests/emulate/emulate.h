@@ -4,8 +4,7 @@
  *
  * With LSP_EMULATE_ORDER=<seed> in the environment the threads of a block run in a new random order each time: that
  * shows races that one fixed order hides. */
-#ifndef LSP_EMULATE_H
-#define LSP_EMULATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,4 @@ void emu_copy_wait(unsigned later);
 
 /* Ends the program with a sentence about the running thread. */
 [[noreturn]] void emu_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-#endif
 #endif

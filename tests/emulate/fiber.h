@@ -1,6 +1,5 @@
 /* Fibers: functions with a stack of their own that can be suspended and resumed anywhere, on one OS thread. */
-#ifndef LSP_EMULATE_FIBER_H
-#define LSP_EMULATE_FIBER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ bool fiber_stack_holds(const char *stack);
 void fiber_prepare(fiber_place *place, char *stack, void (*entry)());
 /* Suspends the running fiber into `from` and resumes `to`. */
 extern "C" void fiber_switch(fiber_place *from, const fiber_place *to);
-
-#endif

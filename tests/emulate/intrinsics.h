@@ -1,6 +1,5 @@
 /* CUDA's built-in functions: barriers, collectives of a warp, bits, loads and stores, atomics, rounding. */
-#ifndef LSP_EMULATE_INTRINSICS_H
-#define LSP_EMULATE_INTRINSICS_H
+#pragma once
 
 #include "emulate.h"
 
@@ -186,5 +185,3 @@ template <typename T, typename V> static inline T atomicMin(T *at, V value) {
     }
     return old;
 }
-
-#endif

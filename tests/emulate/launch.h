@@ -1,6 +1,5 @@
 /* What a launch and the blocks that it runs share. */
-#ifndef LSP_EMULATE_LAUNCH_H
-#define LSP_EMULATE_LAUNCH_H
+#pragma once
 
 #include "emulate.h"
 
@@ -16,5 +15,3 @@ struct grid {
 
 /* Runs block `id` from begin to end, on this OS thread. */
 void run_block(unsigned id, unsigned threads, size_t shared, const std::function<void()> &thread, grid *all);
-
-#endif

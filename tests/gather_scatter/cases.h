@@ -1,7 +1,6 @@
 /* Cases of gather and scatter: patterns of indices, columns, and a comparison of one call or plan with the reference,
  * bit for bit, on either device. */
-#ifndef LSP_TESTS_GATHER_SCATTER_CASES_H
-#define LSP_TESTS_GATHER_SCATTER_CASES_H
+#pragma once
 
 #include "../support.h"
 #include "core/cuda.h"
@@ -340,5 +339,3 @@ static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
     test(ctx);
     lsp_ctx_destroy(ctx);
 }
-
-#endif

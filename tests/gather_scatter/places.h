@@ -1,6 +1,5 @@
 /* Arrays on the host or on a GPU, and tests that run on both. */
-#ifndef LSP_TESTS_GATHER_SCATTER_PLACES_H
-#define LSP_TESTS_GATHER_SCATTER_PLACES_H
+#pragma once
 
 #include "core/cuda.h"
 #include "tests/support.h"
@@ -57,5 +56,3 @@ static inline void *get_back(lsp_ctx *ctx, const void *there, int64_t bytes) {
 
 /* Is it a test on the emulated GPU, which is slow? */
 static inline bool is_slow(const lsp_ctx *ctx) { return LSP_EMULATED && ctx->options.device == LSP_CUDA; }
-
-#endif

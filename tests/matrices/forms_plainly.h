@@ -1,6 +1,5 @@
 /* Parts and forms of matrices by definition: plain serial code that tests compare with. */
-#ifndef LSP_TESTS_FORMS_PLAINLY_H
-#define LSP_TESTS_FORMS_PLAINLY_H
+#pragma once
 
 #include "tests/orders.h"
 
@@ -187,5 +186,3 @@ static inline void to_dense_plainly(const lsp_csr *A, const lsp_dense *D) {
     }
     free(seen);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The generators of the workloads, written as their definitions read, with one draw after the other. They are the
  * specification of the library's threaded generators. */
-#ifndef LSP_TESTS_MATRICES_GENERATE_PLAINLY_H
-#define LSP_TESTS_MATRICES_GENERATE_PLAINLY_H
+#pragma once
 
 #include "tests/matrices.h"
 
@@ -147,5 +146,3 @@ static inline lsp_csr plain_matrix(lsp_ctx *ctx, const char *spec, uint64_t seed
     free(p.there);
     return A;
 }
-
-#endif

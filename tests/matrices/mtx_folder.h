@@ -1,6 +1,5 @@
 /* A new empty folder for the files of a test. */
-#ifndef LSP_TESTS_MATRICES_MTX_FOLDER_H
-#define LSP_TESTS_MATRICES_MTX_FOLDER_H
+#pragma once
 
 #include "tests/support.h"
 
@@ -26,5 +25,3 @@ static inline void remove_folder(void) {
         cr_assert(system(command) == 0);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Texts for the tests of the reader. */
-#ifndef LSP_TESTS_MATRICES_MTX_TEXTS_H
-#define LSP_TESTS_MATRICES_MTX_TEXTS_H
+#pragma once
 
 #include "tests/support.h"
 
@@ -27,5 +26,3 @@ static inline void append(long_text *t, const char *line) {
     memcpy(t->start + t->bytes, line, length + 1);
     t->bytes += length;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Sizes of matrices, and values that functions of values must treat alike: infinities, NaN, both zeros. */
-#ifndef LSP_TESTS_ODD_VALUES_H
-#define LSP_TESTS_ODD_VALUES_H
+#pragma once
 
 #include "tests/orders.h"
 #include <math.h>
@@ -23,5 +22,3 @@ static inline void set_odd_values(const lsp_csr *A, uint64_t seed) {
 /* Equal numbers, or both NaN; +0 is not -0. */
 static inline bool same_number(double a, double b) { return a == b ? signbit(a) == signbit(b) : a != a && b != b; }
 static inline double rounded(lsp_type type, double x) { return type == LSP_F32 ? (double)(float)x : x; }
-
-#endif

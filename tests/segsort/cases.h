@@ -1,7 +1,6 @@
 /* One case of the segmented sort, on the host or on a GPU: arrays are filled and sorted there. Every byte, gaps between
  * segments and guards behind arrays included, is compared with the result of the reference on the same arrays. */
-#ifndef LSP_TESTS_SEGSORT_CASES_H
-#define LSP_TESTS_SEGSORT_CASES_H
+#pragma once
 
 #include "core/cuda.h"
 #include "keys.h"
@@ -382,5 +381,3 @@ static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
     test(ctx);
     lsp_ctx_destroy(ctx);
 }
-
-#endif

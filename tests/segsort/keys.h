@@ -1,6 +1,5 @@
 /* Keys for the tests of the segmented sort: random ones, and patterns that are hard for one of its methods. */
-#ifndef LSP_TESTS_SEGSORT_KEYS_H
-#define LSP_TESTS_SEGSORT_KEYS_H
+#pragma once
 
 #include "tests/support.h"
 #include <float.h>
@@ -116,5 +115,3 @@ static inline void set_key(void *keys, lsp_type type, int64_t i, uint64_t bits) 
         ((uint64_t *)keys)[i] = bits;
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Where segments lie, for the tests of segsort. */
-#ifndef LSP_TESTS_SEGSORT_LAYOUTS_H
-#define LSP_TESTS_SEGSORT_LAYOUTS_H
+#pragma once
 
 #include "core/core.h"
 #include "tests/support.h"
@@ -55,5 +54,3 @@ static inline layout layout_of_pairs(const char *name, const int64_t *lengths, i
 static inline layout layout_of_length(const char *name, int64_t n, int64_t length) {
     return (layout){.name = name, .n = n, .segments = lsp_ceil_div(n, length), .length = length};
 }
-
-#endif

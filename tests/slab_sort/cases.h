@@ -1,7 +1,6 @@
 /* One sort of a whole array, on the host or on a GPU. Every byte, guards behind arrays included, is compared with the
  * result of the segmented sort's reference. */
-#ifndef LSP_TESTS_SLAB_SORT_CASES_H
-#define LSP_TESTS_SLAB_SORT_CASES_H
+#pragma once
 
 #include "core/cuda.h"
 #include "segsort/segsort.h"
@@ -161,5 +160,3 @@ static inline void check_sort(lsp_ctx *ctx, sort_case c) {
 
 /* Every n-th case is tried; this is n. */
 static inline int sort_pace(const lsp_ctx *ctx) { return is_slow(ctx) ? 9 : getenv("LSP_TEST_REDUCED") ? 7 : 1; }
-
-#endif

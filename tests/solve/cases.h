@@ -1,6 +1,5 @@
 /* Systems for the tests of solvers on either device, plain code that solves them, and vectors where the system lies. */
-#ifndef LSP_TESTS_SOLVE_CASES_H
-#define LSP_TESTS_SOLVE_CASES_H
+#pragma once
 
 #include "../matrices.h"
 #include "core/cuda.h"
@@ -253,4 +252,3 @@ static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
     test(ctx);
     lsp_ctx_destroy(ctx);
 }
-#endif

@@ -1,6 +1,5 @@
 /* Matrices of dense blocks, for the tests of plans by diagonals. */
-#ifndef LSP_TESTS_SPMV_BLOCKS_H
-#define LSP_TESTS_SPMV_BLOCKS_H
+#pragma once
 
 #include "cases.h"
 #include "spmv/diagonals.h"
@@ -25,5 +24,3 @@ static inline lsp_csr make_blocks(lsp_ctx *ctx, const char *name, int b, int64_t
     must(ctx, lsp_csr_free(ctx, &A));
     return B;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Cases of sparse matrix times vectors: matrices of every kind, vectors in every layout, and a comparison of one call
  * or plan with plain code, on either device. Numbers are small integers, so that sums are exact in any order. */
-#ifndef LSP_TESTS_SPMV_CASES_H
-#define LSP_TESTS_SPMV_CASES_H
+#pragma once
 
 #include "../matrices.h"
 #include "core/cuda.h"
@@ -360,5 +359,3 @@ static inline void on_the_gpu(void (*test)(lsp_ctx *ctx)) {
     test(ctx);
     lsp_ctx_destroy(ctx);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the tests of suffix arrays: texts and sets of strings of every kind, and the order that ref.c defines. */
-#ifndef LSP_TESTS_SUFFIX_ARRAY_CASES_H
-#define LSP_TESTS_SUFFIX_ARRAY_CASES_H
+#pragma once
 
 #include "../support.h"
 #include "suffix_array/suffix_array.h"
@@ -127,5 +126,3 @@ static inline int64_t *expected_array(const lsp_text *text) {
     qsort_r(order, (size_t)text->n, sizeof *order, compare_suffixes, (void *)(uintptr_t)text);
     return order;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What threads.c runs and another file has. Each function makes B of A; the bits of B depend on no number of threads.
  */
-#ifndef LSP_TESTS_TSAN_CASES_H
-#define LSP_TESTS_TSAN_CASES_H
+#pragma once
 
 #include "core/core.h"
 
@@ -16,5 +15,3 @@ lsp_status tsan_hash_search(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
 lsp_status tsan_regions(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
 lsp_status tsan_shares(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
 void tsan_run_tasks(void *user, int tasks, lsp_task_fn run, void *data);
-
-#endif

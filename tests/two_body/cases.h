@@ -1,6 +1,5 @@
 /* Shared by the tests of two-body statistics: sets of points of every kind, and the library's answer beside ref.c's. */
-#ifndef LSP_TESTS_TWO_BODY_CASES_H
-#define LSP_TESTS_TWO_BODY_CASES_H
+#pragma once
 
 #include "../support.h"
 #include "core/cuda.h"
@@ -132,5 +131,3 @@ static inline lsp_pair_job job_of(lsp_ctx *ctx, const cloud *a, const cloud *b, 
     for (int best_ = (int)(ctx)->isa, isa_ = is_on_the_gpu(ctx) ? 0 : best_;                                           \
          isa_ >= 0 || ((ctx)->isa = (lsp_isa)best_, false); isa_--)                                                    \
         if ((ctx)->isa = (lsp_isa)isa_, true)
-
-#endif

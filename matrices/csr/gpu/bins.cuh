@@ -1,7 +1,6 @@
 /* The entries of a matrix in bins of neighbouring columns, each of which fits the shared memory of a block: what
  * kernel_bins.cuh has made, and how a block sorts its bin. */
-#ifndef LSP_MATRICES_CSR_GPU_BINS_CUH
-#define LSP_MATRICES_CSR_GPU_BINS_CUH
+#pragma once
 
 #include "entries.cuh"
 
@@ -231,5 +230,3 @@ static __device__ sorted_bin bin_sort(const bin_job &job, uint32_t capacity, boo
     __syncthreads();
     return s;
 }
-
-#endif

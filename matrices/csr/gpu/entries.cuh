@@ -1,7 +1,6 @@
 /* Work shared out by entries, however long the rows are: a warp takes tiles of entries and finds their rows by binary
  * search, together among all rows, then each lane among those of the tile. */
-#ifndef LSP_MATRICES_CSR_GPU_ENTRIES_CUH
-#define LSP_MATRICES_CSR_GPU_ENTRIES_CUH
+#pragma once
 
 #include "view.cuh"
 
@@ -78,5 +77,3 @@ static inline __device__ void raise_to(ull *most, ull x) {
         atomicMax(most, x);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Operations on matrices that lie on the context's GPU: the files of this folder. */
-#ifndef LSP_MATRICES_CSR_GPU_GPU_H
-#define LSP_MATRICES_CSR_GPU_GPU_H
+#pragma once
 
 #include "matrices/csr/facts.h"
 #include "matrices/csr/plans.h"
@@ -69,4 +68,3 @@ LSP_BEGIN_DECLS
 LSP_GPU_TABLE(lsp_csr_on_gpu, LSP_CSR_GPU)
 
 LSP_END_DECLS
-#endif

@@ -2,8 +2,7 @@
  * kernel_bin_count checks A and counts the entries of each bin, kernel_bin_starts makes a prefix sum of the counts,
  * kernel_bin_move puts the entries into their bins through shared memory, bin_sort sorts each bin by column there,
  * kernel_bin_write writes the entries of each column by row. */
-#ifndef LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
-#define LSP_MATRICES_CSR_GPU_KERNEL_BINS_CUH
+#pragma once
 
 #include "bins.cuh"
 
@@ -252,5 +251,3 @@ static __global__ void __launch_bounds__(BIN_SORT_NT) kernel_bin_write(bin_job j
         move_value((void *)B.val, s.base + place, e.val, i, VB);
     }
 }
-
-#endif

@@ -5,8 +5,7 @@
  * into tiles of equal size, whatever the rows are; each thread walks over ITEMS of its tile. A first pass counts the
  * entries of C, a second one writes them. Nothing is read out of bounds if the rows do not ascend: then C is not made.
  */
-#ifndef LSP_MATRICES_CSR_GPU_KERNEL_MERGE_CUH
-#define LSP_MATRICES_CSR_GPU_KERNEL_MERGE_CUH
+#pragma once
 
 #include "core/scan.h"
 #include "gpu.h"
@@ -395,5 +394,3 @@ static lsp_status merge_rows(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_typ
     const bool wide = m.A.wide_rowptr || m.A.wide_col || m.B.wide_rowptr || m.B.wide_col || m.A.rows > INT32_MAX;
     return wide ? merge_as<int64_t>(ctx, m, types, f, C, done) : merge_as<int32_t>(ctx, m, types, f, C, done);
 }
-
-#endif

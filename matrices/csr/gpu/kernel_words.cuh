@@ -1,7 +1,6 @@
 /* The facts that statistics of a matrix collect, as words: a block collects them in shared memory by atomics, then adds
  * them to those of the grid. */
-#ifndef LSP_MATRICES_CSR_GPU_KERNEL_WORDS_CUH
-#define LSP_MATRICES_CSR_GPU_KERNEL_WORDS_CUH
+#pragma once
 
 #include "view.cuh"
 
@@ -64,5 +63,3 @@ static __device__ void give_facts(const ull *mine, ull *all) {
         }
     }
 }
-
-#endif

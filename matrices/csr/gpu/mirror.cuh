@@ -1,7 +1,6 @@
 /* The transpose of a matrix where (j, i) is an entry if (i, j) is one: it has the pattern of A, and the values of the
  * mirrored entries. */
-#ifndef LSP_MATRICES_CSR_GPU_MIRROR_CUH
-#define LSP_MATRICES_CSR_GPU_MIRROR_CUH
+#pragma once
 
 #include "view.cuh"
 
@@ -9,5 +8,3 @@
  * strictly; a sample of the rows shows it in nearly all cases. Otherwise A was checked, unless `name` is NULL, whose
  * caller has checked it. Waits. */
 lsp_status lsp_csr_mirror_entries(lsp_ctx *ctx, const char *name, const lsp_csr *A, const gpu_csr &B, bool *done);
-
-#endif

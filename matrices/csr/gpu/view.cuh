@@ -1,7 +1,6 @@
 /* What all kernels of this folder share: a matrix as they see it, of any index and value type, and how a grid walks
  * over its rows or its entries. */
-#ifndef LSP_MATRICES_CSR_GPU_VIEW_CUH
-#define LSP_MATRICES_CSR_GPU_VIEW_CUH
+#pragma once
 
 #include "core/items.h"
 #include "core/launch.cuh"
@@ -84,5 +83,3 @@ static inline lsp_status make_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, int
 }
 
 static inline __device__ int lane_of(void) { return (int)threadIdx.x % 32; }
-
-#endif

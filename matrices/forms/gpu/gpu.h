@@ -1,6 +1,5 @@
 /* Parts and forms of matrices that lie on the context's GPU: the files of this folder. */
-#ifndef LSP_MATRICES_FORMS_GPU_GPU_H
-#define LSP_MATRICES_FORMS_GPU_GPU_H
+#pragma once
 
 #include "matrices/forms/forms.h"
 #include "matrices/table.h"
@@ -45,4 +44,3 @@ typedef struct lsp_buckets {
 LSP_GPU_TABLE(lsp_forms_on_gpu, LSP_FORMS_GPU)
 
 LSP_END_DECLS
-#endif

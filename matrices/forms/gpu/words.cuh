@@ -1,8 +1,7 @@
 /* Kernels of this folder share their work by entries: a warp takes a tile (csr/gpu/entries.cuh), 32 entries at a time,
  * a word. Entries that stay are one bit each in the mask of their word; a prefix sum of the words' counts then places
  * every entry. */
-#ifndef LSP_MATRICES_FORMS_GPU_WORDS_CUH
-#define LSP_MATRICES_FORMS_GPU_WORDS_CUH
+#pragma once
 
 #include "matrices/csr/gpu/entries.cuh"
 
@@ -105,5 +104,3 @@ static inline lsp_status make_marks(lsp_ctx *ctx, int64_t n, gpu_marks *m) {
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, m->words + 1, &m->counts));
     return lsp_cuda_clear(ctx, m->counts, sizeof *m->counts);
 }
-
-#endif

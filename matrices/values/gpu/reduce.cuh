@@ -1,7 +1,6 @@
 /* Lists of values reduced on the GPU, joined in the order of the host (values/number.h): what lists of rows and lists
  * of columns share. 1, 4 or 32 lanes join a list. */
-#ifndef LSP_MATRICES_VALUES_GPU_REDUCE_CUH
-#define LSP_MATRICES_VALUES_GPU_REDUCE_CUH
+#pragma once
 
 #include "matrices/csr/gpu/entries.cuh"
 #include "matrices/values/values.h"
@@ -161,5 +160,3 @@ static inline gpu_reducing reducing_of(const lsp_csr *A, lsp_reduction reduction
 
 /* The rows of r.A, or all its entries. */
 lsp_status lsp_reduce_lists(lsp_ctx *ctx, const gpu_reducing &r);
-
-#endif
