@@ -74,13 +74,13 @@ typedef struct lsp_spmv_info {
 
 /* ---- one call ---------------------------------------------------------------------------------------------------- */
 
-/* Rows may have any order of columns, and a column twice. `options` and `info` may be NULL. A, x and y lie in one place.
- * On a GPU the call waits for nothing and can be captured in a CUDA graph once the context has worked on a matrix of
- * that size, unless options->transpose is set. Calls remember whether rows at this address have very different lengths:
- * if other row pointers are written there, the last bits of sums may differ from those of a first call.
- *     lsp_spmv(ctx, &A, NULL, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y}, NULL);
- * Row pointers that fall, or do not go from 0 to nnz, give LSP_ERR_FORMAT and leave y as it was. On a GPU only the
- * kernels see them: the next lsp_ctx_sync returns LSP_ERR_ARGUMENT, and what is in y means nothing.
+/* Rows may have any order of columns, and a column twice. `options` and `info` may be NULL. A, x and y lie in one
+ * place. On a GPU the call waits for nothing and can be captured in a CUDA graph once the context has worked on a
+ * matrix of that size, unless options->transpose is set. Calls remember whether rows at this address have very
+ * different lengths: if other row pointers are written there, the last bits of sums may differ from those of a first
+ * call. lsp_spmv(ctx, &A, NULL, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y}, NULL); Row pointers that fall, or do
+ * not go from 0 to nnz, give LSP_ERR_FORMAT and leave y as it was. On a GPU only the kernels see them: the next
+ * lsp_ctx_sync returns LSP_ERR_ARGUMENT, and what is in y means nothing.
  *
  * Entries whose column is outside the matrix are left out: y is written, and the call returns LSP_ERR_FORMAT with the
  * position of one of them; on a GPU the next lsp_ctx_sync returns LSP_ERR_ARGUMENT. A transposed product, and a plan,
@@ -94,8 +94,8 @@ typedef struct lsp_spmv_plan lsp_spmv_plan;
 
 /* Reads A once, checks it as lsp_csr_check does, and prepares products with it. LSP_SPMV_ROWS, _EQUAL, _GATHER and
  * _PACKED read the arrays of A in each call, so these must stay as they are while the plan exists; the other methods,
- * and a transposed plan, hold a copy. Where memory does not suffice for the copy that LSP_SPMV_AUTO would make, it takes
- * LSP_SPMV_ROWS. The plan belongs to the context. `options` may be NULL. Waits for a GPU. */
+ * and a transposed plan, hold a copy. Where memory does not suffice for the copy that LSP_SPMV_AUTO would make, it
+ * takes LSP_SPMV_ROWS. The plan belongs to the context. `options` may be NULL. Waits for a GPU. */
 LSP_API lsp_status lsp_spmv_plan_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options,
                                         lsp_spmv_plan **plan);
 LSP_API void lsp_spmv_plan_destroy(lsp_spmv_plan *plan);

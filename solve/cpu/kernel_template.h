@@ -50,7 +50,8 @@ KERNEL(start) {
     INPUT(b)
     INPUT(q)
     INPUT(inverse)
-    VECTOR(r) VECTOR(r_hat) VECTOR(x)
+    VECTOR(r)
+    VECTOR(r_hat) VECTOR(x)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number bi = LOAD(b + i);                                                                                     \
     const number ri = STORE(r + i, q ? bi - LOAD(q + i) : bi);                                                         \
@@ -115,8 +116,7 @@ KERNEL(turn_stabilized) {
     INPUT(q)
     INPUT(r)
     INPUT(inverse)
-    INPUT(s_hat) VECTOR(x) VECTOR(p) VECTOR(p_hat) const double alpha = v->alpha,
-                                                                beta = v->beta, omega = v->omega;
+    INPUT(s_hat) VECTOR(x) VECTOR(p) VECTOR(p_hat) const double alpha = v->alpha, beta = v->beta, omega = v->omega;
     const bool due = v->due, runs = v->runs;
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     if (due) {                                                                                                         \
