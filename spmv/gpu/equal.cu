@@ -66,4 +66,4 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     return lsp_spmv_equal_start(ctx, given, &job, &area);
 }
 
-const lsp_spmv_engine lsp_spmv_equal_cuda = {{}, NULL, prepare, run, NULL, NULL};
+const lsp_spmv_engine lsp_spmv_equal_cuda = {{}, NULL, prepare, run, NULL};

@@ -89,4 +89,4 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     return run_vectors(ctx, given, (const gather_parts *)parts);
 }
 
-const lsp_spmv_engine lsp_spmv_gather_cuda = {{}, NULL, prepare, run, NULL, NULL};
+const lsp_spmv_engine lsp_spmv_gather_cuda = {{}, NULL, prepare, run, NULL};

@@ -215,4 +215,4 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
 
 enum { MOST = INT32_MAX - MOST_INSIDE }; /* rows and entries */
 extern "C" const lsp_spmv_engine lsp_spmv_propagate_cuda = {
-    {true, 1, MOST, INT32_MAX, MOST}, fits, prepare, run, update, NULL};
+    {true, 1, MOST, INT32_MAX, MOST}, fits, prepare, run, update};

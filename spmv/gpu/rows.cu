@@ -125,4 +125,4 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
                                                : start_rows(ctx, given, &job, &shape, &area, &memory);
 }
 
-const lsp_spmv_engine lsp_spmv_rows_cuda = {{}, NULL, prepare, run, NULL, NULL};
+const lsp_spmv_engine lsp_spmv_rows_cuda = {{}, NULL, prepare, run, NULL};

@@ -32,7 +32,7 @@ TEST_ON_BOTH(multigrid_calls, wrong_arguments_are_refused_with_a_sentence) {
     }
     must_fail(ctx, LSP_ERR_ARGUMENT, "A is NULL", lsp_multigrid_create(ctx, NULL, NULL, &m));
     must_fail(ctx, LSP_ERR_ARGUMENT, "square", lsp_multigrid_create(ctx, &oblong, NULL, &m));
-    must_fail(ctx, LSP_ERR_ARGUMENT, "place for the hierarchy", lsp_multigrid_create(ctx, &s.there, NULL, NULL));
+    must_fail(ctx, LSP_ERR_ARGUMENT, "place for the plan", lsp_multigrid_create(ctx, &s.there, NULL, NULL));
     cr_assert(lsp_multigrid_create(NULL, &s.there, NULL, &m) == LSP_ERR_ARGUMENT && m == none);
     lsp_multigrid_destroy(NULL);
     must(ctx, lsp_multigrid_create(ctx, &s.there, NULL, &m));
