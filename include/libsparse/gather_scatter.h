@@ -54,7 +54,7 @@ typedef struct lsp_gather_info {
     char reason[160];         /* why */
     double predicted_seconds; /* of one call; 0: nothing was predicted */
     double direct_seconds;    /* what the model predicts for the direct strategy */
-    int64_t plan_bytes;       /* held by the plan where the arrays are, scratch of the calls included; 0: no plan */
+    int64_t plan_bytes;       /* held by the plan, wherever they lie, scratch of the calls included; 0: no plan */
     int64_t pays_after;       /* calls after which the plan has saved its making; 0: it costs nothing */
     int64_t reserved[LSP_RESERVED];
 } lsp_gather_info;

@@ -152,7 +152,7 @@ LSP_API void lsp_csr_add_plan_destroy(lsp_csr_add_plan *plan);
 
 typedef struct lsp_csr_plan_info {
     int64_t nnz;        /* entries of the result */
-    int64_t plan_bytes; /* memory that the plan holds, on the device of its matrices */
+    int64_t plan_bytes; /* memory that the plan holds, wherever it lies */
     char reason[160];   /* what the plan keeps, and why */
     int64_t reserved[LSP_RESERVED];
 } lsp_csr_plan_info;

@@ -66,7 +66,7 @@ typedef struct lsp_spmv_info {
     double rows_seconds;      /* what the model predicts for CSR as it is */
     double plan_seconds;      /* measured: the making of the plan */
     int64_t pays_after;       /* calls after which the plan has saved its making, as predicted; 0: it costs nothing */
-    int64_t plan_bytes;       /* held by the plan where the matrix is */
+    int64_t plan_bytes;       /* held by the plan, wherever they lie */
     int64_t stored_entries;   /* entries with the padding of the method; nnz if it has none */
     double seconds[LSP_SPMV_METHODS]; /* predicted for each method; 0: not offered for this matrix */
     int64_t reserved[LSP_RESERVED];
