@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "core/semiring.h"
 #include <stdio.h>
+#include <string.h>
 
 LSP_BEGIN_DECLS
 
@@ -65,7 +66,11 @@ struct lsp_spmv_plan {
 /* plan.c. _prepare calls plan->job.engine->prepare; what was prepared before goes. For that, _make_parts sets
  * plan->parts, `bytes` of zeros, and _hold allocates where A lies, for a pointer in parts. */
 lsp_status lsp_spmv_prepare(lsp_spmv_plan *plan);
-lsp_status lsp_spmv_make_parts(lsp_spmv_plan *plan, size_t bytes);
+static inline lsp_status lsp_spmv_make_parts(lsp_spmv_plan *plan, size_t bytes) {
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, 1, bytes, &plan->parts));
+    memset(plan->parts, 0, bytes);
+    return LSP_OK;
+}
 static inline lsp_status lsp_spmv_hold(lsp_spmv_plan *plan, int64_t count, size_t bytes, void **memory) {
     return lsp_alloc(plan->ctx, plan->job.A.where, count, bytes, memory);
 }

@@ -5,7 +5,6 @@
 #include "packed.h"
 #include "spmv.h"
 #include <stdio.h>
-#include <string.h>
 
 /* ---- create ---- */
 
@@ -30,12 +29,6 @@ static lsp_status inspect(lsp_spmv_plan *plan) {
     if (job->A.where == LSP_CUDA || asked == LSP_SPMV_AUTO || asked >= LSP_SPMV_DIAGONALS) {
         LSP_TRY(lsp_spmv_count_slots(plan->ctx, job, &plan->facts));
     }
-    return LSP_OK;
-}
-
-lsp_status lsp_spmv_make_parts(lsp_spmv_plan *plan, size_t bytes) {
-    LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, 1, bytes, &plan->parts));
-    memset(plan->parts, 0, bytes);
     return LSP_OK;
 }
 
