@@ -122,13 +122,13 @@ typedef struct lsp_csr_row_facts {
 /* What symmetry is lost by an entry and its mirror, x and y: of integers, of other values. */
 enum { LSP_LOST_PATTERN = 1, LSP_LOST_SYMMETRIC = 2, LSP_LOST_SKEW = 4, LSP_LOST_HERMITIAN = 8 };
 LSP_BOTH_SIDES static inline unsigned lsp_lost_whole(uint64_t x, uint64_t y) {
-    return (x == y ? 0u : LSP_LOST_SYMMETRIC | LSP_LOST_HERMITIAN) | (x + y == 0 ? 0u : LSP_LOST_SKEW);
+    return (x == y ? 0u : LSP_LOST_SYMMETRIC | LSP_LOST_HERMITIAN) | (x + y == 0 ? 0u : (unsigned)LSP_LOST_SKEW);
 }
 LSP_BOTH_SIDES static inline unsigned lsp_lost_number(double x_re, double x_im, double y_re, double y_im) {
     const bool re = lsp_same_number(x_re, y_re), im = lsp_same_number(x_im, y_im);
     const bool minus_re = lsp_same_number(x_re, -y_re), minus_im = lsp_same_number(x_im, -y_im);
-    return (re && im ? 0u : LSP_LOST_SYMMETRIC) | (minus_re && minus_im ? 0u : LSP_LOST_SKEW) |
-           (re && minus_im ? 0u : LSP_LOST_HERMITIAN);
+    return (re && im ? 0u : (unsigned)LSP_LOST_SYMMETRIC) | (minus_re && minus_im ? 0u : (unsigned)LSP_LOST_SKEW) |
+           (re && minus_im ? 0u : (unsigned)LSP_LOST_HERMITIAN);
 }
 static inline void lsp_tell_symmetry(unsigned lost, lsp_csr_stats *stats) {
     stats->pattern_symmetric = !(lost & LSP_LOST_PATTERN);
