@@ -40,7 +40,7 @@ typedef struct lsp_space { /* bytes of one kind of memory */
 typedef struct lsp_plan_life {
     void *plan;
     struct lsp_plan_life *next, **link; /* the list that it is in: the context's plans, or the parts of another plan */
-    struct lsp_plan_life *parts;        /* plans that this one made for itself */
+    struct lsp_plan_life *parts;        /* the plans that this one made for itself */
     void *blocks;                       /* the first block of its memory */
     void (*close)(void *plan);          /* gives back what is no memory; NULL: there is nothing */
     lsp_allocator allocator;            /* set when the context is destroyed: a copy of its allocator */
@@ -173,8 +173,8 @@ void lsp_free_joint(lsp_ctx *ctx, const void *group);
     lsp_ctx *const ctx __attribute__((unused)) = (plan)->ctx;                                                          \
     LSP_SCRATCH_SCOPE(ctx)
 
-/* Until the enclosing block ends, what lsp_alloc gives and the plans that are made belong to this plan: they end with
- * it, if not before. NULL: to nobody, as the context's own tables. */
+/* Until the enclosing block ends, memory of lsp_alloc and new plans belong to this plan, and end with it if they do not
+ * end before. NULL: they belong to no plan, as the context's own tables. */
 typedef struct lsp_plan_scope {
     lsp_ctx *ctx;
     lsp_plan_life *outer;
