@@ -65,9 +65,7 @@ lsp_status lsp_cuda_fill(lsp_ctx *ctx, void *memory, int byte, int64_t bytes);
 static inline lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
     return lsp_cuda_fill(ctx, memory, 0, bytes);
 }
-/* Scratch on the GPU; the call sets all its bytes to `byte`. LSP_SCRATCH_FILLED: for `count` items of the pointer's
- * type.
- */
+/* Scratch on the GPU; sets all its bytes to `byte`. LSP_SCRATCH_FILLED: for `count` items of the pointer's type. */
 static inline lsp_status lsp_scratch_filled(lsp_ctx *ctx, int byte, int64_t count, size_t item_bytes, void **memory) {
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, count, item_bytes, memory));
     return count > 0 ? lsp_cuda_fill(ctx, *memory, byte, count * (int64_t)item_bytes) : LSP_OK;
