@@ -1,6 +1,5 @@
 /* The GPU side of the context on the CUDA runtime: device, stream and memory; cuda_copy.c has the copies. Every call
  * leaves the caller's current device as it was. */
-#include "answers.h"
 #include "cuda_state.h"
 
 #include <string.h>
@@ -51,9 +50,9 @@ lsp_status lsp_cuda_leave(lsp_ctx *ctx, int error, const char *what) {
 
 void *lsp_cuda_stream(lsp_ctx *ctx) { return state_of(ctx)->stream; }
 
-long long *lsp_cuda_fault(lsp_ctx *ctx) { return state_of(ctx)->fault_there; }
+long long *lsp_cuda_fault(lsp_ctx *ctx) { return state_of(ctx)->device_fault; }
 
-void *lsp_cuda_note(lsp_ctx *ctx) { return state_of(ctx)->fault_there + 1; }
+void *lsp_cuda_note(lsp_ctx *ctx) { return state_of(ctx)->device_fault + 1; }
 
 volatile unsigned long long *lsp_cuda_answers(lsp_ctx *ctx, unsigned long long **there) {
     *there = (unsigned long long *)((char *)lsp_cuda_note(ctx) + note_bytes);
@@ -95,7 +94,7 @@ static lsp_status make_fault_word(lsp_ctx *ctx) {
     state->fault = here;
     state->note = (char *)here + sizeof *state->fault;
     LSP_TRY(CALL(cudaHostGetDevicePointer(&there, here, 0), "the GPU does not reach pinned memory"));
-    state->fault_there = there;
+    state->device_fault = there;
     return CALL(cudaEventCreateWithFlags(&state->noted, cudaEventDisableTiming), "no event for reports of the GPU");
 }
 

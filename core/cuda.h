@@ -60,6 +60,9 @@ void lsp_cuda_free_detached(int ordinal, void *memory);
  * host the call waits: the host memory may be used when it returns. */
 lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void *from, lsp_where from_where,
                          int64_t bytes);
+/* Copies from the host to the GPU while the work of the context's stream, which must not use `to`, goes on. Waits for
+ * the copy alone. */
+lsp_status lsp_cuda_copy_beside(lsp_ctx *ctx, void *to, const void *from, int64_t bytes);
 /* Sets each byte of memory of the GPU, without waiting. */
 lsp_status lsp_cuda_fill(lsp_ctx *ctx, void *memory, int byte, int64_t bytes);
 static inline lsp_status lsp_cuda_clear(lsp_ctx *ctx, void *memory, int64_t bytes) {
@@ -96,6 +99,10 @@ void *lsp_cuda_note(lsp_ctx *ctx);
 lsp_status lsp_cuda_end_note(lsp_ctx *ctx);
 /* Waits for those kernels, but not for later work on the stream, and copies the note to `to`. */
 lsp_status lsp_cuda_read_note(lsp_ctx *ctx, void *to, int64_t bytes);
+/* Words of pinned host memory, 0 at first, that kernels write and the host reads whenever it likes: what one call may
+ * learn from those before, without waiting. Returns their address on the host, and the GPU's in *there. */
+enum { LSP_CUDA_ANSWERS = 32 };
+volatile unsigned long long *lsp_cuda_answers(lsp_ctx *ctx, unsigned long long **there);
 /* Work that the host enqueues ahead, a batch at a time, and the news that each batch leaves in pinned memory of
  * LSP_CUDA_SLOTS slots. All zero: closed. A queue may be closed after its context. */
 enum { LSP_CUDA_SLOTS = 2 };

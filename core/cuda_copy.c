@@ -1,6 +1,5 @@
 /* Copies between host and GPU on the CUDA runtime. Pageable host memory goes through two stages of pinned memory:
  * threads fill or empty one while the other is on the bus. */
-#include "beside.h"
 #include "cuda_state.h"
 
 #include <string.h>
@@ -163,7 +162,7 @@ static lsp_status copy_by_host(lsp_ctx *ctx, char *to, const char *from, int oth
 }
 
 /* Within a GPU, or from another one, whose memory can be read once that was asked for. */
-static lsp_status copy_there(lsp_ctx *ctx, void *to, const void *from, size_t bytes) {
+static lsp_status copy_to_device(lsp_ctx *ctx, void *to, const void *from, size_t bytes) {
     struct cudaPointerAttributes there;
     if (cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, state_of(ctx)->stream) == cudaSuccess) {
         return LSP_OK;
@@ -186,7 +185,7 @@ lsp_status lsp_cuda_copy(lsp_ctx *ctx, void *to, lsp_where to_where, const void 
     }
     const void *host = to_where == LSP_HOST ? to : from_where == LSP_HOST ? from : NULL;
     if (!host) {
-        LSP_TRY(copy_there(ctx, to, from, (size_t)bytes));
+        LSP_TRY(copy_to_device(ctx, to, from, (size_t)bytes));
     } else if (to_where == from_where || is_pinned(host)) {
         LSP_TRY(copy_async(ctx, to, from, (size_t)bytes));
     } else {

@@ -1,6 +1,4 @@
 /* The GPU side of the context in a build without CUDA: every call that can fail fails with a sentence. */
-#include "answers.h"
-#include "beside.h"
 #include "cuda.h"
 #include "items.h"
 #include "none.h"

@@ -18,7 +18,7 @@ typedef struct lsp_cuda_state {
     char *stage[stages]; /* pinned; made by the first copy that needs them */
     cudaEvent_t idle[stages];
     cudaStream_t beside;               /* of lsp_cuda_copy_beside; made by the first one */
-    long long *fault, *fault_there;    /* one word of mapped host memory: its address on the host, on the device */
+    long long *fault, *device_fault;   /* one word of mapped host memory: its address on the host, on the device */
     char *note;                        /* pinned memory behind that word; the answers follow */
     cudaEvent_t noted;                 /* recorded by lsp_cuda_end_note */
     const void *allowed[kernels_kept]; /* kernels that lsp_cuda_allow_shared has prepared; a hash table by address */

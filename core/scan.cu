@@ -63,7 +63,7 @@ extern "C" lsp_status lsp_cuda_scan_in(lsp_ctx *ctx, int64_t *counts, int64_t n,
     return LSP_OK;
 }
 
-extern "C" lsp_status lsp_cuda_scan_there(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *last) {
+extern "C" lsp_status lsp_cuda_scan_async(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *last) {
     LSP_SCRATCH_SCOPE(ctx);
     int64_t *sums = NULL;
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_cuda_scan_sums(n), &sums));
@@ -71,7 +71,7 @@ extern "C" lsp_status lsp_cuda_scan_there(lsp_ctx *ctx, int64_t *counts, int64_t
 }
 
 extern "C" lsp_status lsp_cuda_scan(lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *total) {
-    LSP_TRY(lsp_cuda_scan_there(ctx, counts, n, NULL));
+    LSP_TRY(lsp_cuda_scan_async(ctx, counts, n, NULL));
     if (total != NULL) {
         *total = 0;
         LSP_TRY(n > 0 ? lsp_cuda_read(ctx, total, counts + n - 1, sizeof *total) : LSP_OK);

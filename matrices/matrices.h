@@ -232,7 +232,7 @@ lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name);
 
 /* lsp_csr_check without flags, for a matrix in either place. */
-lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A);
+lsp_status lsp_csr_check_valid(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* Refuses an output of a call, items of `bytes` bytes, that overlaps an array of A, whose header was checked. */
 lsp_status lsp_csr_check_apart(lsp_ctx *ctx, const lsp_csr *A, const char *name, const void *out, int64_t items,

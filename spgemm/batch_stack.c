@@ -94,7 +94,7 @@ static lsp_status fill(lsp_ctx *ctx, lsp_batch_factor *f, const lsp_csr *matrice
     LSP_TRY(lsp_spgemm_device_at(f->like.where)->batch_gather(ctx, f, true, &fault));
     if (fault < f->count) {
         const batch_name name = name_of(f->name, fault);
-        LSP_TRY(lsp_csr_check_there(ctx, name.text, &matrices[fault]));
+        LSP_TRY(lsp_csr_check_valid(ctx, name.text, &matrices[fault]));
         LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, of %lld x %lld with %lld entries, was changed while it was read",
                     name.text, (long long)matrices[fault].rows, (long long)matrices[fault].cols,
                     (long long)matrices[fault].nnz);

@@ -206,8 +206,8 @@ static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const 
                 "%lld columns of A meet as many rows of B: on a GPU these may be up to 2^31 - 1, and cannot be cut",
                 (long long)inner);
     LSP_TRY(lsp_csr_resolve(ctx, cols, 0, LSP_NONE, &options->types, &fit));
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    return A == B ? LSP_OK : lsp_csr_check_there(ctx, "B", B);
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
+    return A == B ? LSP_OK : lsp_csr_check_valid(ctx, "B", B);
 }
 
 static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,

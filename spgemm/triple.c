@@ -56,7 +56,7 @@ static lsp_status name_fault(lsp_ctx *ctx, lsp_status status, const lsp_csr *R, 
         const lsp_csr *matrix;
     } factors[] = {{"R", R}, {"A", A}, {"P", P}};
     for (int f = 0; status == LSP_ERR_FORMAT && f < 3; f++) {
-        const lsp_status fault = lsp_csr_check_there(ctx, factors[f].name, factors[f].matrix);
+        const lsp_status fault = lsp_csr_check_valid(ctx, factors[f].name, factors[f].matrix);
         if (fault != LSP_OK) {
             return fault;
         }

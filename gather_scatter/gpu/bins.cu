@@ -80,7 +80,7 @@ template <typename I> static lsp_status count_bins(lsp_ctx *ctx, const part_job 
     LSP_TRY(lsp_allow_shared(ctx, kernel, shared));
     LSP_TRY(
         LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, p->n, PART_CHUNK, shared > 96 << 10 ? 1 : 2), PART_NT, shared, *p));
-    return lsp_cuda_scan_there(ctx, p->begin + 1, p->bins, NULL);
+    return lsp_cuda_scan_async(ctx, p->begin + 1, p->bins, NULL);
 }
 
 template <typename V, typename I, int LEVEL>

@@ -88,8 +88,8 @@ static lsp_status make_runs(lsp_ctx *ctx, const gather_stage *stage, const void 
     LSP_TRY(lsp_allow_shared(ctx, kernel_write_runs<I>, (size_t)runs_bytes(stage)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_runs<I>, stage->bins, RUNS_NT, (size_t)stage->tiles * 4, *stage,
                        (const I *)map, lengths + 1, stage->bin_begin + 1));
-    LSP_TRY(lsp_cuda_scan_there(ctx, lengths + 1, stage->tiles * stage->bins, NULL));
-    LSP_TRY(lsp_cuda_scan_there(ctx, stage->bin_begin + 1, stage->bins, NULL));
+    LSP_TRY(lsp_cuda_scan_async(ctx, lengths + 1, stage->tiles * stage->bins, NULL));
+    LSP_TRY(lsp_cuda_scan_async(ctx, stage->bin_begin + 1, stage->bins, NULL));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_begins, lsp_blocks_for(ctx, stage->tiles + 1, RUNS_NT, 1), RUNS_NT, 0, *stage,
                        lengths));
     return LSP_LAUNCH(ctx, kernel_write_runs<I>, stage->bins, RUNS_NT, (size_t)runs_bytes(stage), *stage,

@@ -131,7 +131,7 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
 
 /* All but the columns on the host, which the sum itself reads. The header was checked. */
 static lsp_status check_addend(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    return A->where == LSP_HOST ? lsp_csr_check_rows(ctx, name, A) : lsp_csr_check_there(ctx, name, A);
+    return A->where == LSP_HOST ? lsp_csr_check_rows(ctx, name, A) : lsp_csr_check_valid(ctx, name, A);
 }
 
 static bool same_rowptr(const lsp_csr *A, const lsp_csr *B) {

@@ -162,8 +162,8 @@ static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_TRY(lsp_csr_check_header(ctx, "B", B));
     LSP_TRY(lsp_csr_check_addends(ctx, A, B));
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    return lsp_csr_check_there(ctx, "B", B);
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
+    return lsp_csr_check_valid(ctx, "B", B);
 }
 
 lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr_add_plan **plan) {

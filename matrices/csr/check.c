@@ -110,7 +110,7 @@ lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, un
 lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_TRY(check_flag_bits(ctx, flags));
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     return lsp_csr_check_flags(ctx, "A", A, flags);
 }
 
@@ -134,7 +134,7 @@ lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     return A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_check_end(ctx, name, A, NULL) : LSP_OK;
 }
 
-lsp_status lsp_csr_check_there(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+lsp_status lsp_csr_check_valid(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     if (A->where == LSP_HOST) {
         return lsp_csr_check_as(ctx, name, A, 0);

@@ -91,7 +91,7 @@ static void compare_part(void *data, int64_t part, int thread) {
     c->found[part] = mine;
 }
 
-static lsp_status compare_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
+static lsp_status compare_host(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
     LSP_SCRATCH_SCOPE(ctx);
     const int parts = lsp_csr_threads(ctx, A);
     difference *found;
@@ -102,7 +102,7 @@ static lsp_status compare_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
 }
 
 /* Fills all but max_rel of matrices whose patterns differ; then rows need to be sorted. */
-static lsp_status compare_there(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
+static lsp_status compare_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
     lsp_csr_spot spot;
     lsp_csr_distance distance = {0};
     LSP_TRY(lsp_csr_on_gpu.csr_first_difference(ctx, A, B, &spot));
@@ -135,7 +135,7 @@ static lsp_status find_max_rel(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
         LSP_TRY(lsp_csr_on_gpu.csr_distance(ctx, A, B, false, &distance));
         *max_rel = distance.max_rel;
     } else if (A != as_stored[0] || B != as_stored[1]) {
-        LSP_TRY(compare_here(ctx, A, B, &merged));
+        LSP_TRY(compare_host(ctx, A, B, &merged));
         *max_rel = merged.max_rel;
     }
     return LSP_OK;
@@ -147,14 +147,14 @@ lsp_status lsp_csr_compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     LSP_TRY(lsp_csr_check_header(ctx, "B", B));
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "one of the matrices to be compared lies on the GPU, the other in the memory of the host");
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_there(ctx, "B", B));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "B", B));
     LSP_REQUIRE(result, LSP_ERR_ARGUMENT, "the place for the difference is NULL");
     if (A->rows != B->rows || A->cols != B->cols) {
         *result = (lsp_csr_difference){.row = -1, .col = -1, .max_rel = INFINITY};
         return LSP_OK;
     }
-    LSP_TRY(A->where == LSP_CUDA ? compare_there(ctx, A, B, &found) : compare_here(ctx, A, B, &found));
+    LSP_TRY(A->where == LSP_CUDA ? compare_cuda(ctx, A, B, &found) : compare_host(ctx, A, B, &found));
     if (!found.same_pattern) {
         LSP_TRY(find_max_rel(ctx, A, B, &found.max_rel));
     }

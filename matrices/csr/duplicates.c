@@ -125,7 +125,7 @@ lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
 /* ---- rows in order ---- */
 
 lsp_status lsp_csr_sort(lsp_ctx *ctx, lsp_csr *A) {
-    const lsp_status status = lsp_csr_check_there(ctx, "A", A);
+    const lsp_status status = lsp_csr_check_valid(ctx, "A", A);
     return status == LSP_OK ? lsp_csr_sort_rows(ctx, A) : status;
 }
 

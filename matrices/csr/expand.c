@@ -77,7 +77,7 @@ static lsp_status merge(lsp_ctx *ctx, expansion *e) {
 }
 
 /* The same on a GPU, where mirrored entries are put behind A's, and sorted and summed with them. */
-static lsp_status expand_there(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
+static lsp_status expand_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
     LSP_OWNED_CSR(ctx, mirror);
     if (symmetry != LSP_SYMMETRY_GENERAL) {
         LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));
@@ -107,7 +107,7 @@ lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry,
     LSP_OWNED_CSR(ctx, mirror);
     LSP_OWNED_CSR(ctx, sorted);
     LSP_OWNED_CSR(ctx, made);
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the whole matrix is NULL");
     LSP_REQUIRE((unsigned)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT, "%d is no symmetry", (int)symmetry);
     LSP_REQUIRE(symmetry == LSP_SYMMETRY_GENERAL || A->rows == A->cols, LSP_ERR_ARGUMENT,
@@ -116,7 +116,7 @@ lsp_status lsp_csr_expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry,
         return expand_narrow(ctx, A, symmetry, B);
     }
     if (A->where == LSP_CUDA) {
-        LSP_TRY(expand_there(ctx, A, symmetry, &made));
+        LSP_TRY(expand_cuda(ctx, A, symmetry, &made));
         return lsp_csr_put(ctx, B, &made, B == A);
     }
     LSP_TRY(lsp_csr_transpose(ctx, A, &mirror));

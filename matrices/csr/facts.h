@@ -141,7 +141,7 @@ static inline void lsp_tell_symmetry(unsigned lost, lsp_csr_stats *stats) {
  * waits. */
 void lsp_csr_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats);
 
-/* lsp_csr_check_there in two halves, for calls whose kernels may run before the host knows the answer: csr/gpu/gpu.h
+/* lsp_csr_check_valid in two halves, for calls whose kernels may run before the host knows the answer: csr/gpu/gpu.h
  * tells how. On the host the first half is all, and *gate = NULL. *gate lies in scratch. */
 lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A, const unsigned **gate);
 lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A);

@@ -138,7 +138,7 @@ lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t
         LSP_TRY(lsp_csr_check_header(ctx, "the mask", filter->mask));
         LSP_REQUIRE(filter->mask->where == where, LSP_ERR_ARGUMENT, "the mask lies %s, but the matrix does not",
                     where == LSP_CUDA ? "on the host" : "on the GPU");
-        LSP_TRY(lsp_csr_check_there(ctx, "the mask", filter->mask));
+        LSP_TRY(lsp_csr_check_valid(ctx, "the mask", filter->mask));
         LSP_REQUIRE(filter->mask->rows == rows && filter->mask->cols == cols, LSP_ERR_ARGUMENT,
                     "a mask of %lld x %lld does not fit a matrix of %lld x %lld", (long long)filter->mask->rows,
                     (long long)filter->mask->cols, (long long)rows, (long long)cols);
@@ -219,7 +219,7 @@ lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filt
     LSP_OWNED_CSR(ctx, sorted);
     lsp_csr made = {0};
     LSP_REQUIRE(B != NULL, LSP_ERR_ARGUMENT, "the place for the filtered matrix is NULL");
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_TRY(lsp_filter_check(ctx, A->where, A->rows, A->cols, filter));
     lsp_filter prepared = *filter;
     LSP_TRY(lsp_filter_prepare_mask(ctx, A->where, &prepared, &sorted));

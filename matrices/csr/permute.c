@@ -88,7 +88,7 @@ lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, made);
     void *new_row, *new_col;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the permuted matrix is NULL");
     LSP_REQUIRE(order_type == LSP_NONE || order_type == LSP_I32 || order_type == LSP_I64, LSP_ERR_ARGUMENT,
                 "orders of type %s: LSP_I32 or LSP_I64 is needed", lsp_type_name(order_type));

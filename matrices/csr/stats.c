@@ -186,7 +186,7 @@ lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stat
     LSP_OWNED_CSR(ctx, T);
     LSP_OWNED_CSR(ctx, tidy);
     lsp_csr_row_facts found;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(stats, LSP_ERR_ARGUMENT, "the place for the statistics is NULL");
     LSP_TRY(A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_row_facts(ctx, A, &found) : take_all_rows(ctx, A, &found));
     describe_lengths(A, found.squares, &found.stats);

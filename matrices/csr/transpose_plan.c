@@ -59,7 +59,7 @@ static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) 
 lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr_transpose_plan **plan) {
     LSP_PLAN_MAKE(lsp_csr_transpose_plan, made, plan);
     lsp_csr numbered;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     made->A = lsp_csr_outline(A);
     made->wide = wide || lsp_place_is_wide(A->nnz);
     LSP_TRY(number(ctx, A, made->wide, &numbered));

@@ -112,7 +112,7 @@ lsp_status lsp_csr_block(lsp_ctx *ctx, const lsp_csr *A, int64_t first_row, int6
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, made);
     lsp_csr S;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the block is NULL");
     LSP_TRY(check_range(ctx, "rows", first_row, rows, A->rows));
     LSP_TRY(check_range(ctx, "columns", first_col, cols, A->cols));

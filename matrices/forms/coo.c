@@ -27,7 +27,7 @@ LSP_INLINE void fill_rows(lsp_type type, const triples *t, int64_t begin, int64_
 }
 LSP_SHARE(fill_share, const triples, t, LSP_WITH_INDEX(t->type, fill_rows, t, begin, end))
 
-static lsp_status fill_there(lsp_ctx *ctx, const triples *t) {
+static lsp_status fill_cuda(lsp_ctx *ctx, const triples *t) {
     const lsp_csr *A = t->A;
     LSP_TRY(lsp_forms_on_gpu.csr_rows(ctx, A, t->row, t->type));
     LSP_TRY(lsp_cuda_convert(ctx, t->col, t->type, A->col, A->col_type, A->nnz));
@@ -40,7 +40,7 @@ static lsp_status make_triples(lsp_ctx *ctx, triples *t) {
     LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(t->type), &t->col));
     LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, lsp_type_bytes(A->val_type), &t->val));
     if (A->where == LSP_CUDA) {
-        return fill_there(ctx, t);
+        return fill_cuda(ctx, t);
     }
     lsp_csr_for_rows(ctx, A, fill_share, t);
     return LSP_OK;
@@ -48,7 +48,7 @@ static lsp_status make_triples(lsp_ctx *ctx, triples *t) {
 
 lsp_status lsp_csr_to_coo(lsp_ctx *ctx, const lsp_csr *A, lsp_coo *B) {
     triples t = {.A = A};
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the triples is NULL");
     t.type = A->rows > (int64_t)INT32_MAX + 1 ? LSP_I64 : A->col_type; /* a row's number must fit too */
     const lsp_status status = make_triples(ctx, &t);

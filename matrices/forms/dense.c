@@ -89,7 +89,7 @@ static void fill_here(const lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) 
 lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
     LSP_OWNED_CSR(ctx, summed);
     lsp_dense fit;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_TRY(lsp_dense_check(ctx, D, &fit));
     LSP_REQUIRE(D->where == A->where, LSP_ERR_ARGUMENT, "D lies %s, but A does not",
                 D->where == LSP_CUDA ? "on the GPU" : "on the host");

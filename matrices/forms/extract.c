@@ -157,7 +157,7 @@ lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list 
     lsp_selection wanted = {0};
     const lsp_csr_owner places LSP_AT_END(lsp_csr_leave) = {ctx, &wanted.P};
     unsigned found = LSP_LIST_TWICE;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the rows and columns is NULL");
     LSP_TRY(check_list(ctx, "rows", A->where, rows, A->rows));
     LSP_TRY(check_list(ctx, "columns", A->where, cols, A->cols));

@@ -37,7 +37,7 @@ lsp_status lsp_csr_detach(lsp_ctx *ctx, lsp_csr *A, lsp_array arrays[3]) {
 }
 
 lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *user, void *array), void *user) {
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(release, LSP_ERR_ARGUMENT, "the function that releases the arrays of A is NULL");
     void *const arrays[3] = {A->rowptr, A->col, A->val};
     LSP_TRY(check_distinct(ctx, arrays));

@@ -36,7 +36,7 @@ static lsp_status take_block(lsp_ctx *ctx, grid *g, int64_t r, int64_t c) {
         return LSP_OK;
     }
     (void)snprintf(name, sizeof name, "block (%lld, %lld)", (long long)r, (long long)c);
-    LSP_TRY(lsp_csr_check_there(ctx, name, block));
+    LSP_TRY(lsp_csr_check_valid(ctx, name, block));
     g->any = g->any ? g->any : block;
     LSP_REQUIRE(block->where == g->any->where, LSP_ERR_ARGUMENT, "%s lies %s, but another block does not", name,
                 block->where == LSP_CUDA ? "on the GPU" : "on the host");
@@ -114,7 +114,7 @@ LSP_INLINE void copy_from(lsp_type to, const stacking *s, int64_t begin, int64_t
 }
 LSP_SHARE(copy_share, const stacking, s, LSP_WITH_VALUE(s->B->val_type, copy_from, s, begin, end))
 
-static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
+static lsp_status stack_host(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     const int64_t rows = g->row_at[g->rows];
     int64_t *next;
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, rows + 1, &next));
@@ -136,7 +136,7 @@ static lsp_status stack_here(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     return LSP_OK;
 }
 
-static lsp_status stack_there(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
+static lsp_status stack_cuda(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
     const int64_t rows = g->row_at[g->rows];
     int64_t *next;
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, rows + 1, &next));
@@ -174,7 +174,7 @@ lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t 
               .types = {.rowptr_type = types->rowptr_type, .col_type = types->col_type}};
     LSP_REQUIRE(blocks && B, LSP_ERR_ARGUMENT, "the blocks, or the place for the matrix, are NULL");
     LSP_TRY(measure(ctx, &g));
-    LSP_TRY(g.any->where == LSP_CUDA ? stack_there(ctx, &g, &made) : stack_here(ctx, &g, &made));
+    LSP_TRY(g.any->where == LSP_CUDA ? stack_cuda(ctx, &g, &made) : stack_host(ctx, &g, &made));
     return lsp_csr_put(ctx, B, &made, holds(&g, B));
 }
 

@@ -58,7 +58,7 @@ lsp_status lsp_csr_window(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *wind
 
 lsp_status lsp_csr_triangle(lsp_ctx *ctx, const lsp_csr *A, lsp_triangle triangle, int64_t diagonal, lsp_csr *B) {
     LSP_OWNED_CSR(ctx, made);
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the triangle is NULL");
     LSP_REQUIRE(triangle == LSP_TRIANGLE_LOWER || triangle == LSP_TRIANGLE_UPPER, LSP_ERR_ARGUMENT,
                 "%d is neither LSP_TRIANGLE_LOWER nor LSP_TRIANGLE_UPPER", (int)triangle);

@@ -69,7 +69,7 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
     const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
     const lsp_symmetry symmetry = how.symmetry;
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE((int)symmetry >= LSP_SYMMETRY_GENERAL && (int)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT,
                 "%d is no symmetry", (int)symmetry);
     LSP_TRY(check_field(ctx, A->val_type, how.field));

@@ -6,7 +6,7 @@ enum { least_share = 1 << 15 };
 
 /* Refuses a pattern, and a matrix on a GPU that this context does not have. */
 static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const char *what) {
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(A->val_type != LSP_NONE, LSP_ERR_UNSUPPORTED, "a pattern has no values to be %s", what);
     return LSP_OK;
 }

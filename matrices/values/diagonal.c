@@ -76,7 +76,7 @@ lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
     LSP_TRY(lsp_csr_check_apart(ctx, A, "diagonal", diagonal, lsp_min(A->rows, A->cols),
                                 lsp_type_bytes(A->val_type == LSP_NONE ? LSP_F64 : A->val_type)));
     if (lsp_wide_type(A->val_type) != A->val_type) {
-        LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+        LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
         LSP_TRY(take_narrow(ctx, A, diagonal));
     } else {
         LSP_TRY(lsp_csr_check_begin(ctx, "A", A, &gate));

@@ -118,8 +118,8 @@ lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, ls
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, made);
     lsp_csr a, b;
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_there(ctx, "B", B));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "B", B));
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the product is NULL");
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT, "A and B lie in different places");
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,

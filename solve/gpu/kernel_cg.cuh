@@ -3,7 +3,7 @@
  * their rows; barrier. */
 #pragma once
 
-#include "owners.cuh"
+#include "own_rows.cuh"
 #include "solve/rules.h"
 
 typedef struct cg_task {

@@ -1,7 +1,7 @@
 /* The NAS conjugate gradient benchmark in one launch: all its outer iterations. */
 #pragma once
 
-#include "owners.cuh"
+#include "own_rows.cuh"
 
 enum { NAS_STEPS = 25 };
 

@@ -83,7 +83,7 @@ static lsp_status cut_rows(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, l
     int numbers[4] = {0};
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count, lsp_blocks_for(ctx, M->n, LAYOUT_WARPS, 8), LAYOUT_NT,
                        (size_t)M->columns * LAYOUT_WARPS * sizeof(int), csr_of(A), *M, lanes, work->count, work->sums));
-    LSP_TRY(lsp_cuda_scan_there(ctx, (int64_t *)work->sums, pairs, NULL));
+    LSP_TRY(lsp_cuda_scan_async(ctx, (int64_t *)work->sums, pairs, NULL));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_cut, lsp_ceil_div(blocks + 1, LAYOUT_NT), LAYOUT_NT, 0, *M, work->sums));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_slices, 1, MOST_BLOCKS, 0, *M, WARP / lanes, work->most));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_list, lsp_blocks_for(ctx, pairs, LAYOUT_NT, 8), LAYOUT_NT, 0, *M, work->sums,

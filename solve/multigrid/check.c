@@ -57,7 +57,7 @@ lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigr
         LSP_REQUIRE(!lsp_cuda_recording(ctx), LSP_ERR_ARGUMENT,
                     "work on the stream is being recorded into a graph: a set-up waits, so it cannot run there");
     }
-    LSP_TRY(lsp_csr_check_there(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     m->given = *A;
     m->n = A->rows;
     m->where = A->where;
@@ -67,5 +67,5 @@ lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigr
 
 lsp_status lsp_multigrid_check_same(lsp_multigrid *m, const lsp_csr *A) {
     LSP_TRY(lsp_solve_check_alike(m->ctx, "the hierarchy", &m->given, A));
-    return lsp_csr_check_there(m->ctx, "A", A);
+    return lsp_csr_check_valid(m->ctx, "A", A);
 }

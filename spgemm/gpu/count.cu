@@ -153,7 +153,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     if (list_rows(bins) > 0) {
         LSP_TRY(count_listed(ctx, &job, &lists, bins, counting));
     }
-    LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)&counting->nnz));
+    LSP_TRY(lsp_cuda_scan_async(ctx, job.rowptr + 1, job.A.rows, (int64_t *)&counting->nnz));
     LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_bins<true>, job.A.rows, NT, job, counting->bins));
     LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));
     plan->info.nnz = (int64_t)here.nnz;

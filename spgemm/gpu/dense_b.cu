@@ -37,7 +37,7 @@ static lsp_status count(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operan
                        dense_b_of(plan)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_dense_b_count, lsp_ceil_div(job.A.rows << log_share, DENSE_B_WARPS), DENSE_B_NT, 0,
                        job, dense_b_of(plan), log_share));
-    LSP_TRY(lsp_cuda_scan_there(ctx, job.rowptr + 1, job.A.rows, (int64_t *)nnz));
+    LSP_TRY(lsp_cuda_scan_async(ctx, job.rowptr + 1, job.A.rows, (int64_t *)nnz));
     LSP_TRY(lsp_cuda_read(ctx, &here, nnz, sizeof here));
     plan->info.nnz = (int64_t)here;
     plan->gpu->summed = true;

@@ -113,10 +113,11 @@ static lsp_status make_rows(lsp_spgemm_plan *plan, const lsp_spgemm_operands *op
     job.val = C->val;
     job.wide_col = C->col_type == LSP_I64;
 #define MAKE(V) one_pass_of<V>(ctx, &job, to, way)
-    LSP_TRY(plan->type == LSP_NONE                                              ? MAKE(no_value)
-            : is_minmax(plan) || plan->type == LSP_C64 || plan->type == LSP_I64 ? spg_one_pass_more(plan, &job, to, way)
-            : plan->type == LSP_F64                                             ? MAKE(double)
-                                                                                : MAKE(float));
+    LSP_TRY(plan->type == LSP_NONE ? MAKE(no_value)
+            : is_minmax(plan) || plan->type == LSP_C64 || plan->type == LSP_I64
+                ? spg_one_pass_types(plan, &job, to, way)
+            : plan->type == LSP_F64 ? MAKE(double)
+                                    : MAKE(float));
 #undef MAKE
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_one_pass_tell, 1, ONE_PASS_SLOTS, 0,
                               (const one_pass_report *)to->report, to->capacity, (one_pass_facts *)lsp_cuda_note(ctx)));

@@ -1,5 +1,5 @@
 /* Starts the kernel of products in one pass for one type of values: one_pass.cu for sums of real values and patterns,
- * one_pass_more.cu for the others. */
+ * one_pass_types.cu for the others. */
 #pragma once
 
 #include "kernel_one_pass.cuh"
@@ -38,7 +38,8 @@ typedef struct one_pass_way {
     int most;
     double products;
 } one_pass_way;
-lsp_status spg_one_pass_more(const lsp_spgemm_plan *plan, const spg_job *job, const one_pass_job *to, one_pass_way way);
+lsp_status spg_one_pass_types(const lsp_spgemm_plan *plan, const spg_job *job, const one_pass_job *to,
+                              one_pass_way way);
 
 template <typename V, typename SHAPE>
 static lsp_status start_one_pass(lsp_ctx *ctx, const spg_job *job, const one_pass_job *to) {

@@ -1,5 +1,4 @@
 /* The work area of products on a GPU: the list of pieces and their sums; and the job as kernels see it. */
-#include "core/answers.h"
 #include "core/cuda.h"
 #include "core/semiring.h"
 #include "gpu.h"

@@ -44,7 +44,7 @@ extern "C" lsp_status lsp_diagonals_count_cuda(lsp_ctx *ctx, const lsp_csr *A, l
             LSP_TRY(by_block(b, [&](auto size) {
                 return LAUNCH_BUILD(ctx, build, 16, kernel_diagonals_count, decltype(size)::value);
             }));
-            LSP_TRY(first == NULL ? LSP_OK : lsp_cuda_scan_there(ctx, first + 1, build.slices, NULL));
+            LSP_TRY(first == NULL ? LSP_OK : lsp_cuda_scan_async(ctx, first + 1, build.slices, NULL));
         }
     }
     LSP_TRY(lsp_cuda_read(ctx, counted, there, sizeof counted));

@@ -40,7 +40,7 @@ static lsp_status list(lsp_ctx *ctx, const lsp_csr *A, const lsp_packed *p) {
     job.wide_rowptr = A->rowptr_type == LSP_I64;
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows, &at));
     LSP_TRY(LAUNCH_PACKED(ctx, kernel_packed_flags, A->rows, job, at));
-    LSP_TRY(lsp_cuda_scan_there(ctx, at, A->rows, NULL));
+    LSP_TRY(lsp_cuda_scan_async(ctx, at, A->rows, NULL));
     return LAUNCH_PACKED(ctx, kernel_packed_list, A->rows + 1, job, at, *p);
 }
 

@@ -132,7 +132,7 @@ static lsp_status make_runs(lsp_ctx *ctx, const propagation *p, const void *col,
     LSP_TRY(lsp_allow_shared(ctx, kernel_places<I>, making_shared(p)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths<I>, p->bins, threads_for(p->entries), (size_t)p->slices * 4, *p,
                        (const I *)col, lengths + 1));
-    LSP_TRY(lsp_cuda_scan_there(ctx, lengths + 1, (int64_t)p->slices * p->bins, NULL));
+    LSP_TRY(lsp_cuda_scan_async(ctx, lengths + 1, (int64_t)p->slices * p->bins, NULL));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_slices, 1, PROPAGATE_NT, 0, *p, (const int64_t *)lengths));
     return LSP_LAUNCH(ctx, kernel_places<I>, p->bins, PROPAGATE_NT, making_shared(p), *p, (const I *)col,
                       (const int64_t *)lengths);

@@ -24,9 +24,9 @@ static lsp_status pack(lsp_ctx *ctx, const void *symbols, int symbol_bytes, cons
 static lsp_status pack_by_table(lsp_ctx *ctx, const void *symbols, int symbol_bytes, int64_t most, lsp_packed *p) {
     const int64_t words = lsp_ceil_div(most, 32);
     unsigned *there, *seen;
-    uint32_t *code_of, *codes_there;
+    uint32_t *code_of, *device_codes;
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, words, &there));
-    LSP_TRY(LSP_SCRATCH_CUDA(ctx, most, &codes_there));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, most, &device_codes));
     LSP_TRY(LSP_SCRATCH(ctx, words, &seen));
     LSP_TRY(LSP_SCRATCH(ctx, most, &code_of));
 #define MARK(S) LSP_LAUNCH_EACH(ctx, kernel_mark<S>, p->n, TEXT_NT, (const S *)symbols, p->n, (int)most, there)
@@ -38,8 +38,8 @@ static lsp_status pack_by_table(lsp_ctx *ctx, const void *symbols, int symbol_by
         code_of[s] = (uint32_t)p->kinds;
         p->kinds += seen[s / 32] >> s % 32 & 1;
     }
-    LSP_TRY(lsp_cuda_copy(ctx, codes_there, LSP_CUDA, code_of, LSP_HOST, most * (int64_t)sizeof *code_of));
-    return pack(ctx, symbols, symbol_bytes, codes_there, p);
+    LSP_TRY(lsp_cuda_copy(ctx, device_codes, LSP_CUDA, code_of, LSP_HOST, most * (int64_t)sizeof *code_of));
+    return pack(ctx, symbols, symbol_bytes, device_codes, p);
 }
 
 /* Any symbols of 4 bytes: sorted, so that equal ones stand together. */

@@ -148,16 +148,16 @@ static lsp_status search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, cons
 }
 
 /* The walkers of row d->primary and those behind it: begin[w] = the symbols before walker w; -1: not among them. */
-static lsp_status order_walkers(lsp_ctx *ctx, const derived_rows *d, int64_t n, const int32_t *lengths_there,
-                                int32_t *after_there) {
+static lsp_status order_walkers(lsp_ctx *ctx, const derived_rows *d, int64_t n, const int32_t *device_lengths,
+                                int32_t *device_after) {
     const int64_t bytes = d->walkers * (int64_t)sizeof(int32_t);
     int32_t *lengths, *after, *begin;
     int64_t symbols = 0;
     LSP_TRY(LSP_SCRATCH(ctx, d->walkers, &lengths));
     LSP_TRY(LSP_SCRATCH(ctx, d->walkers, &after));
     LSP_TRY(LSP_SCRATCH(ctx, d->walkers, &begin));
-    LSP_TRY(lsp_cuda_copy(ctx, lengths, LSP_HOST, lengths_there, LSP_CUDA, bytes));
-    LSP_TRY(lsp_cuda_copy(ctx, after, LSP_HOST, after_there, LSP_CUDA, bytes));
+    LSP_TRY(lsp_cuda_copy(ctx, lengths, LSP_HOST, device_lengths, LSP_CUDA, bytes));
+    LSP_TRY(lsp_cuda_copy(ctx, after, LSP_HOST, device_after, LSP_CUDA, bytes));
     memset(begin, 0xff, (size_t)bytes);
     for (int32_t w = d->walkers - 1; w >= 0; w = after[w]) {
         begin[w] = (int32_t)symbols;
@@ -166,7 +166,7 @@ static lsp_status order_walkers(lsp_ctx *ctx, const derived_rows *d, int64_t n, 
     LSP_REQUIRE(symbols == n, LSP_ERR_FORMAT,
                 "no text has this transform: after %lld of %lld symbols its end is reached", (long long)symbols,
                 (long long)n);
-    return lsp_cuda_copy(ctx, after_there, LSP_CUDA, begin, LSP_HOST, bytes);
+    return lsp_cuda_copy(ctx, device_after, LSP_CUDA, begin, LSP_HOST, bytes);
 }
 
 static lsp_status unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary, void *symbols) {

@@ -222,7 +222,7 @@ Test(device, prefix_sums_of_any_length_end_with_their_sum) {
         }
         must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, counts, LSP_HOST, n * 8));
         must(ctx, lsp_cuda_copy(ctx, last, LSP_CUDA, &told, LSP_HOST, 8));
-        must(ctx, lsp_cuda_scan_there(ctx, there, n, last));
+        must(ctx, lsp_cuda_scan_async(ctx, there, n, last));
         must(ctx, lsp_cuda_read(ctx, &told, last, 8));
         cr_assert(n > 0 || told == -1);
         must(ctx, lsp_cuda_copy(ctx, there, LSP_CUDA, counts, LSP_HOST, n * 8));

@@ -1,7 +1,5 @@
 /* core/cuda.h for the emulated GPU: its memory is host memory, and every launch and copy ends before it returns. */
 #include "core/cuda.h"
-#include "core/answers.h"
-#include "core/beside.h"
 #include "emulate.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@ typedef struct walk {
     const lsp_ctx *ctx;
     const lsp_pair_job *job;
     const lsp_pair_kernels *kernels;
-    lsp_yard yard;
+    lsp_box_bounds bounds;
     lsp_tree trees[2]; /* the same for one set */
     lsp_tile_fn do_tile;
     lsp_settle_fn settle;
@@ -42,7 +42,7 @@ static void do_nodes(const walk *w, int thread, int64_t a, int64_t b, bool dealt
     if (!mine && a >= w->share_nodes) {
         return;
     }
-    w->kernels->apart(&w->yard, &ta->boxes[a], &tb->boxes[b], &low, &high);
+    w->kernels->apart(&w->bounds, &ta->boxes[a], &tb->boxes[b], &low, &high);
     if (lsp_stopped(w->ctx)) {
         return;
     }
@@ -81,7 +81,7 @@ lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud cloud
     walk w = {
         .ctx = ctx, .job = job, .do_tile = do_tile, .settle = settle, .data = data, .bytes = lsp_type_bytes(job->type)};
     w.kernels = lsp_pair_kernels_of(ctx, job->type);
-    w.yard = lsp_yard_of(job);
+    w.bounds = lsp_box_bounds_of(job);
     LSP_TRY(lsp_trees_grow(ctx, job, clouds, LSP_LEAF, w.trees));
     w.part_nodes = lsp_min(w.trees[0].leaves, PART_NODES);
     w.share_nodes = lsp_min(w.trees[0].leaves, SHARE_NODES);

@@ -1,7 +1,7 @@
 /* Two-body statistics on the CPU: points as places in arrays of their own, tiles of pairs, kernels for a tile. */
 #pragma once
 
-#include "two_body/yard.h"
+#include "two_body/box_bounds.h"
 
 enum {
     LSP_PAIR_PAD = 64,          /* items that may be read behind the end of an array of places */
@@ -106,9 +106,9 @@ typedef struct lsp_pair_kernels {
     void (*density)(const lsp_metric *m, const lsp_pair_tile *tile, double scale, bool gaussian, const void *weights,
                     double *sums);
     /* d2 of any two points of boxes a and b lies between *low and *high. */
-    void (*apart)(const lsp_yard *yard, const lsp_box *a, const lsp_box *b, double *low, double *high);
+    void (*apart)(const lsp_box_bounds *bounds, const lsp_box *a, const lsp_box *b, double *low, double *high);
     /* low[q] <= d2 of any point of the box and point q of LSP_LEAF points, whose coordinate k is point[k][q]. */
-    void (*below)(const lsp_yard *yard, int dimensions, const double (*point)[LSP_LEAF], const lsp_box *box,
+    void (*below)(const lsp_box_bounds *bounds, int dimensions, const double (*point)[LSP_LEAF], const lsp_box *box,
                   double *low);
     /* Copies n items of 4 or 8 bytes; reads and writes up to LSP_PAIR_PAD items more. */
     void (*copy)(void *to, const void *from, int64_t n, size_t bytes);

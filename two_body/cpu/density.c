@@ -8,7 +8,7 @@ typedef struct summing {
     const lsp_pair_job *job;
     const lsp_density_work *work;
     const lsp_pair_kernels *kernels;
-    lsp_yard yard;
+    lsp_box_bounds bounds;
     lsp_tree trees[2];   /* of queries, of candidates */
     const char *weights; /* in the order of the candidates */
     double factor;
@@ -21,7 +21,7 @@ typedef struct summing {
 static void visit(const summing *s, lsp_pair_tile *tile, int64_t group, int64_t node, double *sums, int64_t *tested) {
     const lsp_tree *tree = &s->trees[1];
     double low, high;
-    s->kernels->apart(&s->yard, &s->trees[0].boxes[group], &tree->boxes[node], &low, &high);
+    s->kernels->apart(&s->bounds, &s->trees[0].boxes[group], &tree->boxes[node], &low, &high);
     if (low > s->work->limit || lsp_stopped(s->ctx)) {
         return;
     }
@@ -89,7 +89,7 @@ lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_den
     summing s = {.ctx = ctx, .job = job, .work = work, .factor = work->factor};
     lsp_cloud clouds[2];
     s.kernels = lsp_pair_kernels_of(ctx, job->type);
-    s.yard = lsp_yard_of(job);
+    s.bounds = lsp_box_bounds_of(job);
     s.bytes = lsp_type_bytes(job->type);
     LSP_TRY(lsp_clouds_load(ctx, job, clouds));
     LSP_TRY(lsp_trees_grow(ctx, job, clouds, all ? INT64_MAX : LSP_LEAF, s.trees));

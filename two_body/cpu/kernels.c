@@ -137,15 +137,15 @@ static void copy(void *to, const void *from, int64_t n, size_t bytes) {
 }
 
 /* Loops over all dimensions of an lsp_box, so that vectors do them whole. */
-static void apart(const lsp_yard *yard, const lsp_box *a, const lsp_box *b, double *low, double *high) {
+static void apart(const lsp_box_bounds *bounds, const lsp_box *a, const lsp_box *b, double *low, double *high) {
     const double rounding = 1e-15;
     double near[LSP_MOST_DIMENSIONS], far[LSP_MOST_DIMENSIONS];
     for (int k = 0; k < LSP_MOST_DIMENSIONS; k++) {
         const double difference = a->middle[k] - b->middle[k], half = a->half[k] + b->half[k];
-        const double away = fabs(difference - yard->side * rint(difference * yard->per_side));
+        const double away = fabs(difference - bounds->side * rint(difference * bounds->per_side));
         const double least = away * (1 - rounding) - half * (1 + rounding), most = away + half;
-        near[k] = (least > 0 ? least : 0) * yard->near[k];
-        far[k] = (most < yard->half_side ? most : yard->half_side) * yard->far[k];
+        near[k] = (least > 0 ? least : 0) * bounds->near[k];
+        far[k] = (most < bounds->half_side ? most : bounds->half_side) * bounds->far[k];
         near[k] *= near[k], far[k] *= far[k];
     }
     for (int step = LSP_MOST_DIMENSIONS / 2; step > 0; step /= 2) {
@@ -153,17 +153,17 @@ static void apart(const lsp_yard *yard, const lsp_box *a, const lsp_box *b, doub
             near[k] += near[k + step], far[k] += far[k + step];
         }
     }
-    *low = near[0] * yard->least - yard->tiny;
-    *high = far[0] * yard->most + yard->tiny;
+    *low = near[0] * bounds->least - bounds->tiny;
+    *high = far[0] * bounds->most + bounds->tiny;
 }
 
 /* As `apart`, vectors of points at a time. */
-static void below(const lsp_yard *yard, int dimensions, const double (*point)[LSP_LEAF], const lsp_box *box,
+static void below(const lsp_box_bounds *bounds, int dimensions, const double (*point)[LSP_LEAF], const lsp_box *box,
                   double *low) {
-    const double rounding = 1e-15, side = yard->side, per_side = yard->per_side;
+    const double rounding = 1e-15, side = bounds->side, per_side = bounds->per_side;
     double sum[LSP_LEAF] = {0};
     for (int k = 0; k < dimensions; k++) {
-        const double middle = box->middle[k], half = box->half[k] * (1 + rounding), factor = yard->near[k];
+        const double middle = box->middle[k], half = box->half[k] * (1 + rounding), factor = bounds->near[k];
         double away[LSP_LEAF];
         for (int q = 0; q < LSP_LEAF && side == 0; q++) {
             away[q] = fabs(point[k][q] - middle);
@@ -178,7 +178,7 @@ static void below(const lsp_yard *yard, int dimensions, const double (*point)[LS
         }
     }
     for (int q = 0; q < LSP_LEAF; q++) {
-        low[q] = sum[q] * yard->least - yard->tiny;
+        low[q] = sum[q] * bounds->least - bounds->tiny;
     }
 }
 

@@ -24,7 +24,7 @@ typedef struct desk {
 
 typedef struct seeking {
     const lsp_pair_job *job;
-    lsp_yard yard;
+    lsp_box_bounds bounds;
     lsp_metric plain; /* the metric with a unit of 1: squared distances as they are */
     const lsp_join_options *options;
     const lsp_pair_kernels *kernels;
@@ -88,7 +88,7 @@ static void do_leaf(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_
     const bool skip = s->job->own && !s->options->self_pairs;
     const int64_t end = lsp_node_end(tree, node);
     d->most = 0;
-    s->kernels->below(&s->yard, s->job->metric.dimensions, d->point, &tree->boxes[node], d->low);
+    s->kernels->below(&s->bounds, s->job->metric.dimensions, d->point, &tree->boxes[node], d->low);
     for (int64_t q = 0; q < tile->queries; q++) {
         for (int64_t begin = lsp_node_begin(tree, node); begin < end && d->low[q] <= d->worst[q];
              begin += LSP_PAIR_CANDIDATES) {
@@ -111,7 +111,8 @@ static void visit(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t 
     }
     double lows[2], high;
     for (int half = 0; half < 2; half++) {
-        s->kernels->apart(&s->yard, &s->trees[0].boxes[group], &s->trees[1].boxes[2 * node + half], &lows[half], &high);
+        s->kernels->apart(&s->bounds, &s->trees[0].boxes[group], &s->trees[1].boxes[2 * node + half], &lows[half],
+                          &high);
     }
     const int near = lows[1] < lows[0];
     visit(s, d, tile, first, group, 2 * node + near, lows[near]);
@@ -188,7 +189,7 @@ lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp
     lsp_cloud clouds[2];
     int64_t *rowptr;
     s.plain.unit = 1;
-    s.yard = lsp_yard_of(job);
+    s.bounds = lsp_box_bounds_of(job);
     s.kernels = lsp_pair_kernels_of(ctx, job->type);
     s.sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_64];
     LSP_TRY(lsp_clouds_load(ctx, job, clouds));

@@ -6,38 +6,38 @@
 
 /* No point of box a is nearer to one of box b, or to the point `middle` with `half` NULL. */
 template <typename S>
-__device__ __forceinline__ double least_apart(const lsp_yard &yard, const double *middle, const double *half,
+__device__ __forceinline__ double least_apart(const lsp_box_bounds &bounds, const double *middle, const double *half,
                                               const lsp_box &b) {
     double sum = 0;
 #pragma unroll
     for (int k = 0; k < S::DIM; k++) {
         const double difference = middle[k] - b.middle[k];
-        const double away = fabs(difference - yard.side * rint(difference * yard.per_side));
+        const double away = fabs(difference - bounds.side * rint(difference * bounds.per_side));
         const double least = away * (1 - 1e-15) - ((half == NULL ? 0 : half[k]) + b.half[k]) * (1 + 1e-15);
-        const double scaled = max(least, 0.0) * yard.near[k];
+        const double scaled = max(least, 0.0) * bounds.near[k];
         sum += scaled * scaled;
     }
-    return sum * yard.least - yard.tiny;
+    return sum * bounds.least - bounds.tiny;
 }
 
 /* No point of box a is farther from one of box b. */
 template <typename S>
-__device__ __forceinline__ double most_apart(const lsp_yard &yard, const lsp_box &a, const lsp_box &b) {
+__device__ __forceinline__ double most_apart(const lsp_box_bounds &bounds, const lsp_box &a, const lsp_box &b) {
     double sum = 0;
 #pragma unroll
     for (int k = 0; k < S::DIM; k++) {
         const double difference = a.middle[k] - b.middle[k];
-        const double away = fabs(difference - yard.side * rint(difference * yard.per_side));
-        const double scaled = min(away + (a.half[k] + b.half[k]), yard.half_side) * yard.far[k];
+        const double away = fabs(difference - bounds.side * rint(difference * bounds.per_side));
+        const double scaled = min(away + (a.half[k] + b.half[k]), bounds.half_side) * bounds.far[k];
         sum += scaled * scaled;
     }
-    return sum * yard.most + yard.tiny;
+    return sum * bounds.most + bounds.tiny;
 }
 
 /* The arguments of a walk over pairs of groups. */
 typedef struct pair_boxes {
     lsp_metric metric;
-    lsp_yard yard;
+    lsp_box_bounds bounds;
     pair_clouds clouds; /* in the order of the groups */
     const lsp_box *a, *b;
     pair_tiles tiles;
@@ -50,7 +50,7 @@ static inline lsp_status make_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_
     LSP_TRY(lsp_pair_groups_cuda(ctx, job, &loaded->a, side, &a));
     b = a;
     LSP_TRY(job->self ? LSP_OK : lsp_pair_groups_cuda(ctx, job, &loaded->b, side, &b));
-    *boxes = {job->metric, lsp_yard_of(job), *loaded, a.boxes, b.boxes, {}, cursor};
+    *boxes = {job->metric, lsp_box_bounds_of(job), *loaded, a.boxes, b.boxes, {}, cursor};
     boxes->clouds.a = a.cloud, boxes->clouds.b = b.cloud;
     boxes->tiles = tiles_of(&boxes->clouds, side);
     job->info.cells = b.count;
@@ -78,8 +78,8 @@ __device__ __forceinline__ bool visit_boxes(const pair_boxes &w, typename S::pla
             const int64_t rows = min(w.clouds.a.n - I * R * WARP, (int64_t)R * WARP);
             const int64_t cols = min(w.clouds.b.n - J * R * WARP, (int64_t)R * WARP);
             pairs = w.clouds.self && I == J ? rows * (rows - 1) / 2 : rows * cols;
-            low = max(least_apart<S>(w.yard, w.a[I].middle, w.a[I].half, w.b[J]), 0.0);
-            high = most_apart<S>(w.yard, w.a[I], w.b[J]);
+            low = max(least_apart<S>(w.bounds, w.a[I].middle, w.a[I].half, w.b[J]), 0.0);
+            high = most_apart<S>(w.bounds, w.a[I], w.b[J]);
         }
         const bool look = !visit.settle((ull)pairs, low, high) && pairs > 0;
         for (unsigned votes = __ballot_sync(~0u, look); votes != 0; votes &= votes - 1) {

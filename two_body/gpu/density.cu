@@ -215,7 +215,7 @@ extern "C" lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, c
     double factor = work->factor, *sums;
     void *out;
     ull *there, tested;
-    s.metric = job->metric, s.yard = lsp_yard_of(job), s.scale = work->scale, s.limit = work->limit;
+    s.metric = job->metric, s.bounds = lsp_box_bounds_of(job), s.scale = work->scale, s.limit = work->limit;
     LSP_TRY(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
     LSP_TRY(job->type == LSP_F32 ? load_weights<float>(ctx, job, work->weights, &s.weight_b, &factor)
                                  : load_weights<double>(ctx, job, work->weights, &s.weight_b, &factor));

@@ -1,7 +1,7 @@
 /* What the files of two-body statistics on a GPU tell each other, in plain C. */
 #pragma once
 
-#include "two_body/yard.h"
+#include "two_body/box_bounds.h"
 
 LSP_BEGIN_DECLS
 

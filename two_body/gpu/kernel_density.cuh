@@ -12,7 +12,7 @@ enum density_term { TERM_GAUSSIAN, TERM_SCALED, TERM_EPANECHNIKOV };
 
 typedef struct density_setup {
     lsp_metric metric;
-    lsp_yard yard;
+    lsp_box_bounds bounds;
     pair_groups a, b;                /* groups of density_rows * WARP points; without boxes: none is left out */
     const void *weight_a, *weight_b; /* in the order of the groups */
     double scale, limit;
@@ -116,7 +116,7 @@ static __global__ void __launch_bounds__(DENSITY_NT, DENSITY_SM_BLOCKS)
     const bool both = BOTH && step > 0, again = both && 2 * step == s.rows && I >= step;
     /* the groups of tile J that this warp's group meets; then those that a warp of the block meets */
     const bool meets = !again && lane < warps && group < s.a.count && other + lane < s.b.count &&
-                       (s.a.boxes == NULL || least_apart<S>(s.yard, s.a.boxes[group].middle, s.a.boxes[group].half,
+                       (s.a.boxes == NULL || least_apart<S>(s.bounds, s.a.boxes[group].middle, s.a.boxes[group].half,
                                                             s.b.boxes[other + lane]) <= s.limit);
     const unsigned own = __ballot_sync(~0u, meets);
     unsigned any = 0;

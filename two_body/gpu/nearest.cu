@@ -6,7 +6,7 @@ enum { NEAREST_NT = 128, NEAREST_WARPS = NEAREST_NT / WARP, NEAREST_FIRST = 2 };
 
 typedef struct nearest_setup {
     lsp_metric metric;
-    lsp_yard yard;
+    lsp_box_bounds bounds;
     pair_groups a, b;
     int64_t k;
     bool all;  /* look at every group */
@@ -82,7 +82,7 @@ template <typename S> struct seeking {
             for (int d = 0; d < S::DIM; d++) {
                 at[d] = place_number(s.metric, x[r][d]);
             }
-            any = any || least_apart<S>(s.yard, at, NULL, box) <= (double)seats[r].limit;
+            any = any || least_apart<S>(s.bounds, at, NULL, box) <= (double)seats[r].limit;
         }
         return __any_sync(~0u, any);
     }
@@ -167,7 +167,7 @@ template <typename S> struct seeking {
     }
     /* How far a box is from the middle of the queries, above its number. */
     __device__ ull box_away(int64_t group, const lsp_box *boxes, int64_t h) const {
-        const float away = (float)least_apart<S>(s.yard, s.a.boxes[group].middle, NULL, boxes[h]);
+        const float away = (float)least_apart<S>(s.bounds, s.a.boxes[group].middle, NULL, boxes[h]);
         unsigned bits;
         memcpy(&bits, &away, sizeof bits);
         return (ull)(away > 0 ? bits : 0) << 32 | (ull)h;
@@ -206,7 +206,7 @@ template <typename S> struct seeking {
         }
         most = warp_max(most);
         const lsp_box &own = s.a.boxes[group];
-        return s.all || least_apart<S>(s.yard, own.middle, own.half, box) <= (double)most;
+        return s.all || least_apart<S>(s.bounds, own.middle, own.half, box) <= (double)most;
     }
     __device__ void run(int64_t group) {
         const int lane = (int)threadIdx.x % WARP;
@@ -313,7 +313,7 @@ extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t 
     LSP_SCRATCH_SCOPE(ctx);
     const bool pattern = options->values == LSP_JOIN_PATTERN, all = job->info.method == LSP_PAIR_ALL;
     nearest_setup s = {job->metric,
-                       lsp_yard_of(job),
+                       lsp_box_bounds_of(job),
                        {},
                        {},
                        k,

@@ -1,5 +1,4 @@
 /* Points on the GPU: brought there, looked at, turned into places, sorted by cell with the library's radix sort. */
-#include "core/beside.h"
 #include "core/items.h"
 #include "gather_scatter/radix_sort.h"
 #include "kernel_points.cuh"

@@ -153,7 +153,7 @@ static lsp_status count_cells(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *
     double edges[MOST_CELLS];
     float narrow_edges[MOST_CELLS];
     ull here[2 * MOST_CELLS], sum = 0;
-    void *edges_there = there + 2 * MOST_CELLS + 2;
+    void *device_edges = there + 2 * MOST_CELLS + 2;
     for (int c = 0; c < cells->cells; c++) {
         edges[c] = INFINITY, narrow_edges[c] = INFINITY;
     }
@@ -161,10 +161,10 @@ static lsp_status count_cells(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *
         const int c = (limit_word(job->type, limits[i]) + cells->base) >> cells->shift;
         edges[c] = limits[i], narrow_edges[c] = (float)limits[i];
     }
-    LSP_TRY(lsp_cuda_copy(ctx, edges_there, LSP_CUDA, narrow ? (const void *)narrow_edges : edges, LSP_HOST,
+    LSP_TRY(lsp_cuda_copy(ctx, device_edges, LSP_CUDA, narrow ? (const void *)narrow_edges : edges, LSP_HOST,
                           cells->cells * (narrow ? 4 : 8)));
     LSP_TRY(lsp_cuda_clear(ctx, there, (2 * MOST_CELLS + 1) * (int64_t)sizeof *there));
-    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, walk, cells, edges_there, there, there + 2 * MOST_CELLS));
+    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, walk, cells, device_edges, there, there + 2 * MOST_CELLS));
     LSP_TRY(lsp_pair_meanwhile(ctx, job));
     LSP_TRY(lsp_cuda_read(ctx, here, there, items * (int64_t)sizeof *there));
     for (int64_t i = 0, c = 0; i < n; i++) {

@@ -83,7 +83,7 @@ static lsp_status start_matches(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_
 static lsp_status count(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
                         uint64_t *at) {
     LSP_TRY(start_matches(ctx, t, probes, offsets, at));
-    return lsp_cuda_scan_there(ctx, offsets + 1, probes->n, NULL);
+    return lsp_cuda_scan_async(ctx, offsets + 1, probes->n, NULL);
 }
 
 static lsp_status fetch(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, const int64_t *offsets,

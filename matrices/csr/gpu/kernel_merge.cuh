@@ -346,7 +346,7 @@ static lsp_status count_merged(lsp_ctx *ctx, const gpu_merge &m, int64_t tiles, 
     LSP_TRY(LAUNCH_ITEMS(ctx, kernel_falls<narrow>, m.B.nnz, m.B, there));
     LSP_TRY(LAUNCH_ITEMS(ctx, kernel_cuts<narrow>, tiles + 1, m, tiles, cuts));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_count<COL>, tiles, NT, 0, m, cuts, ends));
-    LSP_TRY(lsp_cuda_scan_there(ctx, ends, tiles, &there->nnz));
+    LSP_TRY(lsp_cuda_scan_async(ctx, ends, tiles, &there->nnz));
     return lsp_cuda_read(ctx, facts, there, sizeof *facts);
 }
 

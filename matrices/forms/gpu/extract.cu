@@ -211,7 +211,7 @@ static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
     LSP_TRY(LAUNCH_ITEMS(ctx, kernel_invert, v.count, v, there));
     LSP_TRY(make_marks(ctx, w->G.nnz, &m));
     LSP_TRY(LAUNCH_TILES(ctx, kernel_mark_columns, w->G.nnz, *w, v, m));
-    LSP_TRY(lsp_cuda_scan_there(ctx, m.counts, m.words + 1, &there->nnz));
+    LSP_TRY(lsp_cuda_scan_async(ctx, m.counts, m.words + 1, &there->nnz));
     LSP_TRY(lsp_cuda_read(ctx, &facts, there, sizeof facts));
     *found = facts.found;
     if (*found & LSP_LIST_TWICE) {
