@@ -91,6 +91,15 @@ static inline lsp_status lsp_cuda_read_index(lsp_ctx *ctx, const void *array, ls
     *index = lsp_index_at(&word, type, 0);
     return LSP_OK;
 }
+/* *index = array[i], wherever the array lies. */
+static inline lsp_status lsp_read_index(lsp_ctx *ctx, lsp_where where, const void *array, lsp_type type, int64_t i,
+                                        int64_t *index) {
+    if (where == LSP_CUDA) {
+        return lsp_cuda_read_index(ctx, array, type, i, index);
+    }
+    *index = lsp_index_at(array, type, i);
+    return LSP_OK;
+}
 /* The note: host memory that kernels write directly, so that the host reads it without a copy. lsp_cuda_note returns
  * the GPU's address of it. lsp_cuda_read overwrites it. */
 enum { LSP_CUDA_NOTE_BYTES = 4096 };

@@ -65,7 +65,7 @@ LSP_BOTH_SIDES LSP_INLINE double lsp_settled(double x) { return x == x ? x : (do
 /* Can the values of a matrix have this type? */
 static inline bool lsp_is_value(lsp_type type) { return type == LSP_NONE LSP_VALUE_TYPES(LSP_VALUE_IS, type); }
 
-static inline bool lsp_is_integer(lsp_type type) { return type == LSP_I32 || type == LSP_I64 || type == LSP_BOOL; }
+LSP_BOTH_SIDES static inline bool lsp_is_integer(lsp_type type) { return type == LSP_I32 || type == LSP_I64 || type == LSP_BOOL; }
 
 /* Is x a whole number that fits LSP_I64? */
 static inline bool lsp_is_whole(double x) { 
@@ -89,7 +89,7 @@ static inline lsp_type lsp_common_type(lsp_type a, lsp_type b) {
 }
 
 /* lsp_type_bytes of a value type, as a constant if the type is one. */
-LSP_INLINE size_t lsp_value_bytes(lsp_type type) { return LSP_VALUE_TYPES(LSP_VALUE_BYTES, type) 0; }
+LSP_BOTH_SIDES LSP_INLINE size_t lsp_value_bytes(lsp_type type) { return LSP_VALUE_TYPES(LSP_VALUE_BYTES, type) 0; }
 
 /* f(type, ...) with the value type a constant. */
 #define LSP_WITH_VALUE(type, f, ...)                                                                                   \
@@ -107,13 +107,13 @@ typedef struct lsp_value {
     double re, im;
     int64_t whole;
 } lsp_value;
-LSP_INLINE lsp_value lsp_value_from(double re, double im) { return (lsp_value){re, im, 0}; }
-LSP_INLINE lsp_value lsp_value_of(lsp_type type, const void *val, int64_t k) {
+LSP_BOTH_SIDES LSP_INLINE lsp_value lsp_value_from(double re, double im) { return (lsp_value){re, im, 0}; }
+LSP_BOTH_SIDES LSP_INLINE lsp_value lsp_value_of(lsp_type type, const void *val, int64_t k) {
     LSP_FLOAT_TYPES(LSP_VALUE_GET, val, k)
     LSP_INTEGER_TYPES(LSP_INTEGER_GET, val, k)
     return (lsp_value){1, 0, 1};
 }
-LSP_INLINE void lsp_value_set(lsp_type type, void *val, int64_t k, lsp_value value) {
+LSP_BOTH_SIDES LSP_INLINE void lsp_value_set(lsp_type type, void *val, int64_t k, lsp_value value) {
     LSP_FLOAT_TYPES(LSP_VALUE_SET, val, k, value)
     LSP_INTEGER_TYPES(LSP_INTEGER_SET, val, k, value)
 }
@@ -278,10 +278,8 @@ lsp_status lsp_filter_check(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t
 lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *filter, lsp_csr *sorted);
 lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B);
 
-/* B, with indices of `types`, = the entries k of A with stays[k] = 1. counts[i + 1] of them are in row i; both arrays
- * lie where A does. counts[] become the row pointers of B. Waits for nnz(B). */
-lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
-                           const lsp_csr_types *types, lsp_csr *B);
+/* B, with indices of `types`, = the entries k of A with stays[k] = 1. Waits for a GPU. */
+lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, uint8_t *stays, const lsp_csr_types *types, lsp_csr *B);
 
 /* Parts of a checked matrix. _view_rows: rows first .. first+rows-1, in either place; a view over A's arrays with row
  * pointers in scratch. _take_columns: columns first .. first+cols-1, a copy in A's types, in either place.
@@ -330,11 +328,25 @@ LSP_BOTH_SIDES static inline bool lsp_same_number(double a, double b) { /* NaN i
     return a == b || (a != a && b != b);
 }
 
-/* to[i] = from[k], items of `bytes` each: one load and one store if `bytes` is a constant. */
-LSP_INLINE void lsp_move_value(void *to, int64_t i, const void *from, int64_t k, size_t bytes) {
+/* to[i] = from[k], items of `bytes` each, the bytes of a value type: one load and one store if `bytes` is a constant.
+ */
+LSP_BOTH_SIDES LSP_INLINE void lsp_move_value(void *to, int64_t i, const void *from, int64_t k, size_t bytes) {
+#ifdef __CUDA_ARCH__ /* a pair of doubles is aligned to 8 bytes */
+    if (bytes == 4) {
+        ((uint32_t *)to)[i] = ((const uint32_t *)from)[k];
+    } else if (bytes == 1) {
+        ((uint8_t *)to)[i] = ((const uint8_t *)from)[k];
+    } else {
+        for (size_t word = 0; word < bytes / 8; word++) {
+            ((uint64_t *)to)[i * (int64_t)(bytes / 8) + (int64_t)word] =
+                ((const uint64_t *)from)[k * (int64_t)(bytes / 8) + (int64_t)word];
+        }
+    }
+#else
     if (bytes > 0) {
         memcpy((char *)to + (size_t)i * bytes, (const char *)from + (size_t)k * bytes, bytes);
     }
+#endif
 }
 
 LSP_END_DECLS

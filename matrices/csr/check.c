@@ -3,6 +3,7 @@
 #include "addition.h"
 #include "core/arrays.h"
 #include "core/cuda.h"
+#include "matrices/bodies.h"
 #include "matrices/csr/gpu/gpu.h"
 
 /* ---- the struct ---- */
@@ -154,22 +155,6 @@ lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
 
 /* ---- what flags ask for, in either place: a place searches for the first fault ---- */
 
-/* The first entry that is NaN or infinite. */
-LSP_INLINE int64_t not_finite(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
-    for (int64_t k = begin; type != LSP_NONE && k < end; k++) {
-        lsp_value value = lsp_value_of(type, A->val, k);
-        if (!isfinite(value.re) || !isfinite(value.im)) {
-            return k;
-        }
-    }
-    return end;
-}
-
-static int64_t find_not_finite(const void *data, int64_t begin, int64_t end) {
-    const lsp_csr *A = data;
-    return LSP_WITH_VALUE(A->val_type, not_finite, A, begin, end);
-}
-
 lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
     if (A->where == LSP_CUDA) {
         return lsp_csr_on_gpu.csr_find_unsorted(ctx, A, strictly, row);
@@ -213,11 +198,9 @@ static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A)
 static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_csr_spot spot;
     int64_t k;
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_on_gpu.csr_find_not_finite(ctx, A, &k));
-    } else {
-        k = lsp_first(ctx, A->nnz, find_not_finite, A);
-    }
+    LSP_TRY(LSP_EACH_FIRST(
+        ctx, A->where, not_finite, &k,
+        (lsp_each_job){.args = &(valuing){.from = A->val}, .n = A->nnz, .kind = {A->col_type, A->val_type}}));
     if (k < A->nnz) {
         LSP_TRY(lsp_csr_spot_of(ctx, A, k, &spot));
         LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: the value at column %lld is not finite", name,

@@ -1,5 +1,6 @@
 /* Triples to CSR: a stable counting sort by row, a stable sort of each row, and equal places summed. */
-#include "matrices/csr/gpu/gpu.h"
+#include "core/cuda.h"
+#include "matrices/bodies.h"
 
 static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
     LSP_REQUIRE(ctx && A, LSP_ERR_ARGUMENT, "the triples are NULL");
@@ -30,32 +31,18 @@ static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
     return LSP_OK;
 }
 
-static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
-    const lsp_coo *A = data;
-    for (int64_t k = begin; k < end; k++) {
-        const int64_t row = lsp_index_at(A->row, A->index_type, k), col = lsp_index_at(A->col, A->index_type, k);
-        if (row < 0 || row >= A->rows || col < 0 || col >= A->cols) {
-            return k;
-        }
-    }
-    return end;
-}
-
 /* All triples must be in the matrix. */
 static lsp_status check_places(lsp_ctx *ctx, const lsp_coo *A) {
-    int64_t first, at[2] = {0, 0};
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_on_gpu.coo_outside(ctx, A, &first, at));
-    } else {
-        first = lsp_first(ctx, A->nnz, find_outside, A);
-        if (first < A->nnz) {
-            at[0] = lsp_index_at(A->row, A->index_type, first);
-            at[1] = lsp_index_at(A->col, A->index_type, first);
-        }
+    int64_t first, row = 0, col = 0;
+    LSP_TRY(LSP_EACH_FIRST(ctx, A->where, triple_outside, &first,
+                           (lsp_each_job){.args = A, .n = A->nnz, .kind = {A->index_type, LSP_NONE}}));
+    if (first < A->nnz) {
+        LSP_TRY(lsp_read_index(ctx, A->where, A->row, A->index_type, first, &row));
+        LSP_TRY(lsp_read_index(ctx, A->where, A->col, A->index_type, first, &col));
     }
     LSP_REQUIRE(first == A->nnz, LSP_ERR_FORMAT,
                 "triple %lld is at row %lld, column %lld: outside %lld x %lld (indices are from 0)", (long long)first,
-                (long long)at[0], (long long)at[1], (long long)A->rows, (long long)A->cols);
+                (long long)row, (long long)col, (long long)A->rows, (long long)A->cols);
     return LSP_OK;
 }
 

@@ -1,66 +1,18 @@
 /* B = the entries of A that a filter keeps: entries within a mask, above a tolerance, and among the largest of their
- * row. One pass marks the entries that stay, then a prefix sum of the counts gives the rows of B. */
+ * row. */
 #include "core/top.h"
+#include "matrices/bodies.h"
 #include "matrices/csr/gpu/gpu.h"
-#include "matrices/values/number.h"
 
 enum { least_share = 1 << 15 };
-
-/* |value|, with the bits that a GPU finds. */
-static double magnitude(const lsp_csr *A, int64_t k) {
-    const lsp_value value = lsp_value_at(A, k);
-    return A->val_type == LSP_C64 ? lsp_modulus(value.re, value.im) : fabs(value.re);
-}
-
-/* Is |value| at most the tolerance? A NaN is not. */
-static bool is_small(const lsp_csr *A, int64_t k, double tolerance) {
-    return lsp_is_integer(A->val_type) ? lsp_whole_within(lsp_value_at(A, k).whole, tolerance)
-                                       : magnitude(A, k) <= tolerance;
-}
 
 /* An integer that orders values as |value| does; all NaN are equal, above infinity. */
 static uint64_t rank_at(const lsp_csr *A, int64_t k) {
     if (lsp_is_integer(A->val_type)) {
         return lsp_whole_size(lsp_value_at(A, k).whole);
     }
-    return lsp_rank_of(magnitude(A, k));
-}
-
-/* Does M have an entry in row i and this column? A binary search; the rows of M are sorted. */
-static bool has_entry(const lsp_csr *M, int64_t i, int64_t column) {
-    const int64_t end = lsp_csr_rowptr(M, i + 1);
-    const int64_t found = LSP_FIRST(lsp_csr_rowptr(M, i), end, middle, lsp_csr_col(M, middle) >= column);
-    return found < end && lsp_csr_col(M, found) == column;
-}
-
-typedef struct filtering {
-    const lsp_csr *A;
-    const lsp_filter *filter;
-    uint8_t *stays;  /* of each entry */
-    int64_t *counts; /* counts[i + 1]: entries of row i that stay */
-} filtering;
-
-/* Sets stays[k] by the mask and the tolerance, and counts[i + 1]. */
-static void mark_rows(void *data, int64_t begin, int64_t end) {
-    const filtering *f = data;
-    const lsp_csr *A = f->A;
-    const lsp_filter *filter = f->filter;
-    uint8_t *stays = f->stays;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t count = 0;
-        const bool tests = filter->drop || filter->mask != NULL;
-        if (!tests && lsp_csr_rowptr(A, i + 1) > lsp_csr_rowptr(A, i)) {
-            count = lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i);
-            memset(stays + lsp_csr_rowptr(A, i), 1, (size_t)count);
-        }
-        for (int64_t k = lsp_csr_rowptr(A, i); tests && k < lsp_csr_rowptr(A, i + 1); k++) {
-            const bool small = filter->drop && is_small(A, k, filter->tolerance);
-            const bool masked = filter->mask && has_entry(filter->mask, i, lsp_csr_col(A, k)) == filter->complement;
-            stays[k] = !small && !masked;
-            count += stays[k];
-        }
-        f->counts[i + 1] = count;
-    }
+    const lsp_value value = lsp_value_at(A, k);
+    return lsp_rank_of(A->val_type == LSP_C64 ? lsp_modulus(value.re, value.im) : fabs(value.re));
 }
 
 /* Rows with more than `largest` entries, and a heap for each. */
@@ -68,7 +20,7 @@ typedef struct long_rows {
     const lsp_csr *A;
     int64_t largest; /* entries that stay */
     uint8_t *stays;
-    int64_t *counts, *rows;
+    int64_t *rows;
     lsp_ranked *heap;
 } long_rows;
 
@@ -91,18 +43,18 @@ static void select_rows(void *data, int64_t begin, int64_t end) {
                 l->stays[k] = 0;
             }
         }
-        l->counts[l->rows[s] + 1] = l->largest;
     }
 }
 
-/* Of each row that still has more than `largest` entries, those of largest |value| stay. */
-static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays, int64_t *counts) {
+/* Of each row with more than `largest` entries that stay, those of largest |value| stay. */
+static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays) {
     LSP_SCRATCH_SCOPE(ctx);
-    long_rows l = {.A = A, .largest = largest, .stays = stays, .counts = counts};
+    long_rows l = {.A = A, .largest = largest, .stays = stays};
     int64_t segments = 0, items = 0;
     for (int64_t i = 0; i < A->rows; i++) {
-        segments += counts[i + 1] > largest;
-        items += counts[i + 1] > largest ? counts[i + 1] : 0;
+        const int64_t length = lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i);
+        segments += length > largest;
+        items += length > largest ? length : 0;
     }
     if (segments == 0) {
         return LSP_OK;
@@ -110,7 +62,7 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
     LSP_TRY(LSP_SCRATCH(ctx, segments, &l.rows));
     LSP_TRY(LSP_SCRATCH(ctx, segments * largest, &l.heap)); /* fewer than `items` */
     for (int64_t i = 0, s = 0; i < A->rows; i++) {
-        if (counts[i + 1] > largest) {
+        if (lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i) > largest) {
             l.rows[s++] = i;
         }
     }
@@ -158,60 +110,30 @@ lsp_status lsp_filter_prepare_mask(lsp_ctx *ctx, lsp_where where, lsp_filter *fi
     return lsp_csr_put(ctx, sorted, &made, false);
 }
 
-typedef struct taking {
-    const lsp_csr *A, *B;
-    const uint8_t *stays;
-    const int64_t *starts; /* of B's rows */
-} taking;
-
-static void take_rows(void *data, int64_t begin, int64_t end) {
-    const taking *t = data;
-    const lsp_csr *A = t->A, *B = t->B;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t to = t->starts[i];
-        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
-            if (t->stays[k]) {
-                lsp_index_set(B->col, B->col_type, to, lsp_csr_col(A, k));
-                lsp_move_value(B->val, to++, A->val, k, lsp_type_bytes(A->val_type));
-            }
-        }
-    }
-}
-
-/* Turns counts[] into the begins of B's rows. */
-static lsp_status take_on_host(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
-                               const lsp_csr_types *types, lsp_csr *B) {
-    lsp_prefix_sum(ctx, counts, A->rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, counts, types, B));
-    lsp_csr_for_rows(ctx, A, take_rows, &(taking){.A = A, .B = B, .stays = stays, .starts = counts});
-    return LSP_OK;
-}
-
-lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,
-                           const lsp_csr_types *types, lsp_csr *B) {
-    lsp_csr_types of_b = *types;
-    of_b.val_type = A->val_type;
-    of_b.place = lsp_place_of(A->where);
-    return A->where == LSP_CUDA ? lsp_csr_on_gpu.filter_take(ctx, A, stays, counts, &of_b, B)
-                                : take_on_host(ctx, A, stays, counts, &of_b, B);
-}
-
-static lsp_status filter_on_host(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
-    LSP_SCRATCH_SCOPE(ctx);
-    const lsp_csr_types types = lsp_types_of(A);
-    uint8_t *stays;
-    int64_t *counts;
-    LSP_TRY(LSP_SCRATCH(ctx, A->nnz, &stays));
-    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &counts));
-    lsp_csr_for_rows(ctx, A, mark_rows, &(filtering){.A = A, .filter = filter, .stays = stays, .counts = counts});
-    if (filter->largest > 0) {
-        LSP_TRY(keep_largest(ctx, A, filter->largest, stays, counts));
-    }
-    return take_on_host(ctx, A, stays, counts, &types, B);
+lsp_status lsp_filter_take(lsp_ctx *ctx, const lsp_csr *A, uint8_t *stays, const lsp_csr_types *types, lsp_csr *B) {
+    const keeping a = {.A = *A, .stays = stays};
+    return LSP_KEEP(ctx, taken, B, (lsp_keep){.args = &a, .A = A, .cols = A->cols, .rowless = true, .types = types});
 }
 
 lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {
-    return A->where == LSP_CUDA ? lsp_csr_on_gpu.filter_rows(ctx, A, filter, B) : filter_on_host(ctx, A, filter, B);
+    LSP_SCRATCH_SCOPE(ctx);
+    keeping a = {.A = *A, .complement = filter->complement, .drop = filter->drop, .tolerance = filter->tolerance};
+    const lsp_csr_types types = lsp_types_of(A);
+    if (filter->mask == NULL && filter->largest == 0) {
+        return LSP_KEEP(ctx, filter, B,
+                        (lsp_keep){.args = &a, .A = A, .cols = A->cols, .rowless = true, .types = &types});
+    }
+    /* a search in a mask is not done twice, and the largest are known at the end */
+    LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, sizeof *a.stays, (void **)&a.stays));
+    if (filter->mask != NULL) {
+        a.mask = *filter->mask;
+    }
+    LSP_TRY(LSP_EACH_ENTRY(ctx, mark, (lsp_entry_job){.args = &a, .A = A, .rowless = filter->mask == NULL}));
+    if (filter->largest > 0 && A->nnz > 0) {
+        LSP_TRY(A->where == LSP_CUDA ? lsp_csr_on_gpu.keep_largest(ctx, A, filter->largest, a.stays)
+                                     : keep_largest(ctx, A, filter->largest, a.stays));
+    }
+    return lsp_filter_take(ctx, A, a.stays, &types, B);
 }
 
 lsp_status lsp_csr_filter(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B) {

@@ -2,7 +2,7 @@
  * widened, the operation runs in 64 bits, and its result is narrowed if every value fits. */
 #include "addition.h"
 #include "core/items.h"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/bodies.h"
 
 enum { least_share = 1 << 15 };
 
@@ -50,23 +50,15 @@ lsp_status lsp_csr_widen(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, lsp_csr 
 
 /* ---- what fits ---- */
 
-static int64_t find_wide(const void *data, int64_t begin, int64_t end) {
-    const int64_t *val = data;
-    LSP_FIND(int64_t, k, begin, end, val[k] ^ (int32_t)val[k])
-    return end;
-}
-
 lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_type type) {
     lsp_csr_spot spot;
     int64_t k;
-    if (type != LSP_I32 || A->nnz == 0) {
+    if (type != LSP_I32) {
         return LSP_OK;
     }
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_on_gpu.csr_find_wide(ctx, A, &k));
-    } else {
-        k = lsp_first(ctx, A->nnz, find_wide, A->val);
-    }
+    LSP_TRY(LSP_EACH_FIRST(
+        ctx, A->where, too_wide, &k,
+        (lsp_each_job){.args = &(valuing){.from = A->val}, .n = A->nnz, .kind = {A->col_type, LSP_I64}}));
     if (k < A->nnz) {
         LSP_TRY(lsp_csr_spot_of(ctx, A, k, &spot));
         LSP_REQUIRE(false, LSP_ERR_OVERFLOW,

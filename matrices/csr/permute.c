@@ -1,13 +1,34 @@
 /* B[i][j] = A[row_order[i]][col_order[j]]: rows are copied in the new order, columns renamed by the inverse order, and
  * rows sorted again. */
-#include "matrices/csr/gpu/gpu.h"
+#include "core/cuda.h"
+#include "matrices/bodies.h"
 
-enum { least_share = 1 << 15 };
+/* Names the first item that is out of range or came before. */
+static lsp_status refuse(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, lsp_where where, int64_t n) {
+    const int64_t bytes = n * (int64_t)lsp_type_bytes(type);
+    uint8_t *seen;
+    void *copy;
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, n, &seen));
+    if (where == LSP_CUDA) {
+        LSP_TRY(lsp_scratch_at(ctx, LSP_HOST, bytes, 1, &copy));
+        LSP_TRY(lsp_cuda_copy(ctx, copy, LSP_HOST, order, LSP_CUDA, bytes));
+        order = copy;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t place = lsp_index_at(order, type, i);
+        LSP_REQUIRE(place >= 0 && place < n, LSP_ERR_ARGUMENT, "the order of the %s holds %lld, not in 0 .. %lld", what,
+                    (long long)place, (long long)(n - 1));
+        LSP_REQUIRE(seen[place]++ == 0, LSP_ERR_ARGUMENT, "the order of the %s holds %lld twice", what,
+                    (long long)place);
+    }
+    return LSP_OK;
+}
 
 /* inverse[order[i]] = i, both of `type` and where A lies. Checks that `order` is a permutation of 0 .. n-1. NULL stays
  * NULL. */
 static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_type type, lsp_where where, int64_t n,
                          void **inverse) {
+    int64_t first;
     *inverse = NULL;
     if (!order) {
         return LSP_OK;
@@ -15,72 +36,10 @@ static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_
     LSP_REQUIRE(lsp_aligned(order, type), LSP_ERR_ARGUMENT, "the order of the %s is not aligned to its items: %p", what,
                 order);
     LSP_TRY(lsp_scratch_at(ctx, where, n, lsp_type_bytes(type), inverse));
-    if (where == LSP_CUDA) {
-        return lsp_csr_on_gpu.csr_invert(ctx, what, order, type, n, *inverse);
-    }
-    if (n > 0) {
-        memset(*inverse, 0xff, (size_t)n * lsp_type_bytes(type)); /* -1: not seen yet */
-    }
-    for (int64_t i = 0; i < n; i++) {
-        int64_t place = lsp_index_at(order, type, i);
-        LSP_REQUIRE(place >= 0 && place < n, LSP_ERR_ARGUMENT, "the order of the %s holds %lld, not in 0 .. %lld", what,
-                    (long long)place, (long long)(n - 1));
-        LSP_REQUIRE(lsp_index_at(*inverse, type, place) < 0, LSP_ERR_ARGUMENT, "the order of the %s holds %lld twice",
-                    what, (long long)place);
-        lsp_index_set(*inverse, type, place, i);
-    }
-    return LSP_OK;
-}
-
-typedef struct permutation {
-    const lsp_csr *A;
-    const void *row_order, *new_col;
-    lsp_type order_type;
-    const lsp_csr *B;
-    int64_t *starts; /* of B's rows */
-} permutation;
-
-static int64_t source_row(const permutation *p, int64_t i) {
-    return p->row_order ? lsp_index_at(p->row_order, p->order_type, i) : i;
-}
-
-/* Fills the rows begin .. end-1 of B. */
-LSP_INLINE void fill_rows(lsp_type val_type, lsp_type col_type, const permutation *p, const lsp_csr *B, int64_t begin,
-                          int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        int64_t row = source_row(p, i), to = lsp_csr_rowptr(B, i), stop = lsp_csr_rowptr(p->A, row + 1);
-        for (int64_t k = lsp_csr_rowptr(p->A, row); k < stop; k++, to++) {
-            int64_t column = lsp_index_at(p->A->col, col_type, k);
-            lsp_index_set(B->col, col_type, to, p->new_col ? lsp_index_at(p->new_col, p->order_type, column) : column);
-            lsp_move_value(B->val, to, p->A->val, k, lsp_value_bytes(val_type));
-        }
-    }
-}
-LSP_SHARE(fill_share, const permutation, p,
-          LSP_WITH_BOTH(p->B->val_type, p->B->col_type, fill_rows, p, p->B, begin, end))
-
-static void count_share(void *data, int64_t begin, int64_t end) {
-    const permutation *p = data;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t row = source_row(p, i);
-        p->starts[i + 1] = lsp_csr_rowptr(p->A, row + 1) - lsp_csr_rowptr(p->A, row);
-    }
-}
-
-static lsp_status permute(lsp_ctx *ctx, permutation *p, lsp_csr *B) {
-    const lsp_csr *A = p->A;
-    const lsp_csr_types types = lsp_types_of(A);
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_on_gpu.csr_reorder(ctx, A, p->row_order, p->new_col, p->order_type, B));
-        return lsp_csr_sort_rows(ctx, B);
-    }
-    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &p->starts));
-    lsp_for_shares(ctx, A->rows, least_share, count_share, p);
-    lsp_prefix_sum(ctx, p->starts, A->rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, p->starts, &types, B));
-    p->B = B;
-    lsp_csr_for_rows(ctx, B, fill_share, p);
-    return lsp_csr_sort_rows(ctx, B);
+    const lsp_each_job job = {.args = &(indexing){.from = order, .to = *inverse, .limit = n}, .n = n, .kind = {type}};
+    LSP_TRY(LSP_EACH(ctx, where, seat, job));
+    LSP_TRY(LSP_EACH_FIRST(ctx, where, misplaced, &first, job));
+    return first == n ? LSP_OK : refuse(ctx, what, order, type, where, n);
 }
 
 lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *col_order,
@@ -95,7 +54,18 @@ lsp_status lsp_csr_permute(lsp_ctx *ctx, const lsp_csr *A, const void *row_order
     order_type = order_type == LSP_NONE ? A->col_type : order_type;
     LSP_TRY(invert(ctx, "rows", row_order, order_type, A->where, A->rows, &new_row));
     LSP_TRY(invert(ctx, "columns", col_order, order_type, A->where, A->cols, &new_col));
-    LSP_TRY(permute(ctx, &(permutation){.A = A, .row_order = row_order, .new_col = new_col, .order_type = order_type},
-                    &made));
+    const lsp_csr_types types = lsp_types_of(A);
+    const keeping a = {.A = *A, .places = new_col, .places_type = order_type};
+    LSP_TRY(LSP_KEEP(ctx, renamed, &made,
+                     (lsp_keep){.args = &a,
+                                .A = A,
+                                .rows = row_order,
+                                .rows_type = order_type,
+                                .row_count = A->rows,
+                                .cols = A->cols,
+                                .all = true,
+                                .rowless = true,
+                                .types = &types}));
+    LSP_TRY(lsp_csr_sort_rows(ctx, &made));
     return lsp_csr_put(ctx, B, &made, B == A);
 }

@@ -1,6 +1,7 @@
 /* B = A^T by a stable counting sort. Threads take shares of the entries in order and count them by column. The prefix
  * sum of the counts, by column and then by share, says where each thread puts its entries. COO to CSR is the same sort.
  */
+#include "matrices/bodies.h"
 #include "matrices/csr/gpu/gpu.h"
 
 enum { least_share = 1 << 15 };
@@ -139,24 +140,9 @@ lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
     return B->where == LSP_CUDA ? lsp_csr_on_gpu.csr_file(ctx, items, B) : file_here(ctx, items, B);
 }
 
-typedef struct counter {
-    void *to;
-    lsp_type type;
-} counter;
-
-static void count_up(void *data, int64_t begin, int64_t end) {
-    const counter *c = data;
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(c->to, c->type, i, i);
-    }
-}
-
 lsp_status lsp_count_up(lsp_ctx *ctx, lsp_where where, void *to, lsp_type type, int64_t n) {
-    if (where == LSP_CUDA) {
-        return lsp_csr_on_gpu.count_up(ctx, to, type, n);
-    }
-    lsp_for_shares(ctx, n, least_share, count_up, &(counter){to, type});
-    return LSP_OK;
+    return LSP_EACH(ctx, where, count_up,
+                    (lsp_each_job){.args = &(indexing){.to = to}, .n = n, .kind = {type, LSP_NONE}});
 }
 
 static lsp_status file_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {

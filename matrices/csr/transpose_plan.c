@@ -1,10 +1,8 @@
 /* B = A^T by a plan. The numbers of A's entries are transposed once, as if they were its values; then B's values are
  * gathered at these places. */
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/bodies.h"
 
 #include <stdio.h>
-
-enum { least_share = 1 << 15 };
 
 /* ---- what both plans need ---- */
 
@@ -84,32 +82,12 @@ lsp_status lsp_csr_transpose_plan_get_info(const lsp_csr_transpose_plan *plan, l
 
 /* ---- its use ---- */
 
-typedef struct gathering {
-    const lsp_csr *A, *B;
-    const void *places;
-    bool wide;
-} gathering;
-
-LSP_INLINE void gather_values(bool wide, lsp_type val_type, const gathering *g, int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; k++) {
-        lsp_move_value(g->B->val, k, g->A->val, lsp_place_at(g->places, wide, k), lsp_value_bytes(val_type));
-    }
-}
-LSP_INLINE void gather_typed(lsp_type val_type, const gathering *g, int64_t begin, int64_t end) {
-    LSP_WITH_FLAG(g->wide, gather_values, val_type, g, begin, end);
-}
-LSP_SHARE(gather_share, const gathering, g, LSP_WITH_VALUE(g->A->val_type, gather_typed, g, begin, end))
-
 static lsp_status fill(const lsp_csr_transpose_plan *plan, const lsp_csr *A, const lsp_csr *B) {
-    if (A->val_type == LSP_NONE || A->nnz == 0) {
-        return LSP_OK;
-    }
-    if (A->where == LSP_CUDA) {
-        return lsp_csr_on_gpu.csr_take_values(plan->ctx, A, plan->B.val, plan->wide, B);
-    }
-    lsp_for_shares(plan->ctx, A->nnz, least_share, gather_share,
-                   &(gathering){.A = A, .B = B, .places = plan->B.val, .wide = plan->wide});
-    return LSP_OK;
+    const valuing a = {.from = A->val, .to = B->val, .places = plan->B.val, .wide = plan->wide};
+    return A->val_type == LSP_NONE
+               ? LSP_OK
+               : LSP_EACH(plan->ctx, A->where, take_value,
+                          (lsp_each_job){.args = &a, .n = A->nnz, .kind = {A->col_type, A->val_type}});
 }
 
 /* B as executions make it, without arrays. */

@@ -1,51 +1,28 @@
 /* B = consecutive rows and columns of A, and where to cut A into such blocks. Consecutive rows are a matrix over A's
  * own arrays, with row pointers that begin at 0; their columns are then cut out, or copied if all are wanted. */
 #include "core/cuda.h"
+#include "matrices/bodies.h"
 #include "matrices/forms/gpu/gpu.h"
-#include "matrices/matrices.h"
 
-enum { least_share = 1 << 16 };
-
-typedef struct slice {
-    const lsp_csr *A;
-    int64_t first, begin; /* row, and its first entry */
-    void *rowptr;
-} slice;
-
-static void shift_share(void *data, int64_t begin, int64_t end) {
-    const slice *s = data;
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(s->rowptr, s->A->rowptr_type, i, lsp_csr_rowptr(s->A, s->first + i) - s->begin);
-    }
-}
-
-/* rowptr[i], which may lie on the GPU. */
 static lsp_status read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value) {
-    if (A->where == LSP_CUDA) {
-        return lsp_cuda_read_index(ctx, A->rowptr, A->rowptr_type, i, value);
-    }
-    *value = lsp_csr_rowptr(A, i);
-    return LSP_OK;
+    return lsp_read_index(ctx, A->where, A->rowptr, A->rowptr_type, i, value);
 }
 
 lsp_status lsp_csr_view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, lsp_csr *S) {
-    slice s = {.A = A, .first = first};
+    indexing a = {.from = A->rowptr, .first = first};
     int64_t end;
-    LSP_TRY(read_rowptr(ctx, A, first, &s.begin));
+    LSP_TRY(read_rowptr(ctx, A, first, &a.less));
     LSP_TRY(read_rowptr(ctx, A, first + rows, &end));
-    LSP_TRY(lsp_scratch_at(ctx, A->where, rows + 1, lsp_type_bytes(A->rowptr_type), &s.rowptr));
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_forms_on_gpu.csr_shift_rowptr(ctx, A, first, rows, s.begin, s.rowptr));
-    } else {
-        lsp_for_shares(ctx, rows + 1, least_share, shift_share, &s);
-    }
+    LSP_TRY(lsp_scratch_at(ctx, A->where, rows + 1, lsp_type_bytes(A->rowptr_type), &a.to));
+    LSP_TRY(
+        LSP_EACH(ctx, A->where, shift, (lsp_each_job){.args = &a, .n = rows + 1, .kind = {A->rowptr_type, LSP_NONE}}));
     *S = *A;
     S->rows = rows;
-    S->nnz = end - s.begin;
-    S->rowptr = s.rowptr;
+    S->nnz = end - a.less;
+    S->rowptr = a.to;
     if (S->nnz > 0) {
-        S->col = (char *)A->col + (size_t)s.begin * lsp_type_bytes(A->col_type);
-        S->val = A->val ? (char *)A->val + (size_t)s.begin * lsp_type_bytes(A->val_type) : NULL;
+        S->col = (char *)A->col + (size_t)a.less * lsp_type_bytes(A->col_type);
+        S->val = A->val ? (char *)A->val + (size_t)a.less * lsp_type_bytes(A->val_type) : NULL;
     }
     return LSP_OK;
 }

@@ -1,26 +1,12 @@
 /* B[i][j] = A[rows[i]][cols[j]]. A counting sort gives the places of each column of A in the list of columns; each
  * entry of a wanted row then becomes one entry for each place of its column. Rows are sorted last, if need be. */
-#include "matrices/csr/facts.h"
+#include "core/cuda.h"
+#include "matrices/bodies.h"
 #include "matrices/forms/gpu/gpu.h"
 
 enum { least_share = 1 << 15 };
 
 /* ---- lists ---- */
-
-typedef struct list_search {
-    const lsp_index_list *list;
-    int64_t n; /* indices are below it */
-} list_search;
-
-static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
-    const list_search *s = data;
-    for (int64_t k = begin; k < end; k++) {
-        if ((uint64_t)lsp_index_at(s->list->list, s->list->type, k) >= (uint64_t)s->n) {
-            return k;
-        }
-    }
-    return end;
-}
 
 /* All indices of the list must be in 0 .. n-1. */
 static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, const lsp_index_list *list, int64_t n) {
@@ -35,12 +21,11 @@ static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, co
     LSP_REQUIRE(lsp_aligned(list->list, list->type), LSP_ERR_ARGUMENT, "the list of %s is not aligned to its items: %p",
                 what, list->list);
     int64_t first, index = 0;
-    if (where == LSP_CUDA) {
-        LSP_TRY(lsp_forms_on_gpu.list_outside(ctx, list, n, &first, &index));
-    } else {
-        first = lsp_first(ctx, list->count, find_outside, &(list_search){list, n});
-        index = first < list->count ? lsp_index_at(list->list, list->type, first) : 0;
-    }
+    LSP_TRY(LSP_EACH_FIRST(ctx, where, outside, &first,
+                           (lsp_each_job){.args = &(indexing){.from = list->list, .limit = n},
+                                          .n = list->count,
+                                          .kind = {list->type, LSP_NONE}}));
+    LSP_TRY(first < list->count ? lsp_read_index(ctx, where, list->list, list->type, first, &index) : LSP_OK);
     LSP_REQUIRE(first == list->count, LSP_ERR_ARGUMENT, "the list of %s holds %lld at position %lld, not in 0 .. %lld",
                 what, (long long)index, (long long)first, (long long)(n - 1));
     return LSP_OK;
@@ -75,9 +60,9 @@ static int64_t source_row(const extraction *e, int64_t i) {
 /* The entries that row `row` of A becomes; 2^62 - 1 if there are more. */
 static int64_t count_row(const extraction *e, int64_t row) {
     const lsp_csr *A = e->A, *P = &e->wanted->P;
-    const int64_t begin = lsp_csr_rowptr(A, row), stop = lsp_csr_rowptr(A, row + 1), most = INT64_MAX / 2;
-    int64_t count = P->rowptr ? 0 : stop - begin;
-    for (int64_t k = begin; P->rowptr && k < stop; k++) {
+    const int64_t stop = lsp_csr_rowptr(A, row + 1), most = INT64_MAX / 2;
+    int64_t count = 0;
+    for (int64_t k = lsp_csr_rowptr(A, row); k < stop; k++) {
         const int64_t column = lsp_csr_col(A, k);
         count = lsp_min(count + lsp_csr_rowptr(P, column + 1) - lsp_csr_rowptr(P, column), most);
     }
@@ -100,9 +85,9 @@ LSP_INLINE void fill_row(lsp_type col_type, size_t val_bytes, const extraction *
     const lsp_csr *A = e->A, *B = e->B, *P = &e->wanted->P;
     for (int64_t k = lsp_csr_rowptr(A, row), stop = lsp_csr_rowptr(A, row + 1); k < stop; k++) {
         const int64_t column = lsp_index_at(A->col, col_type, k);
-        const int64_t last = P->rowptr ? lsp_csr_rowptr(P, column + 1) : 1;
-        for (int64_t p = P->rowptr ? lsp_csr_rowptr(P, column) : 0; p < last; p++, to++) {
-            lsp_index_set(B->col, B->col_type, to, P->rowptr ? lsp_csr_col(P, p) : column);
+        const int64_t last = lsp_csr_rowptr(P, column + 1);
+        for (int64_t p = lsp_csr_rowptr(P, column); p < last; p++, to++) {
+            lsp_index_set(B->col, B->col_type, to, lsp_csr_col(P, p));
             lsp_move_value(B->val, to, A->val, k, val_bytes);
         }
     }
@@ -142,6 +127,45 @@ static lsp_status extract_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
     return LSP_OK;
 }
 
+/* B = the rows and columns of a selection whose list of columns names some twice. */
+static lsp_status extract_often(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *cols, lsp_selection *wanted,
+                                lsp_csr *B) {
+    LSP_TRY(find_places(ctx, A->where, cols, A->cols, &wanted->P));
+    return A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, wanted, B) : extract_here(ctx, A, wanted, B);
+}
+
+/* The same for a list that names no column twice, or none at all. *found: flags of the list; with LSP_LIST_TWICE there
+ * is no B. */
+static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, unsigned *found,
+                               lsp_csr *B) {
+    const int64_t words = lsp_ceil_div(A->cols, 32);
+    lsp_found told = {.flags = 0};
+    void *bits = NULL, *places = NULL;
+    if (wanted->cols) {
+        LSP_TRY(A->where == LSP_CUDA ? lsp_scratch_filled(ctx, 0, words, sizeof(unsigned), &bits)
+                                     : lsp_scratch_bytes(ctx, words, sizeof(unsigned), true, &bits));
+        LSP_TRY(lsp_scratch_at(ctx, A->where, A->cols, lsp_type_bytes(wanted->cols_type), &places));
+        LSP_TRY(LSP_EACH(ctx, A->where, place,
+                         (lsp_each_job){.args = &(placing){.list = wanted->cols, .bits = bits, .places = places},
+                                        .n = wanted->col_count,
+                                        .kind = {wanted->cols_type, LSP_NONE},
+                                        .found = &told}));
+    }
+    *found = (unsigned)told.flags;
+    const keeping a = {.A = *A, .places = places, .places_type = wanted->cols_type, .bits = bits};
+    const lsp_keep keep = {.args = &a,
+                           .A = A,
+                           .rows = wanted->rows,
+                           .rows_type = wanted->type,
+                           .row_count = wanted->row_count,
+                           .cols = wanted->col_count,
+                           .all = wanted->cols == NULL,
+                           .rowless = true};
+    return *found & LSP_LIST_TWICE ? LSP_OK
+           : wanted->cols          ? LSP_KEEP(ctx, picked, B, keep)
+                                   : LSP_KEEP(ctx, renamed, B, keep);
+}
+
 /* Sorts rows that are not sorted. On the host that is what the sort itself does. */
 static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *B) {
     int64_t unsorted = 0;
@@ -153,10 +177,11 @@ static const void *array_of(const lsp_index_list *list) { return list ? list->li
 
 lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *rows, const lsp_index_list *cols,
                            lsp_csr *B) {
+    LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, made);
     lsp_selection wanted = {0};
     const lsp_csr_owner places LSP_AT_END(lsp_csr_leave) = {ctx, &wanted.P};
-    unsigned found = LSP_LIST_TWICE;
+    unsigned found;
     LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the rows and columns is NULL");
     LSP_TRY(check_list(ctx, "rows", A->where, rows, A->rows));
@@ -169,14 +194,8 @@ lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list 
     wanted.col_count = wanted.cols ? cols->count : A->cols;
     LSP_REQUIRE(!wanted.cols || A->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by",
                 (long long)A->cols);
-    if (wanted.cols && A->where == LSP_CUDA) {
-        LSP_TRY(lsp_forms_on_gpu.csr_extract_once(ctx, A, &wanted, &found, &made));
-    }
-    if (found & LSP_LIST_TWICE) {
-        LSP_TRY(wanted.cols ? find_places(ctx, A->where, cols, A->cols, &wanted.P) : LSP_OK);
-        LSP_TRY(A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, &wanted, &made)
-                                     : extract_here(ctx, A, &wanted, &made));
-    }
+    LSP_TRY(extract_once(ctx, A, &wanted, &found, &made));
+    LSP_TRY(found & LSP_LIST_TWICE ? extract_often(ctx, A, cols, &wanted, &made) : LSP_OK);
     if (wanted.cols) {
         LSP_TRY(found == LSP_LIST_FALLS ? lsp_csr_sort_rows(ctx, &made) : sort_rows(ctx, &made));
     }

@@ -50,7 +50,7 @@ static lsp_status keep_strong(lsp_multigrid *m, lsp_setup *s, bool finest, lsp_c
         LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_STRONG, s, n, &weak));
     }
     if (weak.a > 0) {
-        LSP_TRY(lsp_filter_take(ctx, &s->A, stays, s->offsets, &types, G));
+        LSP_TRY(lsp_filter_take(ctx, &s->A, stays, &types, G));
         s->A = *G;
     }
     return LSP_OK;

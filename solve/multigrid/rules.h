@@ -112,22 +112,16 @@ LSP_DEFINE_RULE(CONDENSE) {
     return LSP_NO_SUM;
 }
 
-/* Which entries of row i couple it: stays, and their number in offsets[i + 1]. Sums: entries that do not, but for the
- * diagonal. */
+/* Which entries of row i couple it: stays. Sums: entries that do not, but for the diagonal. */
 LSP_DEFINE_RULE(STRONG) {
     const double own = s->factor > 0 ? s->factor * sqrt(fabs(lsp_rule_value(s->diagonal_type, s->diagonal, i))) : 0;
-    int64_t strong = 0, weak = 0;
+    int64_t weak = 0;
     for (int64_t k = LSP_BEGIN(i), end = LSP_END(i); k < end; k++) {
         const int64_t j = LSP_COL(k);
         const double limit = own > 0 ? own * sqrt(fabs(lsp_rule_value(s->diagonal_type, s->diagonal, j))) : 0;
         const bool stays = fabs(LSP_VAL(k)) > limit && j != i;
         s->stays[k] = stays;
-        strong += stays;
         weak += !stays && j != i;
-    }
-    s->offsets[i + 1] = strong;
-    if (i == 0) {
-        s->offsets[0] = 0;
     }
     return (lsp_two){(double)weak, 0};
 }

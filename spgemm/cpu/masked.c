@@ -47,7 +47,6 @@ lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *jo
         lsp_size(c.available).text);
     LSP_TRY(lsp_scratch_bytes(ctx, mask->nnz, lsp_type_bytes(plan->type), false, &pass.sums));
     LSP_TRY(LSP_SCRATCH(ctx, mask->nnz, &pass.touched));
-    LSP_TRY(LSP_SCRATCH(ctx, mask->rows + 1, &pass.counts));
     LSP_TRY(LSP_SCRATCH(ctx, c.threads * c.slots, &slots));
     LSP_TRY(LSP_SCRATCH(ctx, c.threads, &tables));
     for (int thread = 0; thread < c.threads; thread++) {
@@ -57,5 +56,5 @@ lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *jo
                           &(masking){.plan = plan, .pass = &pass, .tables = tables}));
     sums.val = pass.sums;
     sums.val_type = plan->type;
-    return lsp_filter_take(ctx, &sums, pass.touched, pass.counts, &plan->options.types, C);
+    return lsp_filter_take(ctx, &sums, pass.touched, &plan->options.types, C);
 }

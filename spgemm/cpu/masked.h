@@ -18,7 +18,6 @@ typedef struct lsp_masked_pass {
     const int64_t *products; /* of row i at i + 1 */
     void *sums;              /* by entry of the mask */
     uint8_t *touched;        /* by entry of the mask: 1 if a product was added there */
-    int64_t *counts;         /* of row i at i + 1: entries of C */
     bool far;                /* B is larger than the cache of a core */
 } lsp_masked_pass;
 

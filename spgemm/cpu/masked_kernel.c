@@ -233,7 +233,6 @@ ALWAYS void do_row(lsp_type col_type, lsp_type type, bool plus_times, const lsp_
                  .touched = pass->touched + row->begin,
                  .semiring = pass->job->semiring};
     candidates c;
-    int64_t count = 0;
     begin_sums(type, j.semiring, j.sums, row->entries);
     c.n = 0;
     for (int64_t e = lsp_index_at(A->rowptr, A->rowptr_type, i); e < lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
@@ -261,10 +260,6 @@ ALWAYS void do_row(lsp_type col_type, lsp_type type, bool plus_times, const lsp_
     }
     add_candidates(col_type, type, plus_times, pass, row, &j, &c);
     end_sums(type, j.sums, row->entries);
-    for (int64_t t = 0; t < row->entries; t++) {
-        count += j.touched[t];
-    }
-    pass->counts[i + 1] = count;
 }
 
 static void do_row_none(const lsp_masked_pass *pass, const mask_row *row, int64_t i) {
@@ -299,7 +294,6 @@ void LSP_ISA_NAME(lsp_spgemm_masked_rows)(const lsp_masked_pass *pass, lsp_mask_
         if (entries > 0) {
             memset(pass->touched + begin, 0, (size_t)entries);
         }
-        pass->counts[i + 1] = 0;
         if (entries == 0 || pass->products[i + 1] == 0) {
             continue;
         }

@@ -14,7 +14,6 @@ template <typename K> struct mask_job {
     const int64_t *extra; /* prefix sum over rows of the pieces that a row has beyond its first */
     void *sums;           /* one beside each entry of the mask */
     uint8_t *touched;
-    int64_t *counts; /* the nnz of row i at i + 1 */
 };
 
 enum {
@@ -223,20 +222,14 @@ __global__ void __launch_bounds__(MASK_NT, sizeof(K) > 4 || sizeof(V) > 8 ? MASK
     }
     __syncwarp(members);
     mask_multiply<G, K, V>(job, group, piece, members);
-    uint32_t count = 0;
     for (uint32_t t = lane; t < piece.n; t += G) {
         const bool touched = group.touched[t];
         mask.touched[piece.at + t] = touched;
-        count += touched;
         if constexpr (value_kind<V>::valued) {
             if (touched) {
                 ((V *)mask.sums)[piece.at + t] = canonical(group.sums[t]);
             }
         }
-    }
-    count = __reduce_add_sync(members, count);
-    if (lane == 0 && count > 0) {
-        atomicAdd((ull *)mask.counts + piece.row + 1, (ull)count);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "integer.cuh"
 #include "kernel_masked.cuh"
 #include "launch.cuh"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/matrices.h"
 
 template <int G, typename K, typename V>
 static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int64_t entries) {
@@ -21,11 +21,9 @@ static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int
 }
 
 template <typename K, typename V>
-static lsp_status multiply(const lsp_spgemm_plan *plan, const spg_job *job, const lsp_csr *sums, uint8_t *touched,
-                           int64_t *counts) {
+static lsp_status multiply(const lsp_spgemm_plan *plan, const spg_job *job, const lsp_csr *sums, uint8_t *touched) {
     enum { LONG = 16 }; /* products an entry of A; with as many or more, a warp a row is faster than 8 lanes a row */
-    mask_job<K> mask = {sums->rowptr, sums->rowptr_type == LSP_I64, (const K *)sums->col, NULL, sums->val, touched,
-                        counts};
+    mask_job<K> mask = {sums->rowptr, sums->rowptr_type == LSP_I64, (const K *)sums->col, NULL, sums->val, touched};
     return plan->facts.products / LONG >= job->A.nnz ? (start<WARP, K, V>(plan->ctx, job, &mask, sums->nnz))
                                                      : (start<WARP / 4, K, V>(plan->ctx, job, &mask, sums->nnz));
 }
@@ -37,19 +35,16 @@ extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spg
     lsp_csr sums = *plan->options.filter.mask;
     const bool wide = sums.col_type == LSP_I64;
     uint8_t *touched = NULL;
-    int64_t *counts = NULL;
     lsp_csr_types types = plan->options.types;
     sums.val_type = types.val_type = plan->type;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, sums.nnz, lsp_type_bytes(sums.val_type), &sums.val));
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, sums.nnz, &touched));
-    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, sums.rows + 1, &counts));
     if (sums.nnz > 0) {
         LSP_TRY(lsp_cuda_clear(ctx, touched, sums.nnz));
 #define MULTIPLY(V)                                                                                                    \
-    (wide ? multiply<int64_t, V>(plan, &job, &sums, touched, counts)                                                   \
-          : multiply<uint32_t, V>(plan, &job, &sums, touched, counts))
+    (wide ? multiply<int64_t, V>(plan, &job, &sums, touched) : multiply<uint32_t, V>(plan, &job, &sums, touched))
         LSP_TRY(SPG_WITH_VALUE(plan, MULTIPLY));
 #undef MULTIPLY
     }
-    return lsp_filter_take_cuda(ctx, &sums, touched, counts, &types, C);
+    return lsp_filter_take(ctx, &sums, touched, &types, C);
 }

@@ -202,14 +202,6 @@ static __global__ void kernel_unsorted(gpu_csr A, bool strictly, ull *first) {
     }
 }
 
-static __global__ void kernel_not_finite(gpu_csr A, ull *first) {
-    EACH_ITEM(k, A.nnz, NT) {
-        if (!is_finite(complex_at(A, k))) {
-            lower_to(first, (ull)k);
-        }
-    }
-}
-
 extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
     LSP_SCRATCH_SCOPE(ctx);
     int64_t entry = 0;
@@ -229,10 +221,4 @@ extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A,
         *row = spot.row;
     }
     return LSP_OK;
-}
-
-extern "C" lsp_status lsp_csr_find_not_finite_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *entry) {
-    *entry = A->nnz;
-    const auto launch = [&](ull *first) { return LAUNCH_ITEMS(ctx, kernel_not_finite, A->nnz, view(A), first); };
-    return A->val_type == LSP_NONE ? LSP_OK : find_first(ctx, A->nnz, launch, entry);
 }

@@ -1,6 +1,5 @@
 /* Entries of the same row and column summed on the GPU, in their order. Rows are sorted, so a run of equal columns is
- * one entry of the result: runs are counted, a scan gives the row pointers, and a lane sums each run. Also the check of
- * triples, which are the usual source of duplicates. */
+ * one entry of the result: runs are counted, a scan gives the row pointers, and a lane sums each run.  */
 #include "core/scan.h"
 #include "entries.cuh"
 #include "gpu.h"
@@ -91,27 +90,3 @@ extern "C" lsp_status lsp_csr_sum_cuda(lsp_ctx *ctx, lsp_csr *A) {
 }
 
 /* ---- triples ---- */
-
-/* *first = the first triple outside. */
-static __global__ void kernel_outside(gpu_csr shape, const void *row, const void *col, bool wide, ull *first) {
-    EACH_ITEM(k, shape.nnz, NT) {
-        const int64_t i = index_at(row, wide, k), j = index_at(col, wide, k);
-        if (i < 0 || i >= shape.rows || j < 0 || j >= shape.cols) {
-            atomicMin(first, (ull)k);
-        }
-    }
-}
-
-extern "C" lsp_status lsp_coo_outside_cuda(lsp_ctx *ctx, const lsp_coo *A, int64_t *outside, int64_t at[2]) {
-    const bool wide = A->index_type == LSP_I64;
-    gpu_csr shape = {};
-    shape.rows = A->rows, shape.cols = A->cols, shape.nnz = A->nnz;
-    LSP_TRY(find_first(
-        ctx, A->nnz,
-        [&](ull *first) { return LAUNCH_ITEMS(ctx, kernel_outside, A->nnz, shape, A->row, A->col, wide, first); },
-        outside));
-    for (int side = 0; side < 2 && *outside < A->nnz; side++) {
-        LSP_TRY(lsp_cuda_read_index(ctx, side ? A->col : A->row, A->index_type, *outside, &at[side]));
-    }
-    return LSP_OK;
-}

@@ -19,32 +19,18 @@ LSP_BEGIN_DECLS
     /* lsp_csr_add for checked matrices, unless a row does not ascend strictly: then *done is false. Waits for         \
      * nnz(C). */                                                                                                      \
     E(csr_add, (lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C, bool *done))  \
-    /* lsp_filter_rows. The mask lies on the GPU too, and its rows are sorted. Waits for nnz(B). */                    \
-    E(filter_rows, (lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *filter, lsp_csr *B))                             \
-    /* lsp_filter_take, with counts[0] = 0. */                                                                         \
-    E(filter_take, (lsp_ctx *ctx, const lsp_csr *A, const uint8_t *stays, int64_t *counts,                             \
-                    const lsp_csr_types *types, lsp_csr *B))                                                           \
+    /* stays[k] = 0 for all but the `largest` entries of largest |value|, of those that stay, in each row. */             \
+    E(keep_largest, (lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays))                                 \
     /* lsp_csr_file. */                                                                                                \
     E(csr_file, (lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B))                                                   \
     /* Fills B = A^T, which was created. *done = false: that takes a sort of all entries (rows unsorted, a column twice \
      * in a row, or columns too uneven). Checks A, whose struct was checked before, unless `name` is NULL. Waits. */   \
     E(csr_transpose, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done))                       \
-    /* inverse[order[i]] = i, as lsp_csr_permute needs it. `what`: "rows" or "columns". Waits. */                      \
-    E(csr_invert, (lsp_ctx *ctx, const char *what, const void *order, lsp_type type, int64_t n, void *inverse))        \
-    /* B = A with its rows in another order and columns renamed; rows are not sorted yet. NULL keeps an order. */      \
-    E(csr_reorder, (lsp_ctx *ctx, const lsp_csr *A, const void *row_order, const void *new_col, lsp_type order_type,   \
-                    lsp_csr *B))                                                                                       \
     /* B = the rows of A, each followed by the mirrored entries off the diagonal from the same row of T = A^T. */      \
     E(csr_mirror, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_symmetry symmetry, lsp_csr *B))               \
     /* lsp_csr_sum_duplicates; the arrays of A are replaced if there are any. Waits. */                                \
     E(csr_sum, (lsp_ctx *ctx, lsp_csr *A))                                                                             \
-    /* The first value of A, of LSP_I64, that does not fit LSP_I32, or nnz. Waits. */                                  \
-    E(csr_find_wide, (lsp_ctx *ctx, const lsp_csr *A, int64_t *entry))                                                 \
-    /* The first triple outside the matrix, or nnz; at[] are its row and column. Waits. */                             \
-    E(coo_outside, (lsp_ctx *ctx, const lsp_coo *A, int64_t *outside, int64_t at[2]))                                  \
     E(csr_find_unsorted, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row))                                \
-    /* entry = the first one that is NaN or infinite; A->nnz if none. Waits. */                                        \
-    E(csr_find_not_finite, (lsp_ctx *ctx, const lsp_csr *A, int64_t *entry))                                           \
     E(csr_spot, (lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot))                                   \
     /* The first place where the patterns of two matrices of one shape differ: its row and column, or -1. Waits. */    \
     E(csr_first_difference, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_spot *spot))                    \
@@ -53,9 +39,6 @@ LSP_BEGIN_DECLS
     /* The rows of T = A^T without entries, and the entries of the longest. Waits. */                                  \
     E(csr_column_facts, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats))                                        \
     E(csr_symmetry, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats))                          \
-    E(count_up, (lsp_ctx *ctx, void *to, lsp_type type, int64_t n))                                                    \
-    /* B.val[k] = A.val[places[k]]. Waits for nothing. */                                                              \
-    E(csr_take_values, (lsp_ctx *ctx, const lsp_csr *A, const void *places, bool wide, const lsp_csr *B))              \
     /* P, which was created, = row i of A, then row i of B; values are places. */                                      \
     E(csr_stack, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *P))                                 \
     /* C = the columns of P at heads[]. Row i has counts[i] of them; heads[] holds them from the begin of P's          \

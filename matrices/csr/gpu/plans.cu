@@ -4,32 +4,6 @@
 #include "matrices/csr/plans.h"
 #include "view.cuh"
 
-/* ---- transposes ---- */
-
-static __global__ void kernel_count_up(void *to, bool wide, int64_t n) {
-    EACH_ITEM(i, n, NT) { index_set(to, wide, i, i); }
-}
-
-extern "C" lsp_status lsp_count_up_cuda(lsp_ctx *ctx, void *to, lsp_type type, int64_t n) {
-    return n > 0 ? LAUNCH_ITEMS(ctx, kernel_count_up, n, to, type == LSP_I64, n) : LSP_OK;
-}
-
-template <int BYTES>
-static __global__ void kernel_take_values(const void *from, const void *places, bool wide, void *to, int64_t n) {
-    EACH_ITEM(k, n, NT) { move_value(to, k, from, lsp_place_at(places, wide, k), BYTES); }
-}
-
-extern "C" lsp_status lsp_csr_take_values_cuda(lsp_ctx *ctx, const lsp_csr *A, const void *places, bool wide,
-                                               const lsp_csr *B) {
-    const int64_t blocks = blocks_for_items(A->nnz);
-    const int bytes = value_bytes(A);
-    return A->nnz == 0 || bytes == 0 ? LSP_OK
-           : bytes == 1 ? LSP_LAUNCH(ctx, kernel_take_values<1>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz)
-           : bytes == 4 ? LSP_LAUNCH(ctx, kernel_take_values<4>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz)
-           : bytes == 8 ? LSP_LAUNCH(ctx, kernel_take_values<8>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz)
-                        : LSP_LAUNCH(ctx, kernel_take_values<16>, blocks, NT, 0, A->val, places, wide, B->val, A->nnz);
-}
-
 /* ---- the structure of a sum ---- */
 
 static __global__ void kernel_stack_starts(gpu_csr A, gpu_csr B, void *starts, bool wide) {

@@ -15,18 +15,9 @@ typedef struct lsp_buckets {
 
 /* clang-format off */
 #define LSP_FORMS_GPU(E)                                                                                               \
-    /* lsp_csr_window. Waits for nnz(B). */                                                                            \
-    E(csr_window, (lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B))                              \
     E(csr_count_columns, (lsp_ctx *ctx, const lsp_csr *A, const lsp_buckets *buckets, int64_t *counts))                \
-    /* rowptr[i] = A.rowptr[first + i] - begin for 0 <= i <= rows, in the type of A.rowptr. */                         \
-    E(csr_shift_rowptr, (lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, int64_t begin, void *rowptr))    \
-    /* The first position of the list that holds an index outside 0 .. n-1, or its length; and that index.             \
-     * Waits. */                                                                                                       \
-    E(list_outside, (lsp_ctx *ctx, const lsp_index_list *list, int64_t n, int64_t *first, int64_t *index))             \
-    /* B = the rows and columns wanted. _once: without P; it sets *found, and makes no B if a column comes twice.       \
-     * They wait. */                                                                                                   \
+    /* B = the rows and columns wanted, of which a list of columns names some twice. Waits. */                         \
     E(csr_extract, (lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B))                          \
-    E(csr_extract_once, (lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, unsigned *found, lsp_csr *B))    \
     /* Blocks of a stack. _count: next[i + 1] += the entries of the block's row i. _create: next[] become the          \
      * row pointers of B, which is made with them. _copy: the entries of the block's row i go to next[i] of B,         \
      * with columns from `offset` on; next[i] moves behind them. */                                                    \

@@ -1,0 +1,5 @@
+/* The kernels of all bodies of this room. */
+#include "each.cuh"
+#include "matrices/bodies.h"
+
+LSP_BODIES(LSP_ITEM_CUDA, LSP_ENTRY_CUDA, LSP_KEEP_CUDA)
