@@ -2,6 +2,7 @@
 #include "cuda.h"
 #include "items.h"
 #include "none.h"
+#include "scan.h"
 
 /* clang-format off */
 LSP_NO_CUDA(lsp_cuda_open, (lsp_ctx *ctx), ctx)
@@ -26,6 +27,7 @@ LSP_NO_CUDA(lsp_cuda_queue_recorded, (lsp_ctx *ctx, lsp_cuda_queue *queue, lsp_s
 LSP_NO_CUDA(lsp_cuda_queue_replay, (lsp_ctx *ctx, const lsp_cuda_queue *queue), ctx)
 LSP_NO_CUDA(lsp_cuda_queue_send, (lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void *from), ctx)
 LSP_NO_CUDA(lsp_cuda_queue_news, (lsp_ctx *ctx, const lsp_cuda_queue *queue, int slot, const void **news), ctx)
+LSP_NO_CUDA(lsp_cuda_scan, (lsp_ctx *ctx, int64_t *counts, int64_t n, int64_t *total), ctx)
 LSP_NO_CUDA(lsp_cuda_convert_values,
             (lsp_ctx *ctx, void *to, lsp_type to_type, const void *from, lsp_type from_type, int64_t n), ctx)
 LSP_NO_CUDA(lsp_cuda_convert,

@@ -1,10 +1,17 @@
 /* The loops of the bodies of this room on the host. */
 #pragma once
 
+#include "core/each_host.h"
 #include "each.h"
 
-#define LSP_WITH_KIND(kind, f, ...) LSP_WITH_BOTH((kind).val, (kind).index, f, __VA_ARGS__)
-#include "core/each_host.h"
+/* Items with values, whose type is a constant; that of indices is not. */
+#define LSP_VALUE_TYPED(val, name, ...) name##_loop(job->kind.index, val, __VA_ARGS__)
+#define LSP_VALUE_HOST(name, arguments)                                                                                \
+    LSP_ITEM_LOOP(name, arguments)                                                                                     \
+    void lsp_body_##name##_host(void *data, int64_t begin, int64_t end) {                                              \
+        const lsp_each_job *job = data;                                                                                \
+        LSP_WITH_VALUE(job->kind.val, LSP_VALUE_TYPED, name, job, begin, end);                                         \
+    }
 
 #define LSP_ENTRY_HOST(name, arguments)                                                                                \
     LSP_INLINE void name##_loop(lsp_type val, lsp_type index, const lsp_entry_job *job, int64_t begin, int64_t end) {  \

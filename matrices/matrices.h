@@ -15,6 +15,17 @@ LSP_BEGIN_DECLS
 /* x, and for every NaN the one without sign: processors and GPUs make different ones. */
 LSP_BOTH_SIDES LSP_INLINE double lsp_settled(double x) { return x == x ? x : (double)NAN; }
 
+/* x as a double. A NaN keeps its sign and the bits that fit, and becomes quiet; a GPU by itself makes another. */
+LSP_BOTH_SIDES LSP_INLINE double lsp_widened(float x) {
+#ifdef __CUDA_ARCH__
+    const unsigned long long bits = (unsigned)__float_as_int(x);
+    return x == x ? (double)x
+                  : __longlong_as_double((long long)(bits >> 31 << 63 | 0x7FF8ull << 48 | (bits & 0x7FFFFF) << 29));
+#else
+    return (double)x;
+#endif
+}
+
 /* THE tables of value types, one a line: V(constant, type of a number, numbers in a value, ...). LSP_NONE, a pattern of
  * ones, is in none. The functions below are made from these tables. Integers have a table of their own, because a
  * double cannot hold all of them. */
@@ -37,7 +48,8 @@ LSP_BOTH_SIDES LSP_INLINE double lsp_settled(double x) { return x == x ? x : (do
 #define LSP_VALUE_GET(name, real, reals, val, k)                                                                       \
     if (type == name) {                                                                                                \
         const real *at = (const real *)(val) + (reals) * (k);                                                          \
-        return (lsp_value){(double)at[0], (reals) == 2 ? (double)at[(reals) - 1] : 0, 0};                                 \
+        return (lsp_value){name == LSP_F32 ? lsp_widened((float)at[0]) : (double)at[0],                                \
+                           (reals) == 2 ? (double)at[(reals) - 1] : 0, 0};                                             \
     }
 #define LSP_VALUE_SET(name, real, reals, val, k, value)                                                                \
     if (type == name) {                                                                                                \
@@ -262,6 +274,10 @@ lsp_status lsp_count_up(lsp_ctx *ctx, lsp_where where, void *to, lsp_type type, 
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A);
 
+/* The same in either place: counts[i + 1], which become sums, are the entries of row i, `nnz` together. */
+lsp_status lsp_csr_make_rows(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, int64_t *counts, int64_t nnz,
+                             const lsp_csr_types *types, lsp_csr *A);
+
 /* The first row whose columns do not ascend, or with `strictly` also repeat; A->rows if none. */
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly);
 
@@ -320,8 +336,12 @@ void lsp_csr_for_rows(const lsp_ctx *ctx, const lsp_csr *A, void (*do_rows)(void
         __VA_ARGS__;                                                                                                   \
     }
 
-static inline int64_t lsp_csr_rowptr(const lsp_csr *A, int64_t i) { return lsp_index_at(A->rowptr, A->rowptr_type, i); }
-static inline int64_t lsp_csr_col(const lsp_csr *A, int64_t k) { return lsp_index_at(A->col, A->col_type, k); }
+LSP_BOTH_SIDES static inline int64_t lsp_csr_rowptr(const lsp_csr *A, int64_t i) {
+    return lsp_index_at(A->rowptr, A->rowptr_type, i);
+}
+LSP_BOTH_SIDES static inline int64_t lsp_csr_col(const lsp_csr *A, int64_t k) {
+    return lsp_index_at(A->col, A->col_type, k);
+}
 
 static inline lsp_value lsp_value_at(const lsp_csr *A, int64_t k) { return lsp_value_of(A->val_type, A->val, k); }
 LSP_BOTH_SIDES static inline bool lsp_same_number(double a, double b) { /* NaN is NaN */
@@ -347,6 +367,14 @@ LSP_BOTH_SIDES LSP_INLINE void lsp_move_value(void *to, int64_t i, const void *f
         memcpy((char *)to + (size_t)i * bytes, (const char *)from + (size_t)k * bytes, bytes);
     }
 #endif
+}
+
+/* Are x[a] and y[b], items of `bytes` bytes, the same bits? */
+LSP_BOTH_SIDES LSP_INLINE bool lsp_same_bits(const void *x, int64_t a, const void *y, int64_t b, size_t bytes) {
+    int64_t u[2] = {0, 0}, v[2] = {0, 0};
+    lsp_move_value(u, 0, x, a, bytes);
+    lsp_move_value(v, 0, y, b, bytes);
+    return u[0] == v[0] && u[1] == v[1];
 }
 
 LSP_END_DECLS

@@ -2,6 +2,8 @@
 #include "matrices/matrices.h"
 
 #include "core/cuda.h"
+#include "core/items.h"
+#include "core/scan.h"
 
 enum {
     asked_from = 64 << 20, /* bytes; from this size on, the free memory is checked first */
@@ -112,6 +114,19 @@ lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const i
     LSP_TRY(lsp_csr_create(ctx, rows, cols, starts[rows], types, A));
     lsp_for_shares(ctx, rows, least_share, set_pointers, &(pointers){.A = A, .starts = starts});
     return LSP_OK;
+}
+
+lsp_status lsp_csr_make_rows(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, int64_t *counts, int64_t nnz,
+                             const lsp_csr_types *types, lsp_csr *A) {
+    lsp_csr_types of_a = *types;
+    of_a.place = lsp_place_of(where);
+    if (where == LSP_HOST) {
+        lsp_prefix_sum(ctx, counts, rows);
+        return lsp_csr_create_rows(ctx, rows, cols, counts, &of_a, A);
+    }
+    LSP_TRY(lsp_cuda_scan(ctx, counts, rows + 1, NULL));
+    LSP_TRY(lsp_csr_create(ctx, rows, cols, nnz, &of_a, A));
+    return lsp_cuda_convert_values(ctx, A->rowptr, A->rowptr_type, counts, LSP_I64, rows + 1);
 }
 
 static void free_arrays(lsp_ctx *ctx, const lsp_csr *A) {

@@ -99,17 +99,6 @@ typedef struct lsp_csr_spot {
 } lsp_csr_spot;
 lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot);
 
-/* ---- comparison ---- */
-
-/* Compares values at the same place: with `aligned` those of the same number, else by column in sorted rows, equal
- * columns in their order. *max_rel is the largest relative difference, *entry the first entry of A that has it (-1 if
- * it is 0), *same_bits: all values compared are equal bit for bit. Waits. */
-typedef struct lsp_csr_distance {
-    double max_rel;
-    int64_t entry;
-    bool same_bits;
-} lsp_csr_distance;
-
 /* ---- statistics ---- */
 
 /* What the rows of a matrix tell. */
@@ -136,10 +125,6 @@ static inline void lsp_tell_symmetry(unsigned lost, lsp_csr_stats *stats) {
     stats->skew = !(lost & (LSP_LOST_PATTERN | LSP_LOST_SKEW));
     stats->hermitian = !(lost & (LSP_LOST_PATTERN | LSP_LOST_HERMITIAN));
 }
-
-/* Compares A with T = A^T, both with sorted rows and no duplicates: fills the four fields of symmetry. The GPU's
- * waits. */
-void lsp_csr_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats);
 
 /* lsp_csr_check_valid in two halves, for calls whose kernels may run before the host knows the answer: csr/gpu/gpu.h
  * tells how. On the host the first half is all, and *gate = NULL. *gate lies in scratch. */

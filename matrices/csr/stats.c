@@ -1,5 +1,6 @@
 /* Statistics of a matrix: one pass over its rows, one over its columns (the rows of the transpose), and one that
- * compares the two for symmetry. All are sums of whole numbers, the same on a GPU (gpu/stats.cu, gpu/compare.cu). */
+ * compares the two for symmetry. All are sums of whole numbers, the same on a GPU (gpu/stats.cu). */
+#include "matrices/bodies.h"
 #include "matrices/csr/gpu/gpu.h"
 
 static int64_t row_length(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i); }
@@ -174,10 +175,14 @@ static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, ls
         lsp_csr_free(ctx, T);
         LSP_TRY(lsp_csr_transpose(ctx, tidy, T));
     }
-    if (s->square && there) {
-        LSP_TRY(lsp_csr_on_gpu.csr_symmetry(ctx, strict ? A : tidy, T, s));
-    } else if (s->square) {
-        lsp_csr_symmetry(ctx, strict ? A : tidy, T, s);
+    if (s->square) {
+        lsp_found lost;
+        const comparing a = {.A = strict ? *A : *tidy, .B = *T, .entries = T->nnz};
+        LSP_TRY(LSP_EACH(
+            ctx, A->where, lost,
+            (lsp_each_job){
+                .args = &a, .n = lsp_max(A->rows, T->nnz), .kind = {T->col_type, T->val_type}, .found = &lost}));
+        lsp_tell_symmetry((unsigned)lost.flags, s);
     }
     return LSP_OK;
 }
@@ -193,45 +198,4 @@ lsp_status lsp_csr_get_stats(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_stats *stat
     LSP_TRY(take_transpose(ctx, A, found.strict, &tidy, &T, &found.stats));
     *stats = found.stats;
     return LSP_OK;
-}
-
-/* ---- symmetry: a matrix compared with its transpose; both have sorted rows and no duplicates ---- */
-
-LSP_INLINE unsigned mirror_rows(lsp_type rowptr_type, lsp_type col_type, lsp_type val_type, const lsp_csr *A,
-                                const lsp_csr *T, int64_t begin, int64_t end) {
-    unsigned lost = 0;
-    for (int64_t i = begin; i < end && !(lost & LSP_LOST_PATTERN); i++) {
-        int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
-        lost |= lsp_index_at(T->rowptr, rowptr_type, i + 1) == stop ? 0 : LSP_LOST_PATTERN;
-        for (int64_t k = start; k < stop && !(lost & LSP_LOST_PATTERN); k++) {
-            lsp_value a = lsp_value_of(val_type, A->val, k), t = lsp_value_of(val_type, T->val, k);
-            lost |= lsp_index_at(A->col, col_type, k) == lsp_index_at(T->col, col_type, k) ? 0 : LSP_LOST_PATTERN;
-            if (lsp_is_integer(val_type)) {
-                lost |= lsp_lost_whole((uint64_t)a.whole, (uint64_t)t.whole);
-            } else {
-                lost |= lsp_lost_number(a.re, a.im, t.re, t.im);
-            }
-        }
-    }
-    return lost;
-}
-
-typedef struct mirroring {
-    const lsp_csr *A, *T;
-    unsigned lost; /* atomic */
-} mirroring;
-
-static void mirror_share(void *data, int64_t begin, int64_t end) {
-    mirroring *m = data;
-    const lsp_csr *A = m->A;
-    const unsigned lost = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && A->val_type == LSP_F64
-                              ? mirror_rows(LSP_I32, LSP_I32, LSP_F64, A, m->T, begin, end)
-                              : mirror_rows(A->rowptr_type, A->col_type, A->val_type, A, m->T, begin, end);
-    __atomic_fetch_or(&m->lost, lost, __ATOMIC_RELAXED);
-}
-
-void lsp_csr_symmetry(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *s) {
-    mirroring m = {.A = A, .T = T};
-    lsp_csr_for_rows(ctx, A, mirror_share, &m);
-    lsp_tell_symmetry(m.lost, s);
 }

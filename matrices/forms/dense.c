@@ -1,7 +1,6 @@
 /* The elements of a dense array = the entries of A: zeros first, then one store for each entry. Entries at the same
  * place are summed in a sorted copy before, so that no place is stored to twice. */
-#include "core/cuda.h"
-#include "matrices/csr/facts.h"
+#include "matrices/bodies.h"
 #include "matrices/forms/gpu/gpu.h"
 
 enum { least_share = 1 << 15 };
@@ -34,56 +33,43 @@ lsp_status lsp_dense_check(lsp_ctx *ctx, const lsp_dense *D, lsp_dense *fit) {
     return LSP_OK;
 }
 
-typedef struct filling {
-    const lsp_csr *A; /* no place twice */
-    const lsp_dense *D;
-} filling;
-
 /* Clears the elements of lines begin .. end-1: rows, or columns with by_columns. */
 static void clear_share(void *data, int64_t begin, int64_t end) {
-    const lsp_dense *D = ((const filling *)data)->D;
+    const lsp_dense *D = data;
     const size_t bytes = lsp_type_bytes(D->val_type), length = (size_t)(D->by_columns ? D->rows : D->cols);
     for (int64_t line = begin; line < end && length > 0; line++) {
         memset((char *)D->val + (size_t)(line * D->stride) * bytes, 0, length * bytes);
     }
 }
 
-LSP_INLINE void store_rows(lsp_type from, lsp_type to, const filling *f, int64_t begin, int64_t end) {
-    const lsp_csr *A = f->A;
-    const int64_t row_step = f->D->by_columns ? 1 : f->D->stride, col_step = f->D->by_columns ? f->D->stride : 1;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t stop = lsp_csr_rowptr(A, i + 1);
-        for (int64_t k = lsp_csr_rowptr(A, i); k < stop; k++) {
-            const int64_t at = i * row_step + lsp_csr_col(A, k) * col_step;
-            if (from == to) {
-                lsp_move_value(f->D->val, at, A->val, k, lsp_value_bytes(to));
-            } else {
-                lsp_value_set(to, f->D->val, at, lsp_value_of(from, A->val, k));
-            }
-        }
-    }
-}
-LSP_INLINE void store_to(lsp_type to, const filling *f, int64_t begin, int64_t end) {
-    LSP_WITH_VALUE(f->A->val_type, store_rows, to, f, begin, end);
-}
-LSP_SHARE(store_share, const filling, f, LSP_WITH_VALUE(f->D->val_type, store_to, f, begin, end))
+typedef struct filling {
+    lsp_dense *D;
+    lsp_entry_job *store;
+} filling;
 
 /* The rows of a dense array by rows: cleared and filled while they are in the cache. */
 static void fill_share(void *data, int64_t begin, int64_t end) {
+    const filling *f = data;
     for (int64_t i = begin; i < end; i++) {
-        clear_share(data, i, i + 1);
-        store_share(data, i, i + 1);
+        clear_share(f->D, i, i + 1);
+        lsp_body_store_entry_host(f->store, i, i + 1);
     }
 }
 
-static void fill_here(const lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
-    filling f = {A, D};
-    if (D->by_columns) {
-        lsp_for_shares(ctx, D->cols, lsp_max(least_share / lsp_max(D->rows, 1), 1), clear_share, &f);
-        lsp_csr_for_rows(ctx, A, store_share, &f);
-    } else {
-        lsp_for_shares(ctx, D->rows, lsp_max(least_share / lsp_max(D->cols, 1), 1), fill_share, &f);
+/* No place of A comes twice. */
+static lsp_status fill(lsp_ctx *ctx, const lsp_csr *A, lsp_dense *D) {
+    const copying a = {.A = *A, .D = *D};
+    lsp_entry_job store = {.args = &a, .A = A};
+    if (A->where == LSP_HOST && !D->by_columns) {
+        lsp_for_shares(ctx, D->rows, lsp_max(least_share / lsp_max(D->cols, 1), 1), fill_share, &(filling){D, &store});
+        return LSP_OK;
     }
+    if (A->where == LSP_CUDA) {
+        LSP_TRY(lsp_forms_on_gpu.dense_clear(ctx, D));
+    } else {
+        lsp_for_shares(ctx, D->cols, lsp_max(least_share / lsp_max(D->rows, 1), 1), clear_share, D);
+    }
+    return LSP_EACH_ENTRY(ctx, store_entry, store);
 }
 
 lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
@@ -107,10 +93,5 @@ lsp_status lsp_csr_to_dense(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) 
     /* in a pattern entries count as ones, which must be values to be summed */
     const bool complex_ones = A->val_type == LSP_NONE && D->val_type == LSP_C64;
     LSP_TRY(lsp_csr_order(ctx, &A, true, complex_ones ? LSP_F64 : D->val_type, &summed));
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_forms_on_gpu.dense_fill(ctx, A, &fit));
-    } else {
-        fill_here(ctx, A, &fit);
-    }
-    return LSP_OK;
+    return fill(ctx, A, &fit);
 }

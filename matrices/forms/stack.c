@@ -1,12 +1,9 @@
 /* B = a grid of blocks. The sizes of block rows and block columns are added up first; then the entries of all blocks
  * are counted by rows of B, and the blocks are copied in order, each behind those to its left. */
 #include "core/cuda.h"
-#include "matrices/forms/gpu/gpu.h"
-#include "matrices/matrices.h"
+#include "matrices/bodies.h"
 
 #include <stdio.h>
-
-enum { least_share = 1 << 15 };
 
 typedef struct grid {
     const lsp_csr *const *blocks;
@@ -81,76 +78,31 @@ static lsp_status measure(lsp_ctx *ctx, grid *g) {
     return LSP_OK;
 }
 
-typedef struct stacking {
-    const lsp_csr *block, *B;
-    int64_t *next;  /* for the block's rows: of B, the counts in [i + 1]; then in [i] where its next entry goes */
-    int64_t offset; /* of columns */
-} stacking;
-
-static void count_share(void *data, int64_t begin, int64_t end) {
-    const stacking *s = data;
-    for (int64_t i = begin; i < end; i++) {
-        s->next[i + 1] += lsp_csr_rowptr(s->block, i + 1) - lsp_csr_rowptr(s->block, i);
-    }
-}
-
-LSP_INLINE void copy_rows(lsp_type from, lsp_type to, const stacking *s, int64_t begin, int64_t end) {
-    const lsp_csr *block = s->block, *B = s->B;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t at = s->next[i], stop = lsp_csr_rowptr(block, i + 1);
-        for (int64_t k = lsp_csr_rowptr(block, i); k < stop; k++, at++) {
-            lsp_index_set(B->col, B->col_type, at, lsp_csr_col(block, k) + s->offset);
-            if (from == to) {
-                lsp_move_value(B->val, at, block->val, k, lsp_value_bytes(to));
+static lsp_status stack(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
+    const int64_t rows = g->row_at[g->rows];
+    const lsp_where where = g->any->where;
+    void *next; /* counts at [i + 1], then where the next entry of row i goes */
+    LSP_TRY(where == LSP_CUDA ? lsp_scratch_filled(ctx, 0, rows + 1, sizeof(int64_t), &next)
+                              : lsp_scratch_bytes(ctx, rows + 1, sizeof(int64_t), true, &next));
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t b = 0; b < g->rows * g->cols; b++) {
+            if (g->blocks[b] == NULL) {
+                continue;
+            }
+            const copying a = {.A = *g->blocks[b],
+                               .B = *B,
+                               .next = (int64_t *)next + g->row_at[b / g->cols],
+                               .offset = g->col_at[b % g->cols]};
+            const lsp_each_job lengths = {.args = &a, .n = a.A.rows};
+            if (pass == 0) {
+                LSP_TRY(LSP_EACH(ctx, where, add_length, lengths));
             } else {
-                lsp_value_set(to, B->val, at, lsp_value_of(from, block->val, k));
+                LSP_TRY(LSP_EACH_ENTRY(ctx, stack_entry, (lsp_entry_job){.args = &a, .A = &a.A}));
+                LSP_TRY(LSP_EACH(ctx, where, pass_length, lengths));
             }
         }
-        s->next[i] = at;
-    }
-}
-LSP_INLINE void copy_from(lsp_type to, const stacking *s, int64_t begin, int64_t end) {
-    LSP_WITH_VALUE(s->block->val_type, copy_rows, to, s, begin, end);
-}
-LSP_SHARE(copy_share, const stacking, s, LSP_WITH_VALUE(s->B->val_type, copy_from, s, begin, end))
-
-static lsp_status stack_host(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
-    const int64_t rows = g->row_at[g->rows];
-    int64_t *next;
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, rows + 1, &next));
-    for (int64_t b = 0; b < g->rows * g->cols; b++) {
-        if (g->blocks[b]) {
-            stacking s = {.block = g->blocks[b], .next = next + g->row_at[b / g->cols]};
-            lsp_for_shares(ctx, s.block->rows, least_share, count_share, &s);
-        }
-    }
-    lsp_prefix_sum(ctx, next, rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, rows, g->col_at[g->cols], next, &g->types, B));
-    for (int64_t b = 0; b < g->rows * g->cols; b++) {
-        if (g->blocks[b]) {
-            stacking s = {
-                .block = g->blocks[b], .B = B, .next = next + g->row_at[b / g->cols], .offset = g->col_at[b % g->cols]};
-            lsp_csr_for_rows(ctx, s.block, copy_share, &s);
-        }
-    }
-    return LSP_OK;
-}
-
-static lsp_status stack_cuda(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
-    const int64_t rows = g->row_at[g->rows];
-    int64_t *next;
-    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, rows + 1, &next));
-    for (int64_t b = 0; b < g->rows * g->cols; b++) {
-        if (g->blocks[b]) {
-            LSP_TRY(lsp_forms_on_gpu.stack_count(ctx, g->blocks[b], next + g->row_at[b / g->cols]));
-        }
-    }
-    LSP_TRY(lsp_forms_on_gpu.stack_create(ctx, rows, g->col_at[g->cols], g->nnz, &g->types, next, B));
-    for (int64_t b = 0; b < g->rows * g->cols; b++) {
-        if (g->blocks[b]) {
-            LSP_TRY(lsp_forms_on_gpu.stack_copy(ctx, g->blocks[b], g->col_at[b % g->cols],
-                                                next + g->row_at[b / g->cols], B));
-        }
+        LSP_TRY(pass == 0 ? lsp_csr_make_rows(ctx, where, rows, g->col_at[g->cols], next, g->nnz, &g->types, B)
+                          : LSP_OK);
     }
     return LSP_OK;
 }
@@ -174,7 +126,7 @@ lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t 
               .types = {.rowptr_type = types->rowptr_type, .col_type = types->col_type}};
     LSP_REQUIRE(blocks && B, LSP_ERR_ARGUMENT, "the blocks, or the place for the matrix, are NULL");
     LSP_TRY(measure(ctx, &g));
-    LSP_TRY(g.any->where == LSP_CUDA ? stack_cuda(ctx, &g, &made) : stack_host(ctx, &g, &made));
+    LSP_TRY(stack(ctx, &g, &made));
     return lsp_csr_put(ctx, B, &made, holds(&g, B));
 }
 

@@ -1,8 +1,6 @@
 /* Values changed in place: scaled by rows and columns, mapped by a function of the library or of the caller. */
 #include "core/cuda.h"
-#include "values.h"
-
-enum { least_share = 1 << 15 };
+#include "matrices/bodies.h"
 
 /* Refuses a pattern, and a matrix on a GPU that this context does not have. */
 static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const char *what) {
@@ -14,11 +12,11 @@ static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const char *what) {
 /* Can results be too large for the type of the values? In LSP_BOOL all but 0 is 1. */
 static bool may_overflow(const lsp_csr *A) { return A->val_type == LSP_I32 || A->val_type == LSP_I64; }
 
-/* `wide`: the first entry whose result does not fit; nnz if all do. */
-static lsp_status check_results(lsp_ctx *ctx, const lsp_csr *A, int64_t wide) {
+/* `wide`: the first entry whose result does not fit; LSP_NOWHERE if all do. */
+static lsp_status check_results(lsp_ctx *ctx, const lsp_csr *A, uint64_t wide) {
     lsp_csr_spot spot;
-    if (wide < A->nnz) {
-        LSP_TRY(lsp_csr_spot_of(ctx, A, wide, &spot));
+    if (wide != LSP_NOWHERE) {
+        LSP_TRY(lsp_csr_spot_of(ctx, A, (int64_t)wide, &spot));
         LSP_REQUIRE(false, LSP_ERR_OVERFLOW,
                     "A, row %lld: what the value %lld at column %lld becomes does not fit %s; nothing was changed",
                     (long long)spot.row, (long long)spot.whole, (long long)spot.col, lsp_type_name(A->val_type));
@@ -27,38 +25,6 @@ static lsp_status check_results(lsp_ctx *ctx, const lsp_csr *A, int64_t wide) {
 }
 
 /* ---- scaling ---- */
-
-typedef struct scaling {
-    const lsp_csr *A;
-    const void *rows, *cols;
-    int64_t wide; /* the first entry whose product does not fit its type; atomic */
-} scaling;
-
-LSP_INLINE void scale_rows(lsp_type type, lsp_type col_type, const scaling *s, int64_t begin, int64_t end) {
-    const lsp_value one = {1, 0, 1};
-    for (int64_t i = begin; i < end; i++) {
-        const lsp_value row = s->rows ? lsp_value_of(type, s->rows, i) : one;
-        for (int64_t k = lsp_csr_rowptr(s->A, i); k < lsp_csr_rowptr(s->A, i + 1); k++) {
-            const lsp_value value = lsp_value_of(type, s->A->val, k);
-            const lsp_value col = s->cols ? lsp_value_of(type, s->cols, lsp_index_at(s->A->col, col_type, k)) : one;
-            if (lsp_is_integer(type)) {
-                lsp_value_set(
-                    type, s->A->val, k,
-                    (lsp_value){0, 0, (int64_t)((uint64_t)row.whole * (uint64_t)value.whole * (uint64_t)col.whole)});
-                continue;
-            }
-            double x[2] = {value.re, value.im};
-            if (s->rows) {
-                lsp_scale_number(type, x, (const double[]){row.re, row.im});
-            }
-            if (s->cols) {
-                lsp_scale_number(type, x, (const double[]){col.re, col.im});
-            }
-            lsp_value_set(type, s->A->val, k, lsp_value_from(lsp_settled(x[0]), lsp_settled(x[1])));
-        }
-    }
-}
-LSP_SHARE(scale_share, const scaling, s, LSP_WITH_BOTH(s->A->val_type, s->A->col_type, scale_rows, s, begin, end))
 
 /* Copies n factors to scratch if they are values of A, which will change. */
 static lsp_status set_apart(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const void **factors) {
@@ -78,36 +44,14 @@ static lsp_status set_apart(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const voi
     return LSP_OK;
 }
 
-/* Finds the first entry whose product does not fit. */
-LSP_INLINE void find_in_rows(lsp_type type, scaling *s, int64_t begin, int64_t end) {
-    const lsp_csr *A = s->A;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t row = s->rows ? lsp_index_at(s->rows, type, i) : 1;
-        for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++) {
-            const int64_t col = s->cols ? lsp_index_at(s->cols, type, lsp_csr_col(A, k)) : 1;
-            if (!lsp_scale_fits(type, row, lsp_index_at(A->val, type, k), col)) {
-                lsp_lower(&s->wide, k);
-                return;
-            }
-        }
-    }
-}
-LSP_SHARE(find_share, scaling, s, LSP_WITH_INDEX(s->A->val_type, find_in_rows, s, begin, end))
-
-static lsp_status scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
-    scaling s = {.A = A, .rows = rows, .cols = cols, .wide = A->nnz};
-    const bool there = A->where == LSP_CUDA;
-    if (may_overflow(A) && there) {
-        LSP_TRY(lsp_values_on_gpu.csr_scale_wide(ctx, A, rows, cols, &s.wide));
-    } else if (may_overflow(A)) {
-        lsp_csr_for_rows(ctx, A, find_share, &s);
-    }
-    LSP_TRY(check_results(ctx, A, s.wide));
-    if (there) {
-        return lsp_values_on_gpu.csr_scale(ctx, A, rows, cols);
-    }
-    lsp_csr_for_rows(ctx, A, scale_share, &s);
-    return LSP_OK;
+static lsp_status scale(lsp_ctx *ctx, const lsp_csr *A, const void *rows, const void *cols) {
+    lsp_found wide = lsp_found_nothing();
+    const scaling a = {.A = *A, .rows = rows, .cols = cols};
+    lsp_entry_job job = {.args = &a, .A = A, .rowless = rows == NULL, .found = &wide};
+    LSP_TRY(may_overflow(A) ? LSP_EACH_ENTRY(ctx, scale_too_wide, job) : LSP_OK);
+    LSP_TRY(check_results(ctx, A, wide.first[0]));
+    job.found = NULL;
+    return LSP_EACH_ENTRY(ctx, scale, job);
 }
 
 lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
@@ -123,73 +67,18 @@ lsp_status lsp_csr_scale(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void 
 
 /* ---- functions ---- */
 
-typedef struct mapping {
-    const lsp_csr *A;
-    lsp_function function;
-    double parameter;
-} mapping;
-
-LSP_INLINE void map_values(lsp_type type, lsp_function function, const mapping *m, int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; k++) {
-        const lsp_value value = lsp_value_of(type, m->A->val, k);
-        if (lsp_is_integer(type)) {
-            lsp_value_set(type, m->A->val, k, (lsp_value){0, 0, lsp_map_whole(function, m->parameter, value.whole)});
-            continue;
-        }
-        double x[2] = {value.re, value.im};
-        lsp_map(function, m->parameter, x, type == LSP_C64);
-        lsp_value_set(type, m->A->val, k, lsp_value_from(lsp_settled(x[0]), lsp_settled(x[1])));
-    }
-}
-/* Every function gets a loop of its own. */
-#define MAP(f)                                                                                                         \
-    case f:                                                                                                            \
-        map_values(type, f, m, begin, end);                                                                            \
-        break;
-LSP_INLINE void map_typed(lsp_type type, const mapping *m, int64_t begin, int64_t end) {
-    switch (m->function) {
-        MAP(LSP_APPLY_ABS)
-        MAP(LSP_APPLY_NEGATE)
-        MAP(LSP_APPLY_RECIPROCAL)
-        MAP(LSP_APPLY_SQRT)
-        MAP(LSP_APPLY_SIGN)
-        MAP(LSP_APPLY_CONJUGATE)
-        MAP(LSP_APPLY_MULTIPLY)
-        MAP(LSP_APPLY_ADD)
-        MAP(LSP_APPLY_POWER)
-        MAP(LSP_APPLY_CONSTANT)
-    }
-}
-LSP_SHARE(map_share, const mapping, m, LSP_WITH_VALUE(m->A->val_type, map_typed, m, begin, end))
-
-LSP_INLINE int64_t find_result(lsp_type type, const mapping *m, int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; k++) {
-        if (!lsp_map_fits(type, m->function, m->parameter, lsp_index_at(m->A->val, type, k))) {
-            return k;
-        }
-    }
-    return end;
-}
-static int64_t find_wide(const void *data, int64_t begin, int64_t end) {
-    const mapping *m = data;
-    return LSP_WITH_INDEX(m->A->val_type, find_result, m, begin, end);
-}
-
-static lsp_status apply(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
-    mapping m = {.A = A, .function = function, .parameter = parameter};
-    int64_t wide = A->nnz;
-    const bool there = A->where == LSP_CUDA;
-    if (may_overflow(A) && there) {
-        LSP_TRY(lsp_values_on_gpu.csr_apply_wide(ctx, A, function, parameter, &wide));
-    } else if (may_overflow(A)) {
-        wide = lsp_first(ctx, A->nnz, find_wide, &m);
-    }
-    LSP_TRY(check_results(ctx, A, wide));
-    if (there) {
-        return lsp_values_on_gpu.csr_apply(ctx, A, function, parameter);
-    }
-    lsp_for_shares(ctx, A->nnz, least_share, map_share, &m);
-    return LSP_OK;
+static lsp_status apply(lsp_ctx *ctx, const lsp_csr *A, lsp_function function, double parameter) {
+#define HOST(f, ...) [LSP_APPLY_##f] = lsp_body_map_##f##_host,
+#define CUDA(f, ...) [LSP_APPLY_##f] = lsp_bodies_on_gpu.map_##f,
+    static lsp_each_host *const host[LSP_FUNCTIONS] = {LSP_MAPS(HOST, )};
+    lsp_each_cuda *const cuda[LSP_FUNCTIONS] = {LSP_MAPS(CUDA, )};
+    lsp_found wide = lsp_found_nothing();
+    const valuing a = {.to = A->val, .parameter = parameter, .function = function};
+    lsp_each_job job = {.args = &a, .n = A->nnz, .kind = {A->col_type, A->val_type}, .found = &wide};
+    LSP_TRY(may_overflow(A) ? LSP_EACH(ctx, A->where, map_too_wide, job) : LSP_OK);
+    LSP_TRY(check_results(ctx, A, wide.first[0]));
+    job.found = NULL;
+    return lsp_each_item(ctx, A->where, host[function], cuda[function], job);
 }
 
 /* Has the function integer results for integers? */

@@ -1,7 +1,6 @@
 /* The diagonal of a matrix, and the matrix of a diagonal. */
+#include "matrices/bodies.h"
 #include "values.h"
-
-enum { least_share = 1 << 14 };
 
 /* ---- of a matrix ---- */
 
@@ -29,15 +28,12 @@ LSP_INLINE void take_rows(lsp_type type, lsp_type col_type, const diagonal_of *d
 }
 LSP_SHARE(take_share, const diagonal_of, d, LSP_WITH_BOTH(d->A->val_type, d->A->col_type, take_rows, d, begin, end))
 
-static void fill_share(void *data, int64_t begin, int64_t end) {
-    const diagonal_of *d = data;
-    const lsp_csr *B = d->A;
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(B->rowptr, B->rowptr_type, i + 1, i + 1);
-        lsp_index_set(B->col, B->col_type, i, i);
-        lsp_value_set(B->val_type, B->val, i,
-                      d->diagonal ? lsp_value_of(B->val_type, d->diagonal, i) : (lsp_value){1, 0, 1});
-    }
+/* Fills a diagonal matrix that was created; `diagonal` NULL: ones. */
+static lsp_status lay(lsp_ctx *ctx, const void *diagonal, const lsp_csr *B) {
+    return LSP_EACH(ctx, B->where, lay_diagonal,
+                    (lsp_each_job){.args = &(laying){.B = *B, .diagonal = diagonal},
+                                   .n = B->nnz,
+                                   .kind = {B->col_type, B->val_type}});
 }
 
 static lsp_status take_diagonal(lsp_ctx *ctx, const lsp_csr *A, const unsigned *gate, void *diagonal) {
@@ -56,10 +52,7 @@ static lsp_status take_narrow(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
     lsp_csr wide;
     LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
     LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = LSP_I64, .place = lsp_place_of(A->where)}, &D));
-    LSP_TRY(A->where == LSP_CUDA ? lsp_values_on_gpu.csr_fill_diagonal(ctx, NULL, &D) : LSP_OK);
-    if (A->where == LSP_HOST) {
-        lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &D});
-    }
+    LSP_TRY(lay(ctx, NULL, &D));
     LSP_TRY(take_diagonal(ctx, &wide, NULL, D.val));
     LSP_TRY(lsp_csr_check_fits(ctx, "the diagonal", &D, A->val_type));
     return lsp_convert_values(ctx, A->where, A->val_type, diagonal, LSP_I64, D.val, n);
@@ -101,10 +94,6 @@ lsp_status lsp_csr_from_diagonal(lsp_ctx *ctx, int64_t n, const void *diagonal, 
     LSP_REQUIRE(lsp_aligned(diagonal, val_type), LSP_ERR_ARGUMENT, "the diagonal is not aligned to its type, %s",
                 lsp_type_name(val_type));
     LSP_TRY(lsp_csr_create(ctx, n, n, n, &(lsp_csr_types){.val_type = val_type, .place = lsp_place_of(where)}, &made));
-    if (where == LSP_CUDA) {
-        LSP_TRY(lsp_values_on_gpu.csr_fill_diagonal(ctx, diagonal, &made));
-    } else {
-        lsp_for_shares(ctx, n, least_share, fill_share, &(diagonal_of){.A = &made, .diagonal = (void *)diagonal});
-    }
+    LSP_TRY(lay(ctx, diagonal, &made));
     return lsp_csr_put(ctx, B, &made, false);
 }

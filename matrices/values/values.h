@@ -23,13 +23,6 @@ static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reductio
 
 /* clang-format off */
 #define LSP_VALUES_GPU(E)                                                                                              \
-    /* lsp_csr_scale and lsp_csr_apply on the GPU. */                                                                  \
-    E(csr_scale, (lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols))                                       \
-    E(csr_apply, (lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter))                                  \
-    /* entry = the first one that they would give a value that does not fit its type, LSP_I32 or LSP_I64; nnz if       \
-     * none. Wait. */                                                                                                  \
-    E(csr_scale_wide, (lsp_ctx *ctx, const lsp_csr *A, const void *rows, const void *cols, int64_t *entry))            \
-    E(csr_apply_wide, (lsp_ctx *ctx, const lsp_csr *A, lsp_function function, double parameter, int64_t *entry))       \
     /* lsp_csr_diagonal and lsp_csr_reduce of the rows of A, or of all its entries, behind the gate of                 \
      * lsp_csr_check_begin, which is NULL for a checked matrix. They wait for nothing. */                              \
     E(csr_diagonal, (lsp_ctx *ctx, const lsp_csr *A, const unsigned *gate, void *diagonal))                            \
@@ -38,8 +31,6 @@ static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reductio
     /* lsp_csr_reduce of the columns of A, which has values and is checked on the way; no count. *done = false: A is   \
      * not of the kind of csr_transpose (csr/gpu/gpu.h). Waits. */                                                     \
     E(csr_reduce_columns, (lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, void *results, bool *done))        \
-    /* Fills a diagonal matrix that was created; `diagonal` NULL: ones. */                                             \
-    E(csr_fill_diagonal, (lsp_ctx *ctx, const void *diagonal, lsp_csr *B))                                             \
     /* lsp_csr_hadamard on the GPU, unless a row does not ascend strictly: then *done is false. Waits for              \
      * nnz(C). */                                                                                                      \
     E(csr_hadamard, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr_types *types, lsp_csr *C,         \

@@ -32,13 +32,9 @@ LSP_BEGIN_DECLS
     E(csr_sum, (lsp_ctx *ctx, lsp_csr *A))                                                                             \
     E(csr_find_unsorted, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row))                                \
     E(csr_spot, (lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot))                                   \
-    /* The first place where the patterns of two matrices of one shape differ: its row and column, or -1. Waits. */    \
-    E(csr_first_difference, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_spot *spot))                    \
-    E(csr_distance, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool aligned, lsp_csr_distance *distance))      \
     E(csr_row_facts, (lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts))                                       \
     /* The rows of T = A^T without entries, and the entries of the longest. Waits. */                                  \
     E(csr_column_facts, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats))                                        \
-    E(csr_symmetry, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_csr_stats *stats))                          \
     /* P, which was created, = row i of A, then row i of B; values are places. */                                      \
     E(csr_stack, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *P))                                 \
     /* C = the columns of P at heads[]. Row i has counts[i] of them; heads[] holds them from the begin of P's          \

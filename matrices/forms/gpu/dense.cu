@@ -1,17 +1,17 @@
-/* Dense arrays on the GPU: filled with entries, one store each; and read for elements that are not 0, which are marked,
- * placed by a prefix sum, and copied. */
+/* Dense arrays on the GPU: cleared; and read for elements that are not 0, which are marked, placed by a prefix sum, and
+ * copied. */
 #include "core/scan.h"
 #include "gpu.h"
 #include "words.cuh"
 
-/* ---- filled ---- */
+/* ---- cleared ---- */
 
 /* Clears `length` words of each line. */
 template <typename W> static __global__ void kernel_clear(W *val, int64_t lines, int64_t length, int64_t stride) {
     EACH_ITEM(e, lines * length, NT) { val[e / length * stride + e % length] = 0; }
 }
 
-static lsp_status clear(lsp_ctx *ctx, const lsp_dense *D) {
+extern "C" lsp_status lsp_dense_clear_cuda(lsp_ctx *ctx, const lsp_dense *D) {
     const int64_t lines = D->by_columns ? D->cols : D->rows, length = D->by_columns ? D->rows : D->cols;
     const int64_t bytes = (int64_t)lsp_type_bytes(D->val_type), words = bytes / 4; /* none: an LSP_BOOL */
     if (lines == 0 || length == 0) {
@@ -22,39 +22,6 @@ static lsp_status clear(lsp_ctx *ctx, const lsp_dense *D) {
                ? LAUNCH_ITEMS(ctx, kernel_clear<uint8_t>, lines * length, (uint8_t *)D->val, lines, length, D->stride)
                : LAUNCH_ITEMS(ctx, kernel_clear<uint32_t>, lines * length * words, (uint32_t *)D->val, lines,
                               length * words, D->stride * words);
-}
-
-static __global__ void kernel_store(gpu_csr A, lsp_dense D, int bytes) {
-    EACH_TILE(at, A.nnz) {
-        const entry_tile tile = tile_at(A, at);
-        EACH_WORD(word, at, A.nnz) {
-            const int64_t k = word + lane_of();
-            if (k < A.nnz) {
-                const int64_t i = row_of(A, k, tile.low, tile.high), j = col_at(A, k);
-                const int64_t to = D.by_columns ? j * D.stride + i : i * D.stride + j;
-                if (A.val_type == D.val_type) {
-                    move_value(D.val, to, A.val, k, bytes);
-                } else if (D.val_type == LSP_I32) {
-                    ((int32_t *)D.val)[to] = (int32_t)value_at(A, k);
-                } else if (D.val_type == LSP_I64) {
-                    ((int64_t *)D.val)[to] = (int64_t)value_at(A, k);
-                } else if (D.val_type == LSP_BOOL) {
-                    ((uint8_t *)D.val)[to] = value_at(A, k) != 0;
-                } else if (D.val_type == LSP_F32) { /* a pattern, or sums of its ones */
-                    ((float *)D.val)[to] = (float)value_at(A, k);
-                } else if (D.val_type == LSP_F64) {
-                    ((double *)D.val)[to] = value_at(A, k);
-                } else { /* cleared before, its imaginary part too */
-                    ((double *)D.val)[2 * to] = value_at(A, k);
-                }
-            }
-        }
-    }
-}
-
-extern "C" lsp_status lsp_dense_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D) {
-    LSP_TRY(clear(ctx, D));
-    return LAUNCH_TILES(ctx, kernel_store, A->nnz, view(A), *D, (int)lsp_type_bytes(D->val_type));
 }
 
 /* ---- read ---- */

@@ -18,17 +18,8 @@ typedef struct lsp_buckets {
     E(csr_count_columns, (lsp_ctx *ctx, const lsp_csr *A, const lsp_buckets *buckets, int64_t *counts))                \
     /* B = the rows and columns wanted, of which a list of columns names some twice. Waits. */                         \
     E(csr_extract, (lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B))                          \
-    /* Blocks of a stack. _count: next[i + 1] += the entries of the block's row i. _create: next[] become the          \
-     * row pointers of B, which is made with them. _copy: the entries of the block's row i go to next[i] of B,         \
-     * with columns from `offset` on; next[i] moves behind them. */                                                    \
-    E(stack_count, (lsp_ctx *ctx, const lsp_csr *block, int64_t *next))                                                \
-    E(stack_create, (lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types,                \
-                     int64_t *next, lsp_csr *B))                                                                       \
-    E(stack_copy, (lsp_ctx *ctx, const lsp_csr *block, int64_t offset, int64_t *next, const lsp_csr *B))               \
-    /* row[k] = the row of entry k. */                                                                                 \
-    E(csr_rows, (lsp_ctx *ctx, const lsp_csr *A, void *row, lsp_type type))                                            \
-    /* The elements of D = the entries of A, no place twice. D has its stride. */                                      \
-    E(dense_fill, (lsp_ctx *ctx, const lsp_csr *A, const lsp_dense *D))                                                \
+    /* Sets the elements of D, which has its stride, to 0. */                                                          \
+    E(dense_clear, (lsp_ctx *ctx, const lsp_dense *D))                                                                 \
     /* B = the elements of D, by rows, that are not 0. Waits for nnz(B). */                                            \
     E(dense_gather, (lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B))
 /* clang-format on */

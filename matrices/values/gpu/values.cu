@@ -1,5 +1,5 @@
-/* Values on the GPU: scaled, mapped, multiplied entry by entry; diagonals. The arithmetic is that of the host
- * (values/number.h), so the bits are too. */
+/* Values on the GPU: multiplied entry by entry; the diagonal. The arithmetic is that of the host (values/number.h), so
+ * the bits are too. */
 #include "matrices/csr/gpu/entries.cuh"
 #include "matrices/csr/gpu/kernel_merge.cuh"
 #include "matrices/values/values.h"
@@ -25,109 +25,6 @@ static __device__ void put(lsp_type type, void *val, int64_t k, const double x[2
 /* Value k of an array of LSP_I64, or 1 in a pattern. */
 static __device__ ull whole(lsp_type type, const void *val, int64_t k) {
     return type == LSP_NONE ? 1 : ((const ull *)val)[k];
-}
-
-static __device__ void put_whole(lsp_type type, void *val, int64_t k, int64_t x) {
-    if (type == LSP_I64) {
-        ((int64_t *)val)[k] = x;
-    } else if (type == LSP_I32) {
-        ((int32_t *)val)[k] = (int32_t)x;
-    } else {
-        ((uint8_t *)val)[k] = x != 0;
-    }
-}
-
-/* ---- in place ---- */
-
-/* The factor of a row or a column, if there are factors. */
-static __device__ int64_t factor_at(const gpu_csr &A, const void *factors, int64_t i) {
-    return factors ? whole_at(A.val_type, factors, i) : 1;
-}
-
-/* Finds the first entry whose product does not fit. */
-static __global__ void kernel_find_product(gpu_csr A, const void *rows, const void *cols, ull *first) {
-    EACH_TILE(at, A.nnz) {
-        const entry_tile tile = tile_at(A, at);
-        for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
-            const int64_t row = factor_at(A, rows, row_of(A, k, tile.low, tile.high));
-            if (!lsp_scale_fits(A.val_type, row, whole_at(A.val_type, A.val, k), factor_at(A, cols, col_at(A, k)))) {
-                lower_to(first, (ull)k);
-            }
-        }
-    }
-}
-
-extern "C" lsp_status lsp_csr_scale_wide_cuda(lsp_ctx *ctx, const lsp_csr *A, const void *rows, const void *cols,
-                                              int64_t *entry) {
-    return find_first(
-        ctx, A->nnz,
-        [&](ull *first) { return LAUNCH_ITEMS(ctx, kernel_find_product, A->nnz, view(A), rows, cols, first); }, entry);
-}
-
-static __global__ void kernel_find_result(gpu_csr A, lsp_function function, double parameter, ull *first) {
-    EACH_ITEM(k, A.nnz, NT) {
-        if (!lsp_map_fits(A.val_type, function, parameter, whole_at(A.val_type, A.val, k))) {
-            lower_to(first, (ull)k);
-        }
-    }
-}
-
-extern "C" lsp_status lsp_csr_apply_wide_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_function function, double parameter,
-                                              int64_t *entry) {
-    return find_first(
-        ctx, A->nnz,
-        [&](ull *first) { return LAUNCH_ITEMS(ctx, kernel_find_result, A->nnz, view(A), function, parameter, first); },
-        entry);
-}
-
-static __global__ void kernel_scale(gpu_csr A, void *val, const void *rows, const void *cols) {
-    EACH_TILE(at, A.nnz) {
-        const entry_tile tile = tile_at(A, at);
-        for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
-            double x[2], factor[2];
-            if (is_integer(A.val_type)) {
-                const ull row = rows ? (ull)factor_at(A, rows, row_of(A, k, tile.low, tile.high)) : 1;
-                const ull product = (ull)whole_at(A.val_type, val, k) * row * (ull)factor_at(A, cols, col_at(A, k));
-                put_whole(A.val_type, val, k, (int64_t)product);
-                continue;
-            }
-            get(A.val_type, val, k, x);
-            if (rows) {
-                get(A.val_type, rows, row_of(A, k, tile.low, tile.high), factor);
-                lsp_scale_number(A.val_type, x, factor);
-            }
-            if (cols) {
-                get(A.val_type, cols, col_at(A, k), factor);
-                lsp_scale_number(A.val_type, x, factor);
-            }
-            x[0] = lsp_settled(x[0]);
-            x[1] = lsp_settled(x[1]);
-            put(A.val_type, val, k, x);
-        }
-    }
-}
-
-extern "C" lsp_status lsp_csr_scale_cuda(lsp_ctx *ctx, lsp_csr *A, const void *rows, const void *cols) {
-    return LAUNCH_ITEMS(ctx, kernel_scale, A->nnz, view(A), A->val, rows, cols);
-}
-
-static __global__ void kernel_map(lsp_type type, void *val, int64_t n, lsp_function function, double parameter) {
-    EACH_ITEM(k, n, NT) {
-        double x[2];
-        if (is_integer(type)) {
-            put_whole(type, val, k, lsp_map_whole(function, parameter, whole_at(type, val, k)));
-            continue;
-        }
-        get(type, val, k, x);
-        lsp_map(function, parameter, x, type == LSP_C64);
-        x[0] = lsp_settled(x[0]);
-        x[1] = lsp_settled(x[1]);
-        put(type, val, k, x);
-    }
-}
-
-extern "C" lsp_status lsp_csr_apply_cuda(lsp_ctx *ctx, lsp_csr *A, lsp_function function, double parameter) {
-    return LAUNCH_ITEMS(ctx, kernel_map, A->nnz, A->val_type, A->val, A->nnz, function, parameter);
 }
 
 /* ---- the entrywise product ---- */
@@ -231,30 +128,4 @@ extern "C" lsp_status lsp_csr_diagonal_cuda(lsp_ctx *ctx, const lsp_csr *A, cons
 #define DIAGONAL(lanes) LSP_LAUNCH(ctx, kernel_diagonal<lanes>, lsp_blocks_for(ctx, n, NT / lanes, 32), NT, 0, d, n)
     return mean <= 8 ? DIAGONAL(1) : mean <= 32 ? DIAGONAL(4) : DIAGONAL(32);
 #undef DIAGONAL
-}
-
-static __global__ void kernel_fill_diagonal(const void *diagonal, lsp_type type, int64_t n, void *rowptr,
-                                            bool wide_rowptr, void *col, bool wide_col, void *val) {
-    EACH_ITEM(i, n, NT) {
-        double x[2] = {1, 0};
-        index_set(rowptr, wide_rowptr, i + 1, i + 1);
-        index_set(col, wide_col, i, i);
-        if (type == LSP_I64) {
-            ((int64_t *)val)[i] = diagonal ? ((const int64_t *)diagonal)[i] : 1;
-        } else if (type == LSP_I32) {
-            ((int32_t *)val)[i] = diagonal ? ((const int32_t *)diagonal)[i] : 1;
-        } else if (type == LSP_BOOL) {
-            ((uint8_t *)val)[i] = diagonal ? ((const uint8_t *)diagonal)[i] != 0 : 1;
-        } else {
-            if (diagonal) {
-                get(type, diagonal, i, x);
-            }
-            put(type, val, i, x);
-        }
-    }
-}
-
-extern "C" lsp_status lsp_csr_fill_diagonal_cuda(lsp_ctx *ctx, const void *diagonal, lsp_csr *B) {
-    return LAUNCH_ITEMS(ctx, kernel_fill_diagonal, B->nnz, diagonal, B->val_type, B->nnz, B->rowptr,
-                        B->rowptr_type == LSP_I64, B->col, B->col_type == LSP_I64, B->val);
 }

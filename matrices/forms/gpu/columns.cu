@@ -1,4 +1,4 @@
-/* Entries counted by columns on the GPU, and the row of each entry. */
+/* Entries counted by columns on the GPU. */
 #include "gpu.h"
 #include "words.cuh"
 
@@ -32,21 +32,4 @@ extern "C" lsp_status lsp_csr_count_columns_cuda(lsp_ctx *ctx, const lsp_csr *A,
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_columns, lsp_min(blocks_for_items(A->nnz), COUNT_BLOCKS), NT, 0, view(A),
                        *buckets, there));
     return lsp_cuda_read(ctx, counts, there, buckets->most * (int64_t)sizeof *there);
-}
-
-static __global__ void kernel_rows(gpu_csr A, void *row, bool wide) {
-    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
-    EACH_TILE(at, A.nnz) {
-        const tile_rows rows = rows_of_tile(A, at, spread[threadIdx.x / 32]);
-        EACH_WORD(word, at, A.nnz) {
-            const int64_t k = word + lane_of();
-            if (k < A.nnz) {
-                index_set(row, wide, k, row_in(A, rows, k));
-            }
-        }
-    }
-}
-
-extern "C" lsp_status lsp_csr_rows_cuda(lsp_ctx *ctx, const lsp_csr *A, void *row, lsp_type type) {
-    return LAUNCH_TILES(ctx, kernel_rows, A->nnz, view(A), row, type == LSP_I64);
 }
