@@ -43,6 +43,8 @@ LSP_ITEM_BODY(outside, indexing) {
     }
 }
 
+/* to[i], an int64_t, = from[i - 1]; 0 for the first. */
+LSP_ITEM_BODY(size_behind, indexing) { ((int64_t *)a->to)[i] = i > 0 ? lsp_index_at(a->from, t.index, i - 1) : 0; }
 /* The inverse of an order of 0 .. limit-1, if it is one: each item finds itself. */
 LSP_ITEM_BODY(seat, indexing) {
     const int64_t place = lsp_index_at(a->from, t.index, i);
@@ -294,6 +296,36 @@ LSP_ENTRY_BODY(store_entry, copying) {
     copy_value(a->D.val_type, a->D.val, at, t.val, a->A.val, k);
 }
 
+/* ---- the structure of a sum by a plan: csr/add_plan.c ---- */
+
+typedef struct summing {
+    lsp_csr A, B, P, C;
+    bool second, wide; /* B's entries, behind those of A; places are wide */
+    const void *heads;
+    void *starts;
+} summing;
+LSP_ITEM_BODY(add_starts, summing) {
+    lsp_index_set(a->P.rowptr, a->P.rowptr_type, i, lsp_csr_rowptr(&a->A, i) + lsp_csr_rowptr(&a->B, i));
+}
+LSP_ENTRY_BODY(place_entry, summing) {
+    const lsp_csr *X = a->second ? &a->B : &a->A;
+    const int64_t before = a->second ? lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i) : 0;
+    const int64_t to = lsp_csr_rowptr(&a->P, i) + before + k - lsp_csr_rowptr(X, i);
+    lsp_index_set(a->P.col, a->P.col_type, to, lsp_col_of(t, X, k));
+    lsp_place_set(a->P.val, a->wide, to, (a->second ? a->A.nnz : 0) + k);
+}
+LSP_ENTRY_BODY(take_head, summing) {
+    const int64_t place = lsp_csr_rowptr(&a->P, i) + k - lsp_csr_rowptr(&a->C, i);
+    const int64_t head = lsp_index_at(a->heads, a->P.rowptr_type, place);
+    lsp_index_set(a->C.col, a->C.col_type, k, lsp_csr_col(&a->P, head));
+    if (a->starts) {
+        lsp_place_set(a->starts, a->wide, k, head);
+        if (k == a->C.nnz - 1) {
+            lsp_place_set(a->starts, a->wide, k + 1, a->P.nnz);
+        }
+    }
+}
+
 /* ---- entries that stay ---- */
 
 typedef struct keeping {
@@ -333,6 +365,25 @@ LSP_KEEP_BODY(picked, keeping) {
     return (a->bits[j / 32] >> j % 32 & 1) == 0 ? LSP_GONE : t.asks ? 0 : lsp_index_at(a->places, a->places_type, j);
 }
 
+/* The first entry of each run of equal columns, in sorted rows; and what becomes of it, the sum of its run. */
+LSP_KEEP_BODY(run_head, keeping) {
+    const int64_t j = lsp_col_of(t, &a->A, k);
+    const bool goes = k > lsp_csr_rowptr(&a->A, i) && lsp_col_of(t, &a->A, k - 1) == j;
+    return goes ? LSP_GONE : lsp_kept(t, j);
+}
+typedef struct running {
+    lsp_csr A, B;
+    const int64_t *heads; /* of B's entries, in A */
+} running;
+LSP_ITEM_BODY(sum_run, running) {
+    int64_t k = a->heads[i];
+    const int64_t end = i + 1 < a->B.nnz ? a->heads[i + 1] : a->A.nnz;
+    lsp_move_value(a->B.val, i, a->A.val, k, lsp_value_bytes(t.val));
+    while (++k < end) {
+        lsp_value_add(t.val, a->B.val, i, a->A.val, k);
+    }
+}
+
 /* THE list: of items, of items whose loops know the type of values, of entries, of entries that are kept. */
 #define LSP_MAP_LINE(f, VALUE) VALUE(map_##f, valuing)
 #define LSP_BODIES(ITEM, VALUE, ENTRY, KEEP)                                                                           \
@@ -345,8 +396,11 @@ LSP_KEEP_BODY(picked, keeping) {
     ITEM(triple_outside, lsp_coo)                                                                                      \
     ITEM(too_wide, valuing)                                                                                            \
     ITEM(differs, comparing)                                                                                           \
+    ITEM(size_behind, indexing)                                                                                        \
+    ITEM(add_starts, summing)                                                                                          \
     ITEM(add_length, copying)                                                                                          \
     ITEM(pass_length, copying)                                                                                         \
+    VALUE(sum_run, running)                                                                                            \
     VALUE(take_value, valuing)                                                                                         \
     VALUE(not_finite, valuing)                                                                                         \
     VALUE(map_too_wide, valuing)                                                                                       \
@@ -354,6 +408,8 @@ LSP_KEEP_BODY(picked, keeping) {
     VALUE(apart, comparing)                                                                                            \
     VALUE(lost, comparing)                                                                                             \
     LSP_MAPS(LSP_MAP_LINE, VALUE)                                                                                      \
+    ENTRY(place_entry, summing)                                                                                        \
+    ENTRY(take_head, summing)                                                                                          \
     ENTRY(scale, scaling)                                                                                              \
     ENTRY(scale_too_wide, scaling)                                                                                     \
     ENTRY(apart_by_column, comparing)                                                                                  \
@@ -363,6 +419,7 @@ LSP_KEEP_BODY(picked, keeping) {
     ENTRY(mark, keeping)                                                                                               \
     KEEP(window, keeping)                                                                                              \
     KEEP(filter, keeping)                                                                                              \
+    KEEP(run_head, keeping)                                                                                            \
     KEEP(taken, keeping)                                                                                               \
     KEEP(renamed, keeping)                                                                                             \
     KEEP(picked, keeping)

@@ -56,6 +56,7 @@ typedef struct lsp_keep {
     int64_t cols;               /* of B */
     bool all;                   /* every entry is kept */
     bool rowless;               /* the body does not look at i */
+    int64_t *sources;           /* unless NULL: gets the entry of A that each entry of B is; values are not set */
     const lsp_csr_types *types; /* of B's indices; NULL: as A's, wider where they must be */
 } lsp_keep;
 

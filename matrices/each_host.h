@@ -47,7 +47,11 @@
                 const int64_t column = name##_body(&a, t, row, k);                                                     \
                 if (fills && column >= 0) {                                                                            \
                     lsp_index_set(B.col, B.col_type, to, column);                                                      \
-                    lsp_move_value(B.val, to, A.val, k, lsp_value_bytes(val));                                         \
+                    if (keep.sources) {                                                                                \
+                        keep.sources[to] = k;                                                                          \
+                    } else {                                                                                           \
+                        lsp_move_value(B.val, to, A.val, k, lsp_value_bytes(val));                                     \
+                    }                                                                                                  \
                 }                                                                                                      \
                 to += column >= 0;                                                                                     \
             }                                                                                                          \

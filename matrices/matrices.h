@@ -59,10 +59,10 @@ LSP_BOTH_SIDES LSP_INLINE double lsp_widened(float x) {
             at[(reals) - 1] = (real)(value).im;                                                                        \
         }                                                                                                              \
     }
-#define LSP_VALUE_ADD(name, real, reals, val, to, k)                                                                   \
+#define LSP_VALUE_ADD(name, real, reals, val, to, from, k)                                                             \
     for (int64_t part = 0; type == name && part < (reals); part++) {                                                   \
         real *sum = &((real *)(val))[(reals) * (to) + part];                                                           \
-        *sum = (real)lsp_settled((double)(*sum + ((real *)(val))[(reals) * (k) + part]));                                \
+        *sum = (real)lsp_settled((double)(*sum + ((const real *)(from))[(reals) * (k) + part]));                       \
     }
 #define LSP_INTEGER_GET(name, integer, one, val, k)                                                                    \
     if (type == name) {                                                                                                \
@@ -129,12 +129,12 @@ LSP_BOTH_SIDES LSP_INLINE void lsp_value_set(lsp_type type, void *val, int64_t k
     LSP_FLOAT_TYPES(LSP_VALUE_SET, val, k, value)
     LSP_INTEGER_TYPES(LSP_INTEGER_SET, val, k, value)
 }
-/* val[to] += val[k], rounded as that type rounds, or modulo 2^64 for LSP_I64; narrower integers are widened first. A sum
- * that is no number is the NaN without sign. */
-LSP_INLINE void lsp_value_add(lsp_type type, void *val, int64_t to, int64_t k) {
-    LSP_FLOAT_TYPES(LSP_VALUE_ADD, val, to, k)
+/* val[to] += from[k], rounded as that type rounds, or modulo 2^64 for LSP_I64; narrower integers are widened first. A
+ * sum that is no number is the NaN without sign. */
+LSP_BOTH_SIDES LSP_INLINE void lsp_value_add(lsp_type type, void *val, int64_t to, const void *from, int64_t k) {
+    LSP_FLOAT_TYPES(LSP_VALUE_ADD, val, to, from, k)
     if (type == LSP_I64) {
-        ((uint64_t *)val)[to] += ((const uint64_t *)val)[k];
+        ((uint64_t *)val)[to] += ((const uint64_t *)from)[k];
     }
 }
 /* clang-format on */
@@ -274,7 +274,8 @@ lsp_status lsp_count_up(lsp_ctx *ctx, lsp_where where, void *to, lsp_type type, 
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A);
 
-/* The same in either place: counts[i + 1], which become sums, are the entries of row i, `nnz` together. */
+/* The same in either place: counts[i + 1], which become sums, are the entries of row i, `nnz` together; counts[0] is 0.
+ * nnz below 0: not known, and a GPU is waited for. */
 lsp_status lsp_csr_make_rows(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, int64_t *counts, int64_t nnz,
                              const lsp_csr_types *types, lsp_csr *A);
 

@@ -2,100 +2,38 @@
  * k. Else the numbers of the entries of A and B are stacked row by row and sorted by column: entry c of C is the sum of
  * a run of this list. lsp_csr_add does the same on a GPU for rows that do not ascend strictly. */
 #include "addition.h"
-#include "matrices/csr/gpu/gpu.h"
-
-enum { least_share = 1 << 15 };
+#include "matrices/bodies.h"
 
 /* ---- the structure ---- */
-
-typedef struct stacking {
-    const lsp_csr *A, *B, *P;
-} stacking;
-
-static void stack_starts(void *data, int64_t begin, int64_t end) {
-    const stacking *s = data;
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(s->P->rowptr, s->P->rowptr_type, i + 1,
-                      lsp_csr_rowptr(s->A, i + 1) + lsp_csr_rowptr(s->B, i + 1));
-    }
-}
-
-static void stack_row(const lsp_csr *A, int64_t i, int64_t first, const lsp_csr *P, int64_t to) {
-    const bool wide = P->val_type == LSP_F64;
-    for (int64_t k = lsp_csr_rowptr(A, i); k < lsp_csr_rowptr(A, i + 1); k++, to++) {
-        lsp_index_set(P->col, P->col_type, to, lsp_csr_col(A, k));
-        lsp_place_set(P->val, wide, to, first + k);
-    }
-}
-
-static void stack_rows(void *data, int64_t begin, int64_t end) {
-    const stacking *s = data;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t to = lsp_csr_rowptr(s->P, i);
-        stack_row(s->A, i, 0, s->P, to);
-        stack_row(s->B, i, s->A->nnz, s->P, to + lsp_csr_rowptr(s->A, i + 1) - lsp_csr_rowptr(s->A, i));
-    }
-}
 
 /* P = row i of A, then row i of B, for each i; values are places. */
 static lsp_status stack(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr *P) {
     const lsp_csr_types types = {.val_type = lsp_place_type(wide), .place = lsp_place_of(A->where)};
     LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz + B->nnz, &types, P));
-    if (A->where == LSP_CUDA) {
-        return lsp_csr_on_gpu.csr_stack(ctx, A, B, P);
-    }
-    lsp_for_shares(ctx, A->rows, least_share, stack_starts, &(stacking){.A = A, .B = B, .P = P});
-    lsp_csr_for_rows(ctx, P, stack_rows, &(stacking){.A = A, .B = B, .P = P});
-    return LSP_OK;
+    summing s = {.A = *A, .B = *B, .P = *P, .wide = wide};
+    LSP_TRY(LSP_EACH(ctx, A->where, add_starts, (lsp_each_job){.args = &s, .n = A->rows + 1}));
+    LSP_TRY(LSP_EACH_ENTRY(ctx, place_entry, (lsp_entry_job){.args = &s, .A = A}));
+    s.second = true;
+    return LSP_EACH_ENTRY(ctx, place_entry, (lsp_entry_job){.args = &s, .A = B});
 }
 
-typedef struct taking {
-    const lsp_csr *P, *C;
-    const void *heads, *counts;
-    int64_t *rowptr;
-    void *starts;
-    bool wide;
-} taking;
-
-static void take_counts(void *data, int64_t begin, int64_t end) {
-    const taking *t = data;
-    for (int64_t i = begin; i < end; i++) {
-        t->rowptr[i + 1] = lsp_index_at(t->counts, t->P->rowptr_type, i);
-    }
-}
-
-static void take_rows(void *data, int64_t begin, int64_t end) {
-    const taking *t = data;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t at = lsp_csr_rowptr(t->P, i);
-        for (int64_t c = t->rowptr[i]; c < t->rowptr[i + 1]; c++, at++) {
-            const int64_t head = lsp_index_at(t->heads, t->P->rowptr_type, at);
-            lsp_index_set(t->C->col, t->C->col_type, c, lsp_csr_col(t->P, head));
-            if (t->starts) {
-                lsp_place_set(t->starts, t->wide, c, head);
-            }
-        }
-    }
-}
-
-/* lsp_csr_take_heads_cuda, on either device. */
-static lsp_status take_heads(lsp_ctx *ctx, taking *t, void **starts, lsp_csr *C) {
-    const lsp_csr *P = t->P;
-    if (P->where == LSP_CUDA) {
-        return lsp_csr_on_gpu.csr_take_heads(ctx, P, t->heads, t->counts, t->wide, starts, C);
-    }
-    LSP_TRY(LSP_SCRATCH(ctx, P->rows + 1, &t->rowptr));
-    lsp_for_shares(ctx, P->rows, least_share, take_counts, t);
-    lsp_prefix_sum(ctx, t->rowptr, P->rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, P->rows, P->cols, t->rowptr, &(lsp_csr_types){.drop_values = true}, C));
+/* C = the columns of P at heads[]. Row i has counts[i] of them; heads[] holds them from the begin of P's row i on. Both
+ * arrays have the type of P's row pointers. *starts[c] = the head of entry c, and the end of P; NULL: not wanted. */
+static lsp_status take_heads(lsp_ctx *ctx, const lsp_csr *P, const void *heads, const void *counts, bool wide,
+                             void **starts, lsp_csr *C) {
+    LSP_SCRATCH_SCOPE(ctx);
+    summing s = {.P = *P, .heads = heads, .wide = wide};
+    indexing sizes = {.from = counts};
+    LSP_TRY(lsp_scratch_at(ctx, P->where, P->rows + 1, sizeof(int64_t), &sizes.to));
+    LSP_TRY(LSP_EACH(ctx, P->where, size_behind,
+                     (lsp_each_job){.args = &sizes, .n = P->rows + 1, .kind = {P->rowptr_type, LSP_NONE}}));
+    LSP_TRY(lsp_csr_make_rows(ctx, P->where, P->rows, P->cols, sizes.to, -1, &(lsp_csr_types){.drop_values = true}, C));
     if (starts) {
-        LSP_TRY(lsp_alloc(ctx, LSP_HOST, C->nnz + 1, lsp_place_bytes(t->wide), starts));
-        lsp_place_set(*starts, t->wide, C->nnz, P->nnz);
-        t->starts = *starts;
+        LSP_TRY(lsp_alloc(ctx, P->where, C->nnz + 1, lsp_place_bytes(wide), starts));
+        s.starts = *starts;
     }
-    t->C = C;
-    lsp_csr_for_rows(ctx, P, take_rows, t);
-    return LSP_OK;
+    s.C = *C;
+    return LSP_EACH_ENTRY(ctx, take_head, (lsp_entry_job){.args = &s, .A = C});
 }
 
 /* Makes the plan's structure and sources. */
@@ -112,8 +50,7 @@ static lsp_status merge(lsp_csr_add_plan *plan, const lsp_csr *A, const lsp_csr 
     LSP_TRY(lsp_scratch_at(ctx, A->where, P.nnz, bytes, &heads));
     LSP_TRY(lsp_scratch_at(ctx, A->where, P.rows, bytes, &counts));
     LSP_TRY(lsp_csr_sort_runs(ctx, &P, heads, counts));
-    LSP_TRY(take_heads(ctx, &(taking){.P = &P, .heads = heads, .counts = counts, .wide = plan->from.wide},
-                       valued ? &plan->from.starts : NULL, &plan->C));
+    LSP_TRY(take_heads(ctx, &P, heads, counts, plan->from.wide, valued ? &plan->from.starts : NULL, &plan->C));
     plan->C.val_type = val_type;
     if (valued) {
         plan->from.sources = P.val;

@@ -124,7 +124,7 @@ lsp_status lsp_csr_make_rows(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_
         lsp_prefix_sum(ctx, counts, rows);
         return lsp_csr_create_rows(ctx, rows, cols, counts, &of_a, A);
     }
-    LSP_TRY(lsp_cuda_scan(ctx, counts, rows + 1, NULL));
+    LSP_TRY(lsp_cuda_scan(ctx, counts, rows + 1, nnz < 0 ? &nnz : NULL));
     LSP_TRY(lsp_csr_create(ctx, rows, cols, nnz, &of_a, A));
     return lsp_cuda_convert_values(ctx, A->rowptr, A->rowptr_type, counts, LSP_I64, rows + 1);
 }

@@ -1,6 +1,8 @@
 /* Sums entries of the same row and column in place. Each thread moves the entries of its rows to the left; then the
  * gaps between the threads' pieces are closed. */
-#include "matrices/csr/gpu/gpu.h"
+#include "core/cuda.h"
+#include "matrices/bodies.h"
+#include "matrices/csr/facts.h"
 
 /* Merges the rows begin .. end-1, whose entries start at `start`, to the left; returns the new end of their entries. */
 LSP_INLINE int64_t merge_rows(lsp_type val_type, lsp_type col_type, const lsp_csr *A, int64_t begin, int64_t end,
@@ -11,7 +13,7 @@ LSP_INLINE int64_t merge_rows(lsp_type val_type, lsp_type col_type, const lsp_cs
         for (int64_t k = start; k < stop; k++) {
             int64_t column = lsp_index_at(A->col, col_type, k);
             if (to > row && lsp_index_at(A->col, col_type, to - 1) == column) {
-                lsp_value_add(val_type, A->val, to - 1, k);
+                lsp_value_add(val_type, A->val, to - 1, A->val, k);
             } else {
                 lsp_index_set(A->col, col_type, to, column);
                 lsp_move_value(A->val, to++, A->val, k, lsp_value_bytes(val_type));
@@ -72,53 +74,63 @@ static int64_t close_gaps(const lsp_csr *A, piece *pieces, int parts) {
     return to;
 }
 
-/* The same for integers narrower than LSP_I64: sums are made in that, and must fit. */
-static lsp_status sum_narrow(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
-    const lsp_type type = A->val_type;
-    const int64_t before = A->nnz;
-    void *wide, *narrow = A->val;
-    int64_t row;
-    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
-    if (row < A->rows) {
-        LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, sizeof(int64_t), &wide));
-        const lsp_status status = lsp_convert_values(ctx, A->where, LSP_I64, wide, type, narrow, A->nnz);
-        A->val = wide;
-        A->val_type = LSP_I64;
-        lsp_free(ctx, narrow);
-        LSP_TRY(status);
-        LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
-        LSP_TRY(lsp_csr_narrow(ctx, "the matrix with its duplicates summed", type, A));
+static lsp_status sum_on_host(lsp_ctx *ctx, lsp_csr *A) {
+    LSP_SCRATCH_SCOPE(ctx);
+    const int parts = lsp_csr_threads(ctx, A);
+    piece *pieces;
+    LSP_TRY(LSP_SCRATCH(ctx, parts, &pieces));
+    for (int p = 0; p < parts; p++) {
+        lsp_csr_share(A, p, parts, &pieces[p].begin, &pieces[p].end);
+        pieces[p].start = lsp_csr_rowptr(A, pieces[p].begin);
     }
-    if (merged) {
-        *merged = before - A->nnz;
-    }
+    merging m = {.A = A, .pieces = pieces};
+    lsp_for_parts(ctx, parts, parts, merge_piece, &m);
+    A->nnz = close_gaps(A, pieces, parts);
+    lsp_for_parts(ctx, parts, parts, shift_piece, &m);
     return LSP_OK;
 }
 
-lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
-    if (lsp_wide_type(A->val_type) != A->val_type) {
-        return sum_narrow(ctx, A, merged);
-    }
+/* On a GPU: the first entry of each run of equal columns is kept, and becomes the sum of its run. */
+static lsp_status sum_on_gpu(lsp_ctx *ctx, lsp_csr *A) {
     LSP_SCRATCH_SCOPE(ctx);
-    int64_t before = A->nnz;
-    const int parts = lsp_csr_threads(ctx, A);
-    piece *pieces;
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_on_gpu.csr_sum(ctx, A));
-    } else if (lsp_csr_first_unsorted(ctx, A, true) < A->rows) {
-        LSP_TRY(LSP_SCRATCH(ctx, parts, &pieces));
-        for (int p = 0; p < parts; p++) {
-            lsp_csr_share(A, p, parts, &pieces[p].begin, &pieces[p].end);
-            pieces[p].start = lsp_csr_rowptr(A, pieces[p].begin);
-        }
-        merging m = {.A = A, .pieces = pieces};
-        lsp_for_parts(ctx, parts, parts, merge_piece, &m);
-        A->nnz = close_gaps(A, pieces, parts);
-        lsp_for_parts(ctx, parts, parts, shift_piece, &m);
+    LSP_OWNED_CSR(ctx, made);
+    const lsp_csr_types types = lsp_types_of(A);
+    const keeping a = {.A = *A};
+    int64_t *heads;
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->nnz, &heads));
+    LSP_TRY(LSP_KEEP(ctx, run_head, &made,
+                     (lsp_keep){.args = &a, .A = A, .cols = A->cols, .sources = heads, .types = &types}));
+    LSP_TRY(LSP_EACH(ctx, LSP_CUDA, sum_run,
+                     (lsp_each_job){.args = &(running){.A = *A, .B = made, .heads = heads},
+                                    .n = made.nnz,
+                                    .kind = {A->col_type, A->val_type}}));
+    return lsp_csr_put(ctx, A, &made, true);
+}
+
+/* The same for integers narrower than LSP_I64: sums are made in that, and must fit. */
+static lsp_status sum_narrow(lsp_ctx *ctx, lsp_csr *A) {
+    const lsp_type type = A->val_type;
+    void *wide, *narrow = A->val;
+    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, sizeof(int64_t), &wide));
+    const lsp_status status = lsp_convert_values(ctx, A->where, LSP_I64, wide, type, narrow, A->nnz);
+    A->val = wide;
+    A->val_type = LSP_I64;
+    lsp_free(ctx, narrow);
+    LSP_TRY(status);
+    LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
+    return lsp_csr_narrow(ctx, "the matrix with its duplicates summed", type, A);
+}
+
+lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {
+    const int64_t before = A->nnz;
+    int64_t row;
+    LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
+    if (row < A->rows) {
+        LSP_TRY(lsp_wide_type(A->val_type) != A->val_type ? sum_narrow(ctx, A)
+                : A->where == LSP_CUDA                    ? sum_on_gpu(ctx, A)
+                                                          : sum_on_host(ctx, A));
     }
-    if (merged) {
-        *merged = before - A->nnz;
-    }
+    LSP_TELL(merged, before - A->nnz);
     return LSP_OK;
 }
 

@@ -147,7 +147,7 @@ static __global__ void __launch_bounds__(NT)
 /* m.masks NULL: all are kept, each in its place. */
 template <class BODY>
 static __global__ void __launch_bounds__(NT)
-    kernel_keep_fill(typename BODY::arguments a, lsp_kind t, keep_source s, gpu_marks m, gpu_csr B) {
+    kernel_keep_fill(typename BODY::arguments a, lsp_kind t, keep_source s, gpu_marks m, gpu_csr B, int64_t *sources) {
     __shared__ uint16_t spread[WARPS][ENTRY_TILE];
     EACH_TILE(at, s.G.nnz) {
         const tile_rows rows = source_rows(s, at, spread[threadIdx.x / 32]);
@@ -167,7 +167,12 @@ static __global__ void __launch_bounds__(NT)
                 int64_t row;
                 const int64_t to = m.masks == NULL ? e : place_of(m, e);
                 index_set((void *)B.col, B.wide_col, to, column[w]);
-                move_value((void *)B.val, to, s.A.val, source_of(s, rows, e, &row), s.bytes);
+                const int64_t k = source_of(s, rows, e, &row);
+                if (sources) {
+                    sources[to] = k;
+                } else {
+                    move_value((void *)B.val, to, s.A.val, k, s.bytes);
+                }
             }
         }
     }
@@ -206,7 +211,7 @@ template <class BODY> static lsp_status launch_keep(lsp_ctx *ctx, const lsp_keep
     }
     LSP_TRY(keep_create(ctx, keep, s, m, nnz, &made));
     t.asks = false;
-    LSP_TRY(LAUNCH_TILES(ctx, kernel_keep_fill<BODY>, s.G.nnz, a, t, s, m, view(&made)));
+    LSP_TRY(LAUNCH_TILES(ctx, kernel_keep_fill<BODY>, s.G.nnz, a, t, s, m, view(&made), keep->sources));
     return lsp_csr_put(ctx, B, &made, false);
 }
 

@@ -18,7 +18,7 @@ static void check_value(lsp_type type) {
     cr_assert(lsp_aligned(val, type) && (bytes == 0 || !lsp_aligned(val + 1, type)));
     lsp_value_set(type, val, 0, lsp_value_from(1.5, -2));
     lsp_value_set(type, val, 1, lsp_value_from(4, 8));
-    lsp_value_add(type, val, 1, 0);
+    lsp_value_add(type, val, 1, val, 0);
     const lsp_value first = lsp_value_of(type, val, 0), sum = lsp_value_of(type, val, 1);
     const lsp_value next = lsp_value_of(type, val, 2);
     cr_assert(bytes == 0 || (first.re == 1.5 && sum.re == 5.5 && next.re == 0 && next.im == 0), "type %d", (int)type);
@@ -42,7 +42,7 @@ static void check_integer(lsp_type type, size_t bytes) {
 
 Test(csr, two_integers_of_64_bits_are_added_modulo_2_to_the_64) {
     int64_t val[] = {INT64_MAX, 1};
-    lsp_value_add(LSP_I64, val, 0, 1);
+    lsp_value_add(LSP_I64, val, 0, val, 1);
     cr_assert(val[0] == INT64_MIN && val[1] == 1);
 }
 

@@ -174,7 +174,7 @@ static inline void to_dense_plainly(const lsp_csr *A, const lsp_dense *D) {
             if (seen[i * A->cols + j]) {
                 memcpy(pair, (char *)D->val + (size_t)at * bytes, bytes);
                 lsp_value_set(D->val_type, pair, 1, lsp_value_at(A, k));
-                lsp_value_add(D->val_type, pair, 0, 1);
+                lsp_value_add(D->val_type, pair, 0, pair, 1);
                 memcpy((char *)D->val + (size_t)at * bytes, pair, bytes);
             } else if (A->val_type == LSP_NONE) {
                 lsp_value_set(D->val_type, D->val, at, lsp_value_from(1, 0));

@@ -28,20 +28,11 @@ LSP_BEGIN_DECLS
     E(csr_transpose, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done))                       \
     /* B = the rows of A, each followed by the mirrored entries off the diagonal from the same row of T = A^T. */      \
     E(csr_mirror, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_symmetry symmetry, lsp_csr *B))               \
-    /* lsp_csr_sum_duplicates; the arrays of A are replaced if there are any. Waits. */                                \
-    E(csr_sum, (lsp_ctx *ctx, lsp_csr *A))                                                                             \
     E(csr_find_unsorted, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row))                                \
     E(csr_spot, (lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot))                                   \
     E(csr_row_facts, (lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts))                                       \
     /* The rows of T = A^T without entries, and the entries of the longest. Waits. */                                  \
     E(csr_column_facts, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats))                                        \
-    /* P, which was created, = row i of A, then row i of B; values are places. */                                      \
-    E(csr_stack, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_csr *P))                                 \
-    /* C = the columns of P at heads[]. Row i has counts[i] of them; heads[] holds them from the begin of P's          \
-     * row i on. Both arrays have the type of P's row pointers. starts[c] = the head of entry c; NULL: not             \
-     * wanted. Waits for nnz(C). */                                                                                    \
-    E(csr_take_heads, (lsp_ctx *ctx, const lsp_csr *P, const void *heads, const void *counts, bool wide,               \
-                       void **starts, lsp_csr *C))                                                                     \
     E(csr_sum_values, (lsp_ctx *ctx, const lsp_csr_sum *sum))
 /* clang-format on */
 LSP_GPU_TABLE(lsp_csr_on_gpu, LSP_CSR_GPU)
