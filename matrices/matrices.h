@@ -357,11 +357,11 @@ LSP_BOTH_SIDES LSP_INLINE void lsp_move_value(void *to, int64_t i, const void *f
         ((uint32_t *)to)[i] = ((const uint32_t *)from)[k];
     } else if (bytes == 1) {
         ((uint8_t *)to)[i] = ((const uint8_t *)from)[k];
-    } else {
-        for (size_t word = 0; word < bytes / 8; word++) {
-            ((uint64_t *)to)[i * (int64_t)(bytes / 8) + (int64_t)word] =
-                ((const uint64_t *)from)[k * (int64_t)(bytes / 8) + (int64_t)word];
-        }
+    } else if (bytes == 8) {
+        ((uint64_t *)to)[i] = ((const uint64_t *)from)[k];
+    } else if (bytes == 16) {
+        ((uint64_t *)to)[2 * i] = ((const uint64_t *)from)[2 * k];
+        ((uint64_t *)to)[2 * i + 1] = ((const uint64_t *)from)[2 * k + 1];
     }
 #else
     if (bytes > 0) {

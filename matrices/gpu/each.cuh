@@ -171,7 +171,7 @@ static __global__ void __launch_bounds__(NT)
                 if (sources) {
                     sources[to] = k;
                 } else {
-                    move_value((void *)B.val, to, s.A.val, k, s.bytes);
+                    lsp_move_value((void *)B.val, to, s.A.val, k, s.bytes);
                 }
             }
         }

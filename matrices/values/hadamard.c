@@ -11,26 +11,10 @@ LSP_INLINE int64_t column_at(lsp_type index, const lsp_csr *A, int64_t k) {
     return lsp_index_at(A->col, index == LSP_I32 ? LSP_I32 : A->col_type, k);
 }
 
-/* Entry `to` of C = entry a of A times entry b of B. `type`: that of all values; LSP_C64 stands for any. */
-LSP_INLINE void multiply_values(lsp_type type, const multiplying *m, int64_t to, int64_t a, int64_t b) {
-    if (type == LSP_F64) {
-        ((double *)m->C->val)[to] = lsp_settled(((const double *)m->A->val)[a] * ((const double *)m->B->val)[b]);
-    } else if (type == LSP_F32) {
-        const double x = (double)((const float *)m->A->val)[a], y = (double)((const float *)m->B->val)[b];
-        ((float *)m->C->val)[to] = (float)lsp_settled(x * y);
-    } else if (m->C->val_type == LSP_I64) {
-        const uint64_t y = m->B->val_type == LSP_NONE ? 1 : ((const uint64_t *)m->B->val)[b];
-        ((uint64_t *)m->C->val)[to] = ((const uint64_t *)m->A->val)[a] * y;
-    } else if (m->C->val_type != LSP_NONE) {
-        const lsp_value u = lsp_value_at(m->A, a), v = lsp_value_at(m->B, b);
-        double x[2] = {u.re, u.im};
-        lsp_multiply(x, m->A->val_type == LSP_C64, (const double[]){v.re, v.im}, m->B->val_type == LSP_C64);
-        lsp_value_set(m->C->val_type, m->C->val, to, lsp_value_from(lsp_settled(x[0]), lsp_settled(x[1])));
-    }
-}
-
-/* Walks over row i of A and of B. Returns the places that both have; with `fill` they become entries of C. */
+/* Walks over row i of A and of B. Returns the places that both have; with `fill` they become entries of C. `type`: that
+ * of all values; LSP_C64 stands for any. */
 LSP_INLINE int64_t walk_row(lsp_type index, lsp_type type, bool fill, const multiplying *m, int64_t i) {
+    const bool one = type == LSP_F32 || type == LSP_F64; /* the type of all values */
     const lsp_csr *A = m->A, *B = m->B;
     int64_t a = lsp_csr_rowptr(A, i), b = lsp_csr_rowptr(B, i), to = fill ? m->starts[i] : 0;
     const int64_t a_end = lsp_csr_rowptr(A, i + 1), b_end = lsp_csr_rowptr(B, i + 1);
@@ -39,7 +23,8 @@ LSP_INLINE int64_t walk_row(lsp_type index, lsp_type type, bool fill, const mult
         if (x == y) {
             if (fill) {
                 lsp_index_set(m->C->col, index == LSP_I32 ? LSP_I32 : m->C->col_type, to, x);
-                multiply_values(type, m, to, a, b);
+                lsp_set_product(one ? type : m->C->val_type, m->C->val, to, A->val, a, one ? type : B->val_type, B->val,
+                                b);
             }
             to++;
         }

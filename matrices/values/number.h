@@ -21,6 +21,17 @@ LSP_NUMBER void lsp_multiply(double x[2], bool x_complex, const double y[2], boo
     x[1] = x_complex || y_complex ? im : 0;
 }
 
+/* to[at], of `type`, = a[i] * b[j], of a type that is `type` and one that may be narrower; LSP_I64 modulo 2^64. */
+LSP_NUMBER void lsp_set_product(lsp_type type, void *to, int64_t at, const void *a, int64_t i, lsp_type type_b,
+                                const void *b, int64_t j) {
+    const lsp_value u = lsp_value_of(type, a, i), v = lsp_value_of(type_b, b, j);
+    const lsp_value whole = {0, 0, (int64_t)((uint64_t)u.whole * (uint64_t)v.whole)};
+    double x[2] = {u.re, u.im};
+    const double y[2] = {v.re, v.im};
+    lsp_multiply(x, type == LSP_C64, y, type_b == LSP_C64);
+    lsp_value_set(type, to, at, type == LSP_I64 ? whole : lsp_value_from(lsp_settled(x[0]), lsp_settled(x[1])));
+}
+
 LSP_NUMBER double lsp_rounded(lsp_type type, double x) { return lsp_settled(type == LSP_F32 ? (double)(float)x : x); }
 
 /* x = x * y, values of one type, rounded to it. */

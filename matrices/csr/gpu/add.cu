@@ -7,12 +7,12 @@ typedef struct gpu_sum {
 
     __device__ void operator()(void *val, int64_t to, const gpu_csr &A, int64_t a, const gpu_csr &B, int64_t b) const {
         if (type == LSP_F64) {
-            const double x = a >= 0 ? __dmul_rn(alpha, value_at(A, a)) : 0;
-            const double y = b >= 0 ? __dmul_rn(beta, value_at(B, b)) : 0;
+            const double x = a >= 0 ? __dmul_rn(alpha, value_at(A, a).re) : 0;
+            const double y = b >= 0 ? __dmul_rn(beta, value_at(B, b).re) : 0;
             ((double *)val)[to] = lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
         } else if (type == LSP_F32) {
-            const float x = a >= 0 ? __fmul_rn((float)alpha, (float)value_at(A, a)) : 0;
-            const float y = b >= 0 ? __fmul_rn((float)beta, (float)value_at(B, b)) : 0;
+            const float x = a >= 0 ? __fmul_rn((float)alpha, (float)value_at(A, a).re) : 0;
+            const float y = b >= 0 ? __fmul_rn((float)beta, (float)value_at(B, b).re) : 0;
             ((float *)val)[to] = (float)lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
         } else if (type == LSP_C64) {
             for (int part = 0; part < 2; part++) {

@@ -59,9 +59,9 @@ template <int VB> struct bin_entries {
         const uint32_t r = row[a];
         ull held[2]; /* a value */
         row[a] = row[b], row[b] = r;
-        move_value(held, 0, val, a, VB);
-        move_value(val, a, val, b, VB);
-        move_value(val, b, held, 0, VB);
+        lsp_move_value(held, 0, val, a, VB);
+        lsp_move_value(val, a, val, b, VB);
+        lsp_move_value(val, b, held, 0, VB);
     }
     /* A lane sorts few entries, which are nearly in order: by insertion. */
     __device__ void sort_few(uint32_t begin, uint32_t end) {
@@ -72,13 +72,13 @@ template <int VB> struct bin_entries {
             }
             ull held[2]; /* its value */
             uint32_t k = i;
-            move_value(held, 0, val, i, VB);
+            lsp_move_value(held, 0, val, i, VB);
             for (; k > begin && row[k - 1] > own; k--) {
                 row[k] = row[k - 1];
-                move_value(val, k, val, k - 1, VB);
+                lsp_move_value(val, k, val, k - 1, VB);
             }
             row[k] = own;
-            move_value(val, k, held, 0, VB);
+            lsp_move_value(val, k, held, 0, VB);
         }
     }
     /* A warp sorts up to 32 * EACH: the place of an entry is the number of rows below its own, which differ. */
@@ -90,7 +90,7 @@ template <int VB> struct bin_entries {
             const uint32_t i = begin + min((uint32_t)(lane_of() + 32 * r), n - 1);
             own[r] = row[i];
             rank[r] = 0;
-            move_value(held[r], 0, val, i, VB);
+            lsp_move_value(held[r], 0, val, i, VB);
         }
 #pragma unroll 4
         for (uint32_t k = 0; k < n; k++) {
@@ -105,7 +105,7 @@ template <int VB> struct bin_entries {
         for (int r = 0; r < EACH; r++) {
             if ((uint32_t)(lane_of() + 32 * r) < n) {
                 row[begin + rank[r]] = own[r];
-                move_value(val, begin + rank[r], held[r], 0, VB);
+                lsp_move_value(val, begin + rank[r], held[r], 0, VB);
             }
         }
         __syncwarp();
@@ -193,14 +193,14 @@ static __device__ sorted_bin bin_sort(const bin_job &job, uint32_t capacity, boo
             const uint32_t from = base + min(first + (uint32_t)(j * BIN_SORT_NT), n - 1);
             col[j] = job.col[from];
             row[j] = job.row[from];
-            move_value(held[j], 0, job.val, from, VB);
+            lsp_move_value(held[j], 0, job.val, from, VB);
         }
         for (int j = 0; j < BIN_EACH; j++) {
             if (first + (uint32_t)(j * BIN_SORT_NT) < n) {
                 const uint32_t at = atomicAdd(&next[col[j]], 1u);
                 e.row[at] = row[j];
                 e.col[at] = col[j];
-                move_value(e.val, at, held[j], 0, VB);
+                lsp_move_value(e.val, at, held[j], 0, VB);
             }
         }
     }

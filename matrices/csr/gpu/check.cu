@@ -110,7 +110,7 @@ static __global__ void kernel_faults(gpu_csr A, faults *found) {
 static __global__ void kernel_spot(gpu_csr A, int64_t k, lsp_csr_spot *spot) {
     spot->row = row_of(A, k, 0, A.rows - 1);
     spot->col = col_at(A, k);
-    spot->whole = is_integer(A.val_type) ? whole_at(A.val_type, A.val, k) : 0;
+    spot->whole = value_at(A, k).whole;
 }
 
 extern "C" lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {

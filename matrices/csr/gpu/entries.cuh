@@ -42,19 +42,6 @@ static inline __device__ entry_tile tile_at(const gpu_csr &A, int64_t first) {
     for (int64_t at = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * ENTRY_TILE; at < (n);                         \
          at += (int64_t)gridDim.x * WARPS * ENTRY_TILE)
 
-/* A value of any type; 1 in a pattern. */
-typedef struct gpu_value {
-    double re, im;
-} gpu_value;
-static inline __device__ gpu_value complex_at(const gpu_csr &A, int64_t k) {
-    const double *pairs = (const double *)A.val;
-    gpu_value v;
-    v.re = A.val_type == LSP_C64 ? pairs[2 * k] : value_at(A, k);
-    v.im = A.val_type == LSP_C64 ? pairs[2 * k + 1] : 0;
-    return v;
-}
-static inline __device__ bool is_finite(gpu_value v) { return isfinite(v.re) && isfinite(v.im); }
-
 /* *first = the number to which launch(word) lowers a word on the GPU; `none` if it does not. Waits. */
 template <typename LAUNCH> static lsp_status find_first(lsp_ctx *ctx, int64_t none, LAUNCH launch, int64_t *first) {
     LSP_SCRATCH_SCOPE(ctx);
@@ -66,14 +53,9 @@ template <typename LAUNCH> static lsp_status find_first(lsp_ctx *ctx, int64_t no
     return LSP_OK;
 }
 
-/* *first = min(*first, x), and max: many threads find something, few of them improve it. */
+/* *first = min(*first, x): many threads find something, few of them improve it. */
 static inline __device__ void lower_to(ull *first, ull x) {
     if (x < *(volatile ull *)first) {
         atomicMin(first, x);
-    }
-}
-static inline __device__ void raise_to(ull *most, ull x) {
-    if (x > *(volatile ull *)most) {
-        atomicMax(most, x);
     }
 }

@@ -48,7 +48,7 @@ static __global__ void kernel_mirror(mirroring m, const int64_t *starts, void *c
         int64_t begin = rowptr_at(m.A, i), end = rowptr_at(m.A, i + 1), to = starts[i];
         for (int64_t k = begin + lane_of(); k < end; k += 32) {
             index_set(col, m.A.wide_col, to + k - begin, col_at(m.A, k));
-            move_value(val, to + k - begin, m.A.val, k, m.value_bytes);
+            lsp_move_value(val, to + k - begin, m.A.val, k, m.value_bytes);
         }
         to += end - begin;
         begin = m.T.rowptr ? rowptr_at(m.T, i) : 0, end = m.T.rowptr ? rowptr_at(m.T, i + 1) : 0;
@@ -59,7 +59,7 @@ static __global__ void kernel_mirror(mirroring m, const int64_t *starts, void *c
             const int64_t at = to + __popc(all & ((1u << lane_of()) - 1));
             if (taken) {
                 index_set(col, m.A.wide_col, at, col_at(m.T, k));
-                move_value(val, at, m.T.val, k, m.value_bytes);
+                lsp_move_value(val, at, m.T.val, k, m.value_bytes);
                 mirror_value(m, val, at);
             }
             to += __popc(all);

@@ -209,12 +209,12 @@ static __global__ void __launch_bounds__(MOVE_NT, 1024 / MOVE_NT) kernel_bin_mov
     }
 #pragma unroll
     for (int r = 0; r < vt; r++) {
-        move_value(held[r], 0, job.A.val, begin + min(threadIdx.x + (uint32_t)r * MOVE_NT, n - 1), VB);
+        lsp_move_value(held[r], 0, job.A.val, begin + min(threadIdx.x + (uint32_t)r * MOVE_NT, n - 1), VB);
     }
 #pragma unroll
     for (int r = 0; r < vt; r++) {
         if (threadIdx.x + (uint32_t)r * MOVE_NT < n) {
-            move_value(val, at[r], held[r], 0, VB);
+            lsp_move_value(val, at[r], held[r], 0, VB);
         }
     }
     __syncthreads();
@@ -223,7 +223,7 @@ static __global__ void __launch_bounds__(MOVE_NT, 1024 / MOVE_NT) kernel_bin_mov
         const uint32_t j = col[i], to = i + to_global[j >> 16];
         job.col[to] = (uint16_t)j;
         job.row[to] = row[i];
-        move_value(job.val, to, val, i, VB);
+        lsp_move_value(job.val, to, val, i, VB);
     }
 }
 
@@ -248,6 +248,6 @@ static __global__ void __launch_bounds__(BIN_SORT_NT) kernel_bin_write(bin_job j
             place += e.row[k] < row;
         }
         index_set((void *)B.col, B.wide_col, s.base + place, row);
-        move_value((void *)B.val, s.base + place, e.val, i, VB);
+        lsp_move_value((void *)B.val, s.base + place, e.val, i, VB);
     }
 }

@@ -165,7 +165,7 @@ static __global__ void __launch_bounds__(NT, MIRROR_BLOCKS)
                 if (B.col) {
                     index_set((void *)B.col, NARROW ? false : B.wide_col, k, col[e]);
                 }
-                move_value((void *)B.val, k, A.A.val, min(at[e], nnz - 1), VB);
+                lsp_move_value((void *)B.val, k, A.A.val, min(at[e], nnz - 1), VB);
             }
         }
         if (!whole) {

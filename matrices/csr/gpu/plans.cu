@@ -3,9 +3,11 @@
 #include "view.cuh"
 
 static __device__ float term(float factor, const gpu_csr &A, int64_t k) {
-    return __fmul_rn(factor, (float)value_at(A, k));
+    return __fmul_rn(factor, (float)value_at(A, k).re);
 }
-static __device__ double term(double factor, const gpu_csr &A, int64_t k) { return __dmul_rn(factor, value_at(A, k)); }
+static __device__ double term(double factor, const gpu_csr &A, int64_t k) {
+    return __dmul_rn(factor, value_at(A, k).re);
+}
 
 /* alpha and beta are rounded to C's type, as the host rounds them. */
 template <typename V> static __global__ void kernel_sum_equal(gpu_csr A, V alpha, gpu_csr B, V beta, V *to, int64_t n) {

@@ -56,9 +56,9 @@ static __device__ void take_entry(const gpu_csr &A, int64_t k, int64_t i, const 
         atomicOr(&notes.flags[i], (uint32_t)FELL);
     }
     if (A.val_type != LSP_NONE) {
-        const gpu_value v = complex_at(A, k);
+        const lsp_value v = value_at(A, k);
         f->zeros += v.re == 0 && v.im == 0;
-        f->infinite += !is_finite(v);
+        f->infinite += !isfinite(v.re) || !isfinite(v.im);
     }
 }
 

@@ -28,40 +28,11 @@ static inline gpu_csr view(const lsp_csr *A) {
 
 static inline __device__ int64_t rowptr_at(const gpu_csr &A, int64_t i) { return index_at(A.rowptr, A.wide_rowptr, i); }
 static inline __device__ int64_t col_at(const gpu_csr &A, int64_t k) { return index_at(A.col, A.wide_col, k); }
-static inline __host__ __device__ bool is_integer(lsp_type type) {
-    return type == LSP_I32 || type == LSP_I64 || type == LSP_BOOL;
-}
-/* Value k of an array of integers. */
-static inline __device__ int64_t whole_at(lsp_type type, const void *val, int64_t k) {
-    return type == LSP_I64   ? ((const int64_t *)val)[k]
-           : type == LSP_I32 ? ((const int32_t *)val)[k]
-                             : ((const uint8_t *)val)[k] != 0;
-}
-static inline __device__ double value_at(const gpu_csr &A, int64_t k) {
-    return A.val_type == LSP_F64    ? ((const double *)A.val)[k]
-           : A.val_type == LSP_F32  ? ((const float *)A.val)[k]
-           : is_integer(A.val_type) ? (double)whole_at(A.val_type, A.val, k)
-                                    : 1;
-}
-
+static inline __device__ lsp_value value_at(const gpu_csr &A, int64_t k) { return lsp_value_of(A.val_type, A.val, k); }
 /* The real part of a value (part 0), or its imaginary part. */
 static inline __device__ double part_at(const gpu_csr &A, int64_t k, int part) {
-    return A.val_type == LSP_C64 ? ((const double *)A.val)[2 * k + part] : part == 0 ? value_at(A, k) : 0;
-}
-
-/* to[i] = from[k], values of `bytes` bytes each: 0 (a pattern), 1, 4, 8 or 16. A pair of doubles is aligned to 8 bytes.
- */
-static inline __device__ void move_value(void *to, int64_t i, const void *from, int64_t k, int bytes) {
-    if (bytes == 4) {
-        ((uint32_t *)to)[i] = ((const uint32_t *)from)[k];
-    } else if (bytes == 8) {
-        ((ull *)to)[i] = ((const ull *)from)[k];
-    } else if (bytes == 16) {
-        ((ull *)to)[2 * i] = ((const ull *)from)[2 * k];
-        ((ull *)to)[2 * i + 1] = ((const ull *)from)[2 * k + 1];
-    } else if (bytes == 1) {
-        ((uint8_t *)to)[i] = ((const uint8_t *)from)[k];
-    }
+    const lsp_value v = value_at(A, k);
+    return part == 0 ? v.re : v.im;
 }
 static inline int value_bytes(const lsp_csr *A) { return (int)lsp_type_bytes(A->val_type); }
 

@@ -30,13 +30,9 @@ extern "C" lsp_status lsp_dense_clear_cuda(lsp_ctx *ctx, const lsp_dense *D) {
 static __device__ int64_t element_at(const lsp_dense &D, int64_t e) {
     return D.stride == D.cols ? e : e / D.cols * D.stride + e % D.cols;
 }
-static __device__ bool is_entry(const lsp_dense &D, int64_t at) { /* a NaN is not 0 */
-    if (is_integer(D.val_type)) {
-        return whole_at(D.val_type, D.val, at) != 0;
-    }
-    return D.val_type == LSP_F32   ? ((const float *)D.val)[at] != 0
-           : D.val_type == LSP_F64 ? ((const double *)D.val)[at] != 0
-                                   : ((const double *)D.val)[2 * at] != 0 || ((const double *)D.val)[2 * at + 1] != 0;
+static __device__ bool is_entry(const lsp_dense &D, int64_t at) {
+    const lsp_value v = lsp_value_of(D.val_type, D.val, at);
+    return !(v.re == 0 && v.im == 0); /* a NaN is not 0 */
 }
 
 static __global__ void kernel_mark(lsp_dense D, gpu_marks m) {
@@ -57,7 +53,7 @@ static __global__ void kernel_take(lsp_dense D, gpu_marks m, gpu_csr B, int byte
         if (is_marked(m, e)) {
             const int64_t to = place_of(m, e);
             index_set((void *)B.col, B.wide_col, to, e % D.cols);
-            move_value((void *)B.val, to, D.val, element_at(D, e), bytes);
+            lsp_move_value((void *)B.val, to, D.val, element_at(D, e), bytes);
         }
     }
 }

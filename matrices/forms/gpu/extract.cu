@@ -39,7 +39,7 @@ static __device__ void expand_word(const often &w, gpu_csr B, int64_t k, int64_t
         const int64_t source = __shfl_sync(~0u, k, from);
         if (at < end) {
             index_set((void *)B.col, B.wide_col, at, col_at(w.P, p));
-            move_value((void *)B.val, at, w.s.A.val, source, w.s.bytes);
+            lsp_move_value((void *)B.val, at, w.s.A.val, source, w.s.bytes);
         }
     }
 }

@@ -38,7 +38,7 @@ struct any_numbers {
         return lsp_reduce_join(lsp_takes_largest(r), a, b);
     }
     static __device__ number term(const gpu_csr &A, lsp_reduction r, int part, int64_t k) {
-        const gpu_value value = complex_at(A, k);
+        const lsp_value value = value_at(A, k);
         return part == 1 ? value.im : lsp_reduce_term(r, value.re, value.im, A.val_type == LSP_C64);
     }
     static __device__ void put(const gpu_reducing &r, int64_t i, int64_t n, number re, number im) {
@@ -69,9 +69,7 @@ struct whole_numbers {
     typedef long long number;
     static __device__ number none(lsp_reduction r) { return lsp_none_whole(r); }
     static __device__ number join(lsp_reduction r, number a, number b) { return lsp_join_whole(r, a, b); }
-    static __device__ number term(const gpu_csr &A, lsp_reduction, int, int64_t k) {
-        return whole_at(A.val_type, A.val, k);
-    }
+    static __device__ number term(const gpu_csr &A, lsp_reduction, int, int64_t k) { return value_at(A, k).whole; }
     static __device__ void put(const gpu_reducing &r, int64_t i, int64_t, number x, number) {
         ((int64_t *)r.results)[i] = x;
     }

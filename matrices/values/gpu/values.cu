@@ -4,46 +4,13 @@
 #include "matrices/csr/gpu/kernel_merge.cuh"
 #include "matrices/values/values.h"
 
-/* Reads and writes value k of an array of any type; a pattern has ones. */
-static __device__ void get(lsp_type type, const void *val, int64_t k, double x[2]) {
-    const double *pairs = (const double *)val;
-    x[0] = type == LSP_C64 ? pairs[2 * k] : type == LSP_F64 ? pairs[k] : type == LSP_F32 ? ((const float *)val)[k] : 1;
-    x[1] = type == LSP_C64 ? pairs[2 * k + 1] : 0;
-}
-static __device__ void put(lsp_type type, void *val, int64_t k, const double x[2]) {
-    double *pairs = (double *)val;
-    if (type == LSP_C64) {
-        pairs[2 * k] = x[0];
-        pairs[2 * k + 1] = x[1];
-    } else if (type == LSP_F64) {
-        pairs[k] = x[0];
-    } else if (type == LSP_F32) {
-        ((float *)val)[k] = (float)x[0];
-    }
-}
-
-/* Value k of an array of LSP_I64, or 1 in a pattern. */
-static __device__ ull whole(lsp_type type, const void *val, int64_t k) {
-    return type == LSP_NONE ? 1 : ((const ull *)val)[k];
-}
-
 /* ---- the entrywise product ---- */
 
 typedef struct gpu_product {
     lsp_type type; /* of C's values */
 
     __device__ void operator()(void *val, int64_t to, const gpu_csr &A, int64_t a, const gpu_csr &B, int64_t b) const {
-        double x[2], y[2];
-        if (type == LSP_I64) {
-            ((ull *)val)[to] = whole(A.val_type, A.val, a) * whole(B.val_type, B.val, b);
-            return;
-        }
-        get(A.val_type, A.val, a, x);
-        get(B.val_type, B.val, b, y);
-        lsp_multiply(x, A.val_type == LSP_C64, y, B.val_type == LSP_C64);
-        x[0] = lsp_settled(x[0]);
-        x[1] = lsp_settled(x[1]);
-        put(type, val, to, x);
+        lsp_set_product(type, val, to, A.val, a, B.val_type, B.val, b);
     }
 } gpu_product;
 
@@ -68,7 +35,7 @@ typedef struct gpu_diagonal {
 template <int LANES, int EACH>
 static __device__ void take_row(const gpu_diagonal &d, int64_t i, int64_t begin, int64_t end, bool here) {
     const int lane = (int)threadIdx.x % LANES, shift = lane_of() / LANES * LANES;
-    double sum[2] = {0, 0}, x[2];
+    double sum[2] = {0, 0};
     ull sum_whole = 0;
     bool first = true;
     for (int64_t base = begin; __any_sync(~0u, base < end); base += LANES * EACH) {
@@ -83,20 +50,17 @@ static __device__ void take_row(const gpu_diagonal &d, int64_t i, int64_t begin,
             unsigned found = __ballot_sync(~0u, hit[e]) >> shift & (~0u >> (32 - LANES));
             for (; found != 0; found &= found - 1) {
                 const int64_t k = base + e * LANES + __ffs((int)found) - 1;
-                if (d.type == LSP_I64) {
-                    sum_whole += whole(d.type, d.A.val, k);
-                    continue;
-                }
-                get(d.A.val_type, d.A.val, k, x);
+                const lsp_value v = value_at(d.A, k);
+                const double x[2] = {v.re, v.im};
+                sum_whole += (ull)v.whole;
                 lsp_add_number(d.type, first, sum, x);
                 first = false;
             }
         }
     }
-    if (lane == 0 && here && d.type == LSP_I64) {
-        ((ull *)d.values)[i] = sum_whole;
-    } else if (lane == 0 && here) {
-        put(d.type, d.values, i, sum);
+    if (lane == 0 && here) {
+        const lsp_value value = {sum[0], sum[1], (int64_t)sum_whole};
+        lsp_value_set(d.type, d.values, i, value);
     }
 }
 
