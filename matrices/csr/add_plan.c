@@ -26,7 +26,7 @@ static lsp_status take_heads(lsp_ctx *ctx, const lsp_csr *P, const void *heads, 
     indexing sizes = {.from = counts};
     LSP_TRY(lsp_scratch_at(ctx, P->where, P->rows + 1, sizeof(int64_t), &sizes.to));
     LSP_TRY(LSP_EACH(ctx, P->where, size_behind,
-                     (lsp_each_job){.args = &sizes, .n = P->rows + 1, .kind = {P->rowptr_type, LSP_NONE}}));
+                     (lsp_each_job){.args = &sizes, .n = P->rows + 1, .kind = {.index = P->rowptr_type}}));
     LSP_TRY(lsp_csr_make_rows(ctx, P->where, P->rows, P->cols, sizes.to, -1, &(lsp_csr_types){.drop_values = true}, C));
     if (starts) {
         LSP_TRY(lsp_alloc(ctx, P->where, C->nnz + 1, lsp_place_bytes(wide), starts));

@@ -198,9 +198,10 @@ static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A)
 static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     lsp_csr_spot spot;
     int64_t k;
-    LSP_TRY(LSP_EACH_FIRST(
-        ctx, A->where, not_finite, &k,
-        (lsp_each_job){.args = &(valuing){.from = A->val}, .n = A->nnz, .kind = {A->col_type, A->val_type}}));
+    LSP_TRY(LSP_EACH_FIRST(ctx, A->where, not_finite, &k,
+                           (lsp_each_job){.args = &(valuing){.from = A->val},
+                                          .n = A->nnz,
+                                          .kind = {.index = A->col_type, .val = A->val_type}}));
     if (k < A->nnz) {
         LSP_TRY(lsp_csr_spot_of(ctx, A, k, &spot));
         LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: the value at column %lld is not finite", name,

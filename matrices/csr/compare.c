@@ -43,8 +43,10 @@ static lsp_status measure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool
     const comparing a = {.A = *A, .B = *B, .mixed = A->val_type != B->val_type};
     return by_column ? LSP_EACH_ENTRY(ctx, apart_by_column, (lsp_entry_job){.args = &a, .A = A, .found = distance})
                      : LSP_EACH(ctx, A->where, apart,
-                                (lsp_each_job){
-                                    .args = &a, .n = A->nnz, .kind = {A->col_type, A->val_type}, .found = distance});
+                                (lsp_each_job){.args = &a,
+                                               .n = A->nnz,
+                                               .kind = {.index = A->col_type, .val = A->val_type},
+                                               .found = distance});
 }
 
 /* The largest distance at common places of different patterns. */

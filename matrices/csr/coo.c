@@ -35,7 +35,7 @@ static lsp_status check_header(lsp_ctx *ctx, const lsp_coo *A) {
 static lsp_status check_places(lsp_ctx *ctx, const lsp_coo *A) {
     int64_t first, row = 0, col = 0;
     LSP_TRY(LSP_EACH_FIRST(ctx, A->where, triple_outside, &first,
-                           (lsp_each_job){.args = A, .n = A->nnz, .kind = {A->index_type, LSP_NONE}}));
+                           (lsp_each_job){.args = A, .n = A->nnz, .kind = {.index = A->index_type}}));
     if (first < A->nnz) {
         LSP_TRY(lsp_read_index(ctx, A->where, A->row, A->index_type, first, &row));
         LSP_TRY(lsp_read_index(ctx, A->where, A->col, A->index_type, first, &col));

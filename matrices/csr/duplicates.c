@@ -103,7 +103,7 @@ static lsp_status sum_on_gpu(lsp_ctx *ctx, lsp_csr *A) {
     LSP_TRY(LSP_EACH(ctx, LSP_CUDA, sum_run,
                      (lsp_each_job){.args = &(running){.A = *A, .B = made, .heads = heads},
                                     .n = made.nnz,
-                                    .kind = {A->col_type, A->val_type}}));
+                                    .kind = {.index = A->col_type, .val = A->val_type}}));
     return lsp_csr_put(ctx, A, &made, true);
 }
 

@@ -56,9 +56,10 @@ lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, 
     if (type != LSP_I32) {
         return LSP_OK;
     }
-    LSP_TRY(LSP_EACH_FIRST(
-        ctx, A->where, too_wide, &k,
-        (lsp_each_job){.args = &(valuing){.from = A->val}, .n = A->nnz, .kind = {A->col_type, LSP_I64}}));
+    LSP_TRY(LSP_EACH_FIRST(ctx, A->where, too_wide, &k,
+                           (lsp_each_job){.args = &(valuing){.from = A->val},
+                                          .n = A->nnz,
+                                          .kind = {.index = A->col_type, .val = LSP_I64}}));
     if (k < A->nnz) {
         LSP_TRY(lsp_csr_spot_of(ctx, A, k, &spot));
         LSP_REQUIRE(false, LSP_ERR_OVERFLOW,

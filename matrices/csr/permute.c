@@ -36,7 +36,8 @@ static lsp_status invert(lsp_ctx *ctx, const char *what, const void *order, lsp_
     LSP_REQUIRE(lsp_aligned(order, type), LSP_ERR_ARGUMENT, "the order of the %s is not aligned to its items: %p", what,
                 order);
     LSP_TRY(lsp_scratch_at(ctx, where, n, lsp_type_bytes(type), inverse));
-    const lsp_each_job job = {.args = &(indexing){.from = order, .to = *inverse, .limit = n}, .n = n, .kind = {type}};
+    const lsp_each_job job = {
+        .args = &(indexing){.from = order, .to = *inverse, .limit = n}, .n = n, .kind = {.index = type}};
     LSP_TRY(LSP_EACH(ctx, where, seat, job));
     LSP_TRY(LSP_EACH_FIRST(ctx, where, misplaced, &first, job));
     return first == n ? LSP_OK : refuse(ctx, what, order, type, where, n);

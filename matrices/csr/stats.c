@@ -178,10 +178,11 @@ static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, ls
     if (s->square) {
         lsp_found lost;
         const comparing a = {.A = strict ? *A : *tidy, .B = *T, .entries = T->nnz};
-        LSP_TRY(LSP_EACH(
-            ctx, A->where, lost,
-            (lsp_each_job){
-                .args = &a, .n = lsp_max(A->rows, T->nnz), .kind = {T->col_type, T->val_type}, .found = &lost}));
+        LSP_TRY(LSP_EACH(ctx, A->where, lost,
+                         (lsp_each_job){.args = &a,
+                                        .n = lsp_max(A->rows, T->nnz),
+                                        .kind = {.index = T->col_type, .val = T->val_type},
+                                        .found = &lost}));
         lsp_tell_symmetry((unsigned)lost.flags, s);
     }
     return LSP_OK;

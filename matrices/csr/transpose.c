@@ -142,7 +142,7 @@ lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
 
 lsp_status lsp_count_up(lsp_ctx *ctx, lsp_where where, void *to, lsp_type type, int64_t n) {
     return LSP_EACH(ctx, where, count_up,
-                    (lsp_each_job){.args = &(indexing){.to = to}, .n = n, .kind = {type, LSP_NONE}});
+                    (lsp_each_job){.args = &(indexing){.to = to}, .n = n, .kind = {.index = type}});
 }
 
 static lsp_status file_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B) {

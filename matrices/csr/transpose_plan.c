@@ -87,7 +87,7 @@ static lsp_status fill(const lsp_csr_transpose_plan *plan, const lsp_csr *A, con
     return A->val_type == LSP_NONE
                ? LSP_OK
                : LSP_EACH(plan->ctx, A->where, take_value,
-                          (lsp_each_job){.args = &a, .n = A->nnz, .kind = {A->col_type, A->val_type}});
+                          (lsp_each_job){.args = &a, .n = A->nnz, .kind = {.index = A->col_type, .val = A->val_type}});
 }
 
 /* B as executions make it, without arrays. */

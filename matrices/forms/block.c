@@ -15,7 +15,7 @@ lsp_status lsp_csr_view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int6
     LSP_TRY(read_rowptr(ctx, A, first + rows, &end));
     LSP_TRY(lsp_scratch_at(ctx, A->where, rows + 1, lsp_type_bytes(A->rowptr_type), &a.to));
     LSP_TRY(
-        LSP_EACH(ctx, A->where, shift, (lsp_each_job){.args = &a, .n = rows + 1, .kind = {A->rowptr_type, LSP_NONE}}));
+        LSP_EACH(ctx, A->where, shift, (lsp_each_job){.args = &a, .n = rows + 1, .kind = {.index = A->rowptr_type}}));
     *S = *A;
     S->rows = rows;
     S->nnz = end - a.less;

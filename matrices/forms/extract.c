@@ -24,7 +24,7 @@ static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, co
     LSP_TRY(LSP_EACH_FIRST(ctx, where, outside, &first,
                            (lsp_each_job){.args = &(indexing){.from = list->list, .limit = n},
                                           .n = list->count,
-                                          .kind = {list->type, LSP_NONE}}));
+                                          .kind = {.index = list->type}}));
     LSP_TRY(first < list->count ? lsp_read_index(ctx, where, list->list, list->type, first, &index) : LSP_OK);
     LSP_REQUIRE(first == list->count, LSP_ERR_ARGUMENT, "the list of %s holds %lld at position %lld, not in 0 .. %lld",
                 what, (long long)index, (long long)first, (long long)(n - 1));
@@ -148,7 +148,7 @@ static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
         LSP_TRY(LSP_EACH(ctx, A->where, place,
                          (lsp_each_job){.args = &(placing){.list = wanted->cols, .bits = bits, .places = places},
                                         .n = wanted->col_count,
-                                        .kind = {wanted->cols_type, LSP_NONE},
+                                        .kind = {.index = wanted->cols_type},
                                         .found = &told}));
     }
     *found = (unsigned)told.flags;

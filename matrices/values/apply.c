@@ -74,7 +74,7 @@ static lsp_status apply(lsp_ctx *ctx, const lsp_csr *A, lsp_function function, d
     lsp_each_cuda *const cuda[LSP_FUNCTIONS] = {LSP_MAPS(CUDA, )};
     lsp_found wide = lsp_found_nothing();
     const valuing a = {.to = A->val, .parameter = parameter, .function = function};
-    lsp_each_job job = {.args = &a, .n = A->nnz, .kind = {A->col_type, A->val_type}, .found = &wide};
+    lsp_each_job job = {.args = &a, .n = A->nnz, .kind = {.index = A->col_type, .val = A->val_type}, .found = &wide};
     LSP_TRY(may_overflow(A) ? LSP_EACH(ctx, A->where, map_too_wide, job) : LSP_OK);
     LSP_TRY(check_results(ctx, A, wide.first[0]));
     job.found = NULL;

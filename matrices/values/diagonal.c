@@ -33,7 +33,7 @@ static lsp_status lay(lsp_ctx *ctx, const void *diagonal, const lsp_csr *B) {
     return LSP_EACH(ctx, B->where, lay_diagonal,
                     (lsp_each_job){.args = &(laying){.B = *B, .diagonal = diagonal},
                                    .n = B->nnz,
-                                   .kind = {B->col_type, B->val_type}});
+                                   .kind = {.index = B->col_type, .val = B->val_type}});
 }
 
 static lsp_status take_diagonal(lsp_ctx *ctx, const lsp_csr *A, const unsigned *gate, void *diagonal) {
