@@ -64,7 +64,7 @@ template <class BODY> static lsp_status launch_items(lsp_ctx *ctx, const lsp_eac
 }
 
 /* What a line of the list of bodies becomes. */
-#define LSP_BODY_STRUCT(name, args, ...)                                                                               \
+#define LSP_BODY_STRUCT(name, args)                                                                                    \
     struct name##_struct {                                                                                             \
         typedef args arguments;                                                                                        \
         template <typename... P> static __device__ __forceinline__ auto at(P... p) { return name##_body(p...); }       \

@@ -15,10 +15,9 @@ LSP_BODY_FUNCTION int64_t lsp_col_of(const lsp_kind t, const lsp_csr *A, int64_t
 
 /* Does a matrix of any types with sorted rows have an entry in row i and this column? */
 LSP_BODY_FUNCTION bool lsp_has_entry(const lsp_csr *M, int64_t i, int64_t column) {
-    const int64_t end = lsp_index_at(M->rowptr, M->rowptr_type, i + 1);
-    const int64_t found = LSP_FIRST(lsp_index_at(M->rowptr, M->rowptr_type, i), end, middle,
-                                    lsp_index_at(M->col, M->col_type, middle) >= column);
-    return found < end && lsp_index_at(M->col, M->col_type, found) == column;
+    const int64_t end = lsp_csr_rowptr(M, i + 1);
+    const int64_t found = LSP_FIRST(lsp_csr_rowptr(M, i), end, middle, lsp_csr_col(M, middle) >= column);
+    return found < end && lsp_csr_col(M, found) == column;
 }
 
 /* ---- each entry ---- */

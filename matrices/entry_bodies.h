@@ -117,7 +117,7 @@ LSP_ITEM_BODY(lost, comparing) {
 
 /* ---- other forms ---- */
 
-/* A's entries go to `to`, in rows of B or in a dense array. */
+/* A's entries, copied into rows of B or into the dense array D. */
 typedef struct copying {
     lsp_csr A, B;
     int64_t *next;  /* of each row of A: where its entries go in B */
@@ -202,8 +202,7 @@ LSP_KEEP_BODY(window, keeping) {
 /* Is |value k| at most the tolerance? A NaN is not. */
 LSP_BODY_FUNCTION bool is_small(lsp_type type, const void *val, int64_t k, double tolerance) {
     const lsp_value v = lsp_value_of(type, val, k);
-    return lsp_is_integer(type) ? lsp_whole_within(v.whole, tolerance)
-                                : (type == LSP_C64 ? lsp_modulus(v.re, v.im) : fabs(v.re)) <= tolerance;
+    return lsp_is_integer(type) ? lsp_whole_within(v.whole, tolerance) : lsp_magnitude(type, v) <= tolerance;
 }
 LSP_KEEP_BODY(filter, keeping) {
     const int64_t j = lsp_col_of(t, &a->A, k);

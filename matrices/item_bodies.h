@@ -13,7 +13,6 @@ LSP_BEGIN_DECLS
 typedef struct indexing {
     const void *from;
     void *to;
-    lsp_type type;
     int64_t first, less, limit;
 } indexing;
 /* array[i] = x where other threads may store too. */

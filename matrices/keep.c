@@ -21,8 +21,7 @@ static lsp_status check_total(lsp_ctx *ctx, const lsp_keep *keep, const int64_t 
         return LSP_OK;
     }
     for (int64_t i = 0; i < rows; i++) {
-        total.low += (uint64_t)starts[i + 1] & ((1u << LSP_WIDE_BITS) - 1);
-        total.high += (uint64_t)starts[i + 1] >> LSP_WIDE_BITS;
+        lsp_wide_sum_add(&total, starts[i + 1]);
     }
     return lsp_check_total(ctx, &total, rows, keep->cols);
 }

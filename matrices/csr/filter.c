@@ -11,8 +11,7 @@ static uint64_t rank_at(const lsp_csr *A, int64_t k) {
     if (lsp_is_integer(A->val_type)) {
         return lsp_whole_size(lsp_value_at(A, k).whole);
     }
-    const lsp_value value = lsp_value_at(A, k);
-    return lsp_rank_of(A->val_type == LSP_C64 ? lsp_modulus(value.re, value.im) : fabs(value.re));
+    return lsp_rank_of(lsp_magnitude(A->val_type, lsp_value_at(A, k)));
 }
 
 /* Rows with more than `largest` entries, and a heap for each. */

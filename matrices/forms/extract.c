@@ -74,8 +74,7 @@ static void count_share(void *data, int64_t begin, int64_t end) {
     lsp_wide_sum sum = {0};
     for (int64_t i = begin; i < end; i++) {
         e->starts[i + 1] = count_row(e, source_row(e, i));
-        sum.low += (uint64_t)e->starts[i + 1] & ((1u << LSP_WIDE_BITS) - 1);
-        sum.high += (uint64_t)e->starts[i + 1] >> LSP_WIDE_BITS;
+        lsp_wide_sum_add(&sum, e->starts[i + 1]);
     }
     __atomic_fetch_add(&e->total.low, sum.low, __ATOMIC_RELAXED);
     __atomic_fetch_add(&e->total.high, sum.high, __ATOMIC_RELAXED);

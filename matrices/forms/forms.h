@@ -33,6 +33,10 @@ typedef struct lsp_wide_sum {
 } lsp_wide_sum;
 static inline bool lsp_wide_sum_fits(const lsp_wide_sum *sum) { return sum->high + (sum->low >> 31) < (1ll << 31); }
 enum { LSP_WIDE_BITS = 31 };
+static inline void lsp_wide_sum_add(lsp_wide_sum *sum, int64_t x) {
+    sum->low += (uint64_t)x & ((1u << LSP_WIDE_BITS) - 1);
+    sum->high += (uint64_t)x >> LSP_WIDE_BITS;
+}
 
 /* Fails if a matrix would have 2^62 entries or more. */
 lsp_status lsp_check_total(lsp_ctx *ctx, const lsp_wide_sum *sum, int64_t rows, int64_t cols);

@@ -115,7 +115,7 @@ static __device__ tile_rows source_rows(const keep_source &s, int64_t at, uint16
 }
 static __device__ int64_t source_of(const keep_source &s, const tile_rows &rows, int64_t e, int64_t *row) {
     const int64_t i = s.rowless ? 0 : row_in(s.G, rows, e);
-    *row = s.rows ? index_at(s.rows, s.wide, i) : i;
+    *row = row_taken(s, i);
     return s.rows ? rowptr_at(s.A, *row) + e - rowptr_at(s.G, i) : e;
 }
 

@@ -11,6 +11,11 @@ LSP_NUMBER double lsp_modulus(double re, double im) {
     return re != re || im != im ? (double)NAN : isinf(re) || isinf(im) ? (double)INFINITY : lsp_length(re, im);
 }
 
+/* |v|, of a type that is no integer. */
+LSP_NUMBER double lsp_magnitude(lsp_type type, lsp_value v) {
+    return type == LSP_C64 ? lsp_modulus(v.re, v.im) : fabs(v.re);
+}
+
 /* ---- products ---- */
 
 /* x = x * y. A real factor multiplies both parts, so that infinity times a real number has no NaN in it. */

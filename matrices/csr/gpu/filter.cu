@@ -3,18 +3,12 @@
 #include "matrices/values/number.h"
 #include "view.cuh"
 
-/* |value|, with the bits that the host finds. */
-static __device__ double magnitude(const gpu_csr &A, int64_t k) {
-    const lsp_value v = value_at(A, k);
-    return A.val_type == LSP_C64 ? lsp_modulus(v.re, v.im) : fabs(v.re);
-}
-
 /* Orders entries by |value|, above 0. */
 static __device__ ull size_of(const gpu_csr &A, int64_t k) {
     if (lsp_is_integer(A.val_type)) {
         return lsp_whole_size(value_at(A, k).whole) + 1;
     }
-    const double size = magnitude(A, k);
+    const double size = lsp_magnitude(A.val_type, value_at(A, k));
     return isnan(size) ? ~0ull : (ull)__double_as_longlong(size) | 1ull << 63;
 }
 
