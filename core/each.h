@@ -9,10 +9,13 @@ LSP_BEGIN_DECLS
 
 #define LSP_BODY_FUNCTION LSP_BOTH_SIDES static inline __attribute__((always_inline, unused))
 
+/* What is asked of a body that keeps entries: both, only whether this one stays, or, of one that does, its column. */
+typedef enum lsp_pass { LSP_PASS_BOTH, LSP_PASS_STAYS, LSP_PASS_COLUMN } lsp_pass;
+
 /* Types of indices and values: constants in a loop of the host. LSP_NONE: the body does not use them. */
 typedef struct lsp_kind {
     lsp_type index, val;
-    bool asks; /* of a body that keeps entries: only whether it keeps this one */
+    lsp_pass pass;
 } lsp_kind;
 
 /* ---- what the items tell together ---- */

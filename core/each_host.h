@@ -12,7 +12,7 @@ void lsp_found_add(lsp_found *all, const lsp_found *mine); /* by any thread */
         const arguments a = *(const arguments *)job->args;                                                             \
         lsp_found found = lsp_found_nothing();                                                                         \
         for (int64_t i = begin; i < end; i++) {                                                                        \
-            name##_body(&a, (lsp_kind){index, val, false}, i, &found);                                                 \
+            name##_body(&a, (lsp_kind){index, val, LSP_PASS_BOTH}, i, &found);                                         \
         }                                                                                                              \
         lsp_found_add(job->found, &found);                                                                             \
     }

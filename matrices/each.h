@@ -39,11 +39,13 @@ lsp_status lsp_each_entry(lsp_ctx *ctx, lsp_each_host *host, lsp_entry_cuda *cud
 
 /* ---- entries that are kept ---- */
 
-/* Defines a body that returns the new column of entry k of row i, or LSP_GONE. */
+/* Defines a body that returns the new column of entry k of row i, or LSP_GONE. In LSP_PASS_COLUMN i is not set. */
 #define LSP_KEEP_BODY(name, arguments)                                                                                 \
     LSP_BODY_FUNCTION int64_t name##_body(const arguments *a, const lsp_kind t, const int64_t i, const int64_t k)
 #define LSP_GONE (-1)
-LSP_BODY_FUNCTION int64_t lsp_kept(const lsp_kind t, int64_t column) { return t.asks ? 0 : column; }
+LSP_BODY_FUNCTION int64_t lsp_kept(const lsp_kind t, bool stays, int64_t column) {
+    return t.pass == LSP_PASS_COLUMN ? column : !stays ? LSP_GONE : t.pass == LSP_PASS_STAYS ? 0 : column;
+}
 
 /* B = the entries of A that a body keeps, in their order, with A's values. Its row i is row rows[i] of A. */
 typedef struct lsp_keep {

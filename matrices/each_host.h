@@ -16,7 +16,7 @@
 #define LSP_ENTRY_HOST(name, arguments)                                                                                \
     LSP_INLINE void name##_loop(lsp_type val, lsp_type index, const lsp_entry_job *job, int64_t begin, int64_t end) {  \
         const arguments a = *(const arguments *)job->args;                                                             \
-        const lsp_kind t = {index, val, false};                                                                        \
+        const lsp_kind t = {index, val, LSP_PASS_BOTH};                                                                \
         const lsp_csr *A = job->A;                                                                                     \
         lsp_found found = lsp_found_nothing();                                                                         \
         for (int64_t i = begin; i < end; i++) {                                                                        \
@@ -37,7 +37,7 @@
         const arguments a = *(const arguments *)run->keep->args;                                                       \
         const lsp_keep keep = *run->keep;                                                                              \
         const lsp_csr A = *keep.A, B = *run->B;                                                                        \
-        const lsp_kind t = {index, val, !fills};                                                                       \
+        const lsp_kind t = {index, val, fills ? LSP_PASS_BOTH : LSP_PASS_STAYS};                                       \
         for (int64_t i = begin; i < end; i++) {                                                                        \
             const int64_t row = keep.rows ? lsp_index_at(keep.rows, keep.rows_type, i) : i;                            \
             const int64_t first = lsp_csr_rowptr(&A, row), stop = lsp_csr_rowptr(&A, row + 1);                         \

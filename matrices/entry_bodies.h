@@ -197,7 +197,7 @@ typedef struct keeping {
 } keeping;
 LSP_KEEP_BODY(window, keeping) {
     const int64_t j = lsp_col_of(t, &a->A, k), at = j - (a->window.diagonal ? i : 0);
-    return a->window.low <= at && at <= a->window.high ? lsp_kept(t, j - a->window.shift) : LSP_GONE;
+    return lsp_kept(t, a->window.low <= at && at <= a->window.high, j - a->window.shift);
 }
 /* Is |value k| at most the tolerance? A NaN is not. */
 LSP_BODY_FUNCTION bool is_small(lsp_type type, const void *val, int64_t k, double tolerance) {
@@ -208,24 +208,25 @@ LSP_KEEP_BODY(filter, keeping) {
     const int64_t j = lsp_col_of(t, &a->A, k);
     const bool small = a->drop && is_small(t.val, a->A.val, k, a->tolerance);
     const bool masked = a->mask.rowptr != NULL && lsp_has_entry(&a->mask, i, j) == a->complement;
-    return small || masked ? LSP_GONE : lsp_kept(t, j);
+    return lsp_kept(t, !small && !masked, j);
 }
 LSP_ENTRY_BODY(mark, keeping) { a->stays[k] = filter_body(a, t, i, k) >= 0; }
-LSP_KEEP_BODY(taken, keeping) { return a->stays[k] ? lsp_kept(t, lsp_col_of(t, &a->A, k)) : LSP_GONE; }
+LSP_KEEP_BODY(taken, keeping) { return lsp_kept(t, a->stays[k], lsp_col_of(t, &a->A, k)); }
 LSP_KEEP_BODY(renamed, keeping) {
     const int64_t j = lsp_col_of(t, &a->A, k);
     return a->places ? lsp_index_at(a->places, a->places_type, j) : j;
 }
 LSP_KEEP_BODY(picked, keeping) {
     const int64_t j = lsp_col_of(t, &a->A, k);
-    return (a->bits[j / 32] >> j % 32 & 1) == 0 ? LSP_GONE : t.asks ? 0 : lsp_index_at(a->places, a->places_type, j);
+    const bool stays = t.pass == LSP_PASS_COLUMN || (a->bits[j / 32] >> j % 32 & 1) != 0;
+    return lsp_kept(t, stays, stays ? lsp_index_at(a->places, a->places_type, j) : 0);
 }
 
 /* The first entry of each run of equal columns, in sorted rows; and what becomes of it, the sum of its run. */
 LSP_KEEP_BODY(run_head, keeping) {
     const int64_t j = lsp_col_of(t, &a->A, k);
     const bool goes = k > lsp_csr_rowptr(&a->A, i) && lsp_col_of(t, &a->A, k - 1) == j;
-    return goes ? LSP_GONE : lsp_kept(t, j);
+    return lsp_kept(t, !goes, j);
 }
 typedef struct running {
     lsp_csr A, B;

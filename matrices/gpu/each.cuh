@@ -12,16 +12,17 @@
 template <class BODY>
 static __global__ void __launch_bounds__(NT)
     kernel_entries(typename BODY::arguments a, lsp_kind t, gpu_csr A, bool rowless, lsp_found *found) {
-    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
+    __shared__ tile_spread spread[WARPS];
     lsp_found mine = lsp_found_nothing();
     EACH_TILE(at, A.nnz) {
-        const tile_rows rows = rowless ? tile_rows{} : rows_of_tile(A, at, spread[threadIdx.x / 32]);
-        EACH_WORD(word, at, A.nnz) {
-            const int64_t k = word + lane_of();
-            if (k < A.nnz) {
-                BODY::at(&a, t, rowless ? 0 : row_in(A, rows, k), k, &mine);
+        with_rows(A, rowless, at, spread, [&](auto row) {
+            EACH_WORD(word, at, A.nnz) {
+                const int64_t k = word + lane_of();
+                if (k < A.nnz) {
+                    BODY::at(&a, t, row(k), k, &mine);
+                }
             }
-        }
+        });
     }
     if (found != NULL) {
         block_found(mine, &found[blockIdx.x]);
@@ -29,11 +30,14 @@ static __global__ void __launch_bounds__(NT)
 }
 
 template <class BODY> static lsp_status launch_entries(lsp_ctx *ctx, const lsp_entry_job *job) {
+    LSP_SCRATCH_SCOPE(ctx);
     const int64_t blocks = lsp_blocks_upto(job->A->nnz, ENTRY_TILE * WARPS, 1 << 14);
-    const lsp_kind t = {job->A->col_type, job->A->val_type, false};
+    const lsp_kind t = {job->A->col_type, job->A->val_type, LSP_PASS_BOTH};
+    gpu_csr A = view(job->A);
+    LSP_TRY(job->rowless ? LSP_OK : find_tile_rows(ctx, &A));
     return launch_found(ctx, blocks, job->found, [&](lsp_found *there) {
-        return LSP_LAUNCH(ctx, kernel_entries<BODY>, blocks, NT, 0, *(const typename BODY::arguments *)job->args, t,
-                          view(job->A), job->rowless, there);
+        return LSP_LAUNCH(ctx, kernel_entries<BODY>, blocks, NT, 0, *(const typename BODY::arguments *)job->args, t, A,
+                          job->rowless, there);
     });
 }
 
@@ -42,10 +46,9 @@ template <class BODY> static lsp_status launch_entries(lsp_ctx *ctx, const lsp_e
 /* The entries of the rows of B before any goes. G: their row pointers, it has no other arrays. */
 typedef struct keep_source {
     gpu_csr A, G;
-    const void *rows; /* NULL: those of A */
+    const void *rows;     /* NULL: those of A */
+    const int64_t *shift; /* with `rows`: entry e of row i of G is entry e + shift[i] of A */
     bool wide;
-    bool rowless; /* nobody asks for the row of an entry */
-    int bytes;    /* of a value */
 } keep_source;
 
 static __device__ int64_t row_taken(const keep_source &s, int64_t i) {
@@ -57,6 +60,9 @@ static __global__ void kernel_lengths(keep_source s, int64_t *starts) {
         const int64_t row = i > 0 ? row_taken(s, i - 1) : 0;
         starts[i] = i > 0 ? rowptr_at(s.A, row + 1) - rowptr_at(s.A, row) : 0;
     }
+}
+static __global__ void kernel_shift(keep_source s, int64_t *shift) {
+    EACH_ITEM(i, s.G.rows, NT) { shift[i] = rowptr_at(s.A, row_taken(s, i)) - rowptr_at(s.G, i); }
 }
 
 static __global__ void kernel_total(const int64_t *counts, int64_t n, lsp_wide_sum *sum) {
@@ -91,91 +97,123 @@ static lsp_status add_up(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t *coun
 
 /* With a list of rows the starts of their entries are scratch. */
 static lsp_status make_source(lsp_ctx *ctx, const lsp_keep *keep, keep_source *s) {
-    int64_t *starts = NULL;
+    int64_t *starts = NULL, *shift = NULL;
     *s = keep_source{};
     s->A = s->G = view(keep->A);
     s->rows = keep->rows;
     s->wide = keep->rows_type == LSP_I64;
-    s->rowless = keep->rowless && keep->rows == NULL;
-    s->bytes = value_bytes(keep->A);
     if (s->rows) {
         s->G.rows = keep->row_count;
         LSP_TRY(LSP_SCRATCH_CUDA(ctx, s->G.rows + 1, &starts));
+        LSP_TRY(LSP_SCRATCH_CUDA(ctx, s->G.rows, &shift));
         LSP_TRY(LAUNCH_ITEMS(ctx, kernel_lengths, s->G.rows + 1, *s, starts));
         LSP_TRY(add_up(ctx, s->G.rows, keep->cols, starts, s->G.rows + 1, keep->A->nnz, &s->G.nnz));
         s->G.rowptr = starts;
         s->G.wide_rowptr = true;
+        LSP_TRY(LAUNCH_ITEMS(ctx, kernel_shift, s->G.rows, *s, shift));
+        s->shift = shift;
     }
-    return LSP_OK;
+    return s->rows || !keep->rowless ? find_tile_rows(ctx, &s->G) : LSP_OK;
 }
 
-/* The rows of a tile, and what entry e is in A. */
-static __device__ tile_rows source_rows(const keep_source &s, int64_t at, uint16_t (&spread)[ENTRY_TILE]) {
-    return s.rowless ? tile_rows{} : rows_of_tile(s.G, at, spread);
+/* What entry e is in A; i: its row in G. LISTED: there is a list of rows. */
+template <bool LISTED> static __device__ int64_t source_of(const keep_source &s, int64_t i, int64_t e) {
+    return LISTED ? e + s.shift[i] : e;
 }
-static __device__ int64_t source_of(const keep_source &s, const tile_rows &rows, int64_t e, int64_t *row) {
-    const int64_t i = s.rowless ? 0 : row_in(s.G, rows, e);
-    *row = row_taken(s, i);
-    return s.rows ? rowptr_at(s.A, *row) + e - rowptr_at(s.G, i) : e;
-}
+#define LAUNCH_KEEP(ctx, kernel, s, TYPE, ...)                                                                         \
+    ((s).rows ? LAUNCH_TILES(ctx, (kernel<TYPE, true>), (s).G.nnz, __VA_ARGS__)                                        \
+              : LAUNCH_TILES(ctx, (kernel<TYPE, false>), (s).G.nnz, __VA_ARGS__))
 
-enum { TILE_WORDS = ENTRY_TILE / WORD };
-
-template <class BODY>
+template <class BODY, bool LISTED>
 static __global__ void __launch_bounds__(NT)
-    kernel_keep_mark(typename BODY::arguments a, lsp_kind t, keep_source s, gpu_marks m) {
-    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
+    kernel_keep_mark(typename BODY::arguments a, lsp_kind t, keep_source s, bool rowless, gpu_marks m) {
+    __shared__ tile_spread spread[WARPS];
+    const int64_t last = s.G.nnz - 1;
+    t.pass = LSP_PASS_STAYS;
     EACH_TILE(at, s.G.nnz) {
-        const tile_rows rows = source_rows(s, at, spread[threadIdx.x / 32]);
-        unsigned stays = 0; /* a bit a word; nothing is written before all loads of the tile are on their way */
+        unsigned stays = 0;
+        with_rows(s.G, rowless && !LISTED, at, spread, [&](auto row) {
 #pragma unroll
-        for (int w = 0; w < TILE_WORDS; w++) {
-            const int64_t e = at + w * WORD + lane_of();
-            int64_t row = 0;
-            const int64_t k = e < s.G.nnz ? source_of(s, rows, e, &row) : 0;
-            stays |= e < s.G.nnz && BODY::at(&a, t, row, k) >= 0 ? 1u << w : 0u;
-        }
-#pragma unroll
-        for (int w = 0; w < TILE_WORDS; w++) {
-            if (at + w * WORD < s.G.nnz) {
-                mark_word(m, at + w * WORD, (stays >> w & 1) != 0);
+            for (int w = 0; w < TILE_WORDS; w++) {
+                const int64_t e = at + w * WORD + lane_of(), i = row(e < last ? e : last);
+                const int64_t k = source_of<LISTED>(s, i, e < last ? e : last);
+                const bool stay = BODY::at(&a, t, LISTED && !rowless ? row_taken(s, i) : i, k) >= 0;
+                stays |= stay && e <= last ? 1u << w : 0u;
             }
-        }
+        });
+        mark_tile(m, at, stays);
     }
 }
 
-/* m.masks NULL: all are kept, each in its place. */
-template <class BODY>
-static __global__ void __launch_bounds__(NT)
-    kernel_keep_fill(typename BODY::arguments a, lsp_kind t, keep_source s, gpu_marks m, gpu_csr B, int64_t *sources) {
-    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
+/* store(to, load(k)) for each entry that stays: entry k of A, entry `to` of B. m.masks NULL: all stay. */
+enum { BATCH = 4 };
+template <bool LISTED, typename LOAD, typename STORE>
+static __device__ void each_kept(const keep_source &s, const gpu_marks &m, tile_spread *spread, LOAD load,
+                                 STORE store) {
+    const int lane = lane_of();
     EACH_TILE(at, s.G.nnz) {
-        const tile_rows rows = source_rows(s, at, spread[threadIdx.x / 32]);
-        int64_t column[TILE_WORDS];
+        with_rows(s.G, !LISTED, at, spread, [&](auto row) {
+#pragma unroll 1
+            for (int64_t word = at / WORD; word < at / WORD + TILE_WORDS; word += BATCH) {
+                int64_t to[BATCH];
+                decltype(load(0)) item[BATCH];
 #pragma unroll
-        for (int w = 0; w < TILE_WORDS; w++) {
-            const int64_t e = at + w * WORD + lane_of();
-            const bool stays = e < s.G.nnz && (m.masks == NULL || is_marked(m, e));
-            int64_t row = 0;
-            const int64_t k = stays ? source_of(s, rows, e, &row) : 0;
-            column[w] = stays ? BODY::at(&a, t, row, k) : LSP_GONE;
-        }
+                for (int w = 0; w < BATCH; w++) {
+                    const int64_t e = (word + w) * WORD + lane;
+                    const bool listed = m.masks != NULL && word + w < m.words;
+                    const unsigned mask = listed ? m.masks[word + w] : ~0u;
+                    const int64_t before = listed ? m.counts[word + w] : (word + w) * WORD;
+                    const bool stays = e < s.G.nnz && (mask >> lane & 1) != 0;
+                    to[w] = stays ? before + __popc(mask & ((1u << lane) - 1)) : -1;
+                    item[w] = stays ? load(source_of<LISTED>(s, row(e), e)) : decltype(load(0)){};
+                }
 #pragma unroll
-        for (int w = 0; w < TILE_WORDS; w++) {
-            const int64_t e = at + w * WORD + lane_of();
-            if (column[w] >= 0) {
-                int64_t row;
-                const int64_t to = m.masks == NULL ? e : place_of(m, e);
-                index_set((void *)B.col, B.wide_col, to, column[w]);
-                const int64_t k = source_of(s, rows, e, &row);
-                if (sources) {
-                    sources[to] = k;
-                } else {
-                    lsp_move_value((void *)B.val, to, s.A.val, k, s.bytes);
+                for (int w = 0; w < BATCH; w++) {
+                    if (to[w] >= 0) {
+                        store(to[w], item[w]);
+                    }
                 }
             }
-        }
+        });
     }
+}
+
+template <class BODY, bool LISTED>
+static __global__ void __launch_bounds__(NT)
+    kernel_keep_columns(typename BODY::arguments a, lsp_kind t, keep_source s, gpu_marks m, gpu_csr B) {
+    __shared__ tile_spread spread[WARPS];
+    t.pass = LSP_PASS_COLUMN;
+    each_kept<LISTED>(
+        s, m, spread, [&](int64_t k) { return BODY::at(&a, t, 0, k); },
+        [&](int64_t to, int64_t column) { index_set((void *)B.col, B.wide_col, to, column); });
+}
+
+template <typename VALUE, bool LISTED>
+static __global__ void __launch_bounds__(NT)
+    kernel_keep_values(keep_source s, gpu_marks m, const VALUE *from, VALUE *to_values) {
+    __shared__ tile_spread spread[WARPS];
+    each_kept<LISTED>(
+        s, m, spread, [&](int64_t k) { return from[k]; },
+        [&](int64_t to, const VALUE &value) { to_values[to] = value; });
+}
+template <typename VALUE, bool LISTED>
+static __global__ void __launch_bounds__(NT) kernel_keep_sources(keep_source s, gpu_marks m, VALUE *sources) {
+    __shared__ tile_spread spread[WARPS];
+    each_kept<LISTED>(
+        s, m, spread, [](int64_t k) { return k; }, [&](int64_t to, int64_t k) { sources[to] = k; });
+}
+
+struct value_pair {
+    ull of[2];
+};
+#define KEEP_VALUES(T) LAUNCH_KEEP(ctx, kernel_keep_values, s, T, s, m, (const T *)s.A.val, (T *)B->val)
+static lsp_status keep_values(lsp_ctx *ctx, const keep_source &s, const gpu_marks &m, const lsp_csr *B) {
+    const size_t bytes = lsp_type_bytes(B->val_type);
+    return bytes == 8    ? KEEP_VALUES(ull)
+           : bytes == 4  ? KEEP_VALUES(uint32_t)
+           : bytes == 16 ? KEEP_VALUES(value_pair)
+           : bytes == 1  ? KEEP_VALUES(uint8_t)
+                         : LSP_OK;
 }
 
 /* The row pointers of B = those of G. */
@@ -198,7 +236,7 @@ static lsp_status keep_create(lsp_ctx *ctx, const lsp_keep *keep, const keep_sou
 template <class BODY> static lsp_status launch_keep(lsp_ctx *ctx, const lsp_keep *keep, lsp_csr *B) {
     LSP_SCRATCH_SCOPE(ctx);
     const typename BODY::arguments a = *(const typename BODY::arguments *)keep->args;
-    lsp_kind t = {keep->A->col_type, keep->A->val_type, true};
+    const lsp_kind t = {keep->A->col_type, keep->A->val_type, LSP_PASS_BOTH};
     keep_source s;
     gpu_marks m = {};
     LSP_OWNED_CSR(ctx, made);
@@ -206,12 +244,13 @@ template <class BODY> static lsp_status launch_keep(lsp_ctx *ctx, const lsp_keep
     int64_t nnz = s.G.nnz;
     if (!keep->all) {
         LSP_TRY(make_marks(ctx, s.G.nnz, &m));
-        LSP_TRY(LAUNCH_TILES(ctx, kernel_keep_mark<BODY>, s.G.nnz, a, t, s, m));
+        LSP_TRY(LAUNCH_KEEP(ctx, kernel_keep_mark, s, BODY, a, t, s, keep->rowless, m));
         LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
     }
     LSP_TRY(keep_create(ctx, keep, s, m, nnz, &made));
-    t.asks = false;
-    LSP_TRY(LAUNCH_TILES(ctx, kernel_keep_fill<BODY>, s.G.nnz, a, t, s, m, view(&made), keep->sources));
+    LSP_TRY(LAUNCH_KEEP(ctx, kernel_keep_columns, s, BODY, a, t, s, m, view(&made)));
+    LSP_TRY(keep->sources ? LAUNCH_KEEP(ctx, kernel_keep_sources, s, int64_t, s, m, keep->sources)
+                          : keep_values(ctx, s, m, &made));
     return lsp_csr_put(ctx, B, &made, false);
 }
 

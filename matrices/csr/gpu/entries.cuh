@@ -1,5 +1,5 @@
-/* Work shared out by entries, however long the rows are: a warp takes tiles of entries and finds their rows by binary
- * search, together among all rows, then each lane among those of the tile. */
+/* Work shared out by entries, however long the rows are: a warp takes tiles of entries. A kernel finds the row of each
+ * tile's first entry, all of them at the same time; each lane finds that of an entry among those of its tile. */
 #pragma once
 
 #include "view.cuh"
@@ -11,31 +11,29 @@ static inline __device__ int64_t row_of(const gpu_csr &A, int64_t k, int64_t low
     return LSP_FIRST(low, high, middle, rowptr_at(A, middle + 1) > k);
 }
 
-/* The row of entry k, which is not below `low`; the whole warp searches, 33 times fewer rows a step. */
-static inline __device__ int64_t warp_row_of(const gpu_csr &A, int64_t k, int64_t low) {
-    int64_t high = A.rows;
-    while (high - low > 1) {
-        const int64_t length = high - low, probe = low + length * (lane_of() + 1) / 33;
-        const int before = __popc(__ballot_sync(~0u, rowptr_at(A, probe) <= k));
-        high = before < 32 ? low + length * (before + 1) / 33 : high;
-        low = before > 0 ? low + length * before / 33 : low;
-    }
-    return low;
+static __global__ void kernel_tile_rows(gpu_csr A, int64_t tiles, int64_t *low) {
+    EACH_ITEM(t, tiles + 1, NT) { low[t] = row_of(A, t < tiles ? t * ENTRY_TILE : A.nnz - 1, 0, A.rows); }
 }
 
-/* A tile: entries first .. end-1, in rows low .. high. */
+/* A->tile_low: in scratch, for tile_at. */
+static inline lsp_status find_tile_rows(lsp_ctx *ctx, gpu_csr *A) {
+    const int64_t tiles = lsp_ceil_div(A->nnz, ENTRY_TILE);
+    int64_t *low = NULL;
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, tiles + 1, &low));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_tile_rows, lsp_blocks_upto(tiles + 1, NT, 1 << 14), NT, 0, *A, tiles, low));
+    A->tile_low = low;
+    return LSP_OK;
+}
+
+/* A tile: entries first .. end-1, in rows low .. high; the last of them may begin with the next tile. */
 typedef struct entry_tile {
     int64_t first, end, low, high;
 } entry_tile;
 
-/* The whole warp calls together. */
 static inline __device__ entry_tile tile_at(const gpu_csr &A, int64_t first) {
-    entry_tile tile;
-    tile.first = first;
-    tile.end = first + ENTRY_TILE < A.nnz ? first + ENTRY_TILE : A.nnz;
-    tile.low = warp_row_of(A, first, 0);
-    tile.high = warp_row_of(A, tile.end - 1, tile.low);
-    return tile;
+    const int64_t t = first / ENTRY_TILE;
+    const int64_t end = first + ENTRY_TILE < A.nnz ? first + ENTRY_TILE : A.nnz;
+    return entry_tile{first, end, A.tile_low[t], A.tile_low[t + 1]};
 }
 
 #define EACH_TILE(at, n)                                                                                               \

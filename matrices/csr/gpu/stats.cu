@@ -161,13 +161,15 @@ extern "C" lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp
     LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, words[WORDS];
     row_notes notes = {};
+    gpu_csr seen = view(A);
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, WORDS, &there));
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.flags));
     if (A->rows == A->cols) {
         LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.products));
     }
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(A->rows), NT, 0, view(A), there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_entries, blocks_for_facts(A->nnz), NT, 0, view(A), notes, there));
+    LSP_TRY(find_tile_rows(ctx, &seen));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(A->rows), NT, 0, seen, there));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_entries, blocks_for_facts(A->nnz), NT, 0, seen, notes, there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_notes, blocks_for_facts(A->rows), NT, 0, A->rows, A->cols, notes, there));
     LSP_TRY(lsp_cuda_read(ctx, words, there, sizeof words));
     read_facts(A, words, facts);

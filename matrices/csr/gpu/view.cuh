@@ -14,6 +14,7 @@ typedef struct gpu_csr {
     int64_t rows, cols, nnz;
     bool wide_rowptr, wide_col;
     lsp_type val_type;
+    const int64_t *tile_low; /* entries.cuh */
 } gpu_csr;
 
 static inline gpu_csr view(const lsp_csr *A) {

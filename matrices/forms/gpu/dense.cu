@@ -37,10 +37,13 @@ static __device__ bool is_entry(const lsp_dense &D, int64_t at) {
 
 static __global__ void kernel_mark(lsp_dense D, gpu_marks m) {
     EACH_TILE(at, m.items) {
-        EACH_WORD(word, at, m.items) {
-            const int64_t e = word + lane_of();
-            mark_word(m, word, e < m.items && is_entry(D, element_at(D, e)));
+        unsigned stays = 0;
+#pragma unroll
+        for (int w = 0; w < TILE_WORDS; w++) {
+            const int64_t e = at + w * WORD + lane_of();
+            stays |= e < m.items && is_entry(D, element_at(D, e)) ? 1u << w : 0u;
         }
+        mark_tile(m, at, stays);
     }
 }
 

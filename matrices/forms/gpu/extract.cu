@@ -8,19 +8,23 @@ typedef struct often {
     gpu_csr P; /* the places of each column */
 } often;
 
+static __device__ int64_t place_in(const keep_source &s, int64_t i, int64_t e) {
+    return s.rows ? source_of<true>(s, i, e) : e;
+}
+
 /* offsets[e + 1] = the places of entry e. */
 static __global__ void kernel_places(often w, int64_t *offsets) {
-    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
+    __shared__ tile_spread spread[WARPS];
     EACH_TILE(at, w.s.G.nnz) {
-        const tile_rows rows = source_rows(w.s, at, spread[threadIdx.x / 32]);
-        EACH_WORD(word, at, w.s.G.nnz) {
-            const int64_t e = word + lane_of();
-            if (e < w.s.G.nnz) {
-                int64_t row;
-                const int64_t column = col_at(w.s.A, source_of(w.s, rows, e, &row));
-                offsets[e + 1] = rowptr_at(w.P, column + 1) - rowptr_at(w.P, column);
+        with_rows(w.s.G, w.s.rows == NULL, at, spread, [&](auto row) {
+            EACH_WORD(word, at, w.s.G.nnz) {
+                const int64_t e = word + lane_of();
+                if (e < w.s.G.nnz) {
+                    const int64_t column = col_at(w.s.A, place_in(w.s, row(e), e));
+                    offsets[e + 1] = rowptr_at(w.P, column + 1) - rowptr_at(w.P, column);
+                }
             }
-        }
+        });
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         offsets[0] = 0;
@@ -30,6 +34,7 @@ static __global__ void kernel_places(often w, int64_t *offsets) {
 /* Writes the places of the 32 entries of a word, whose first places in B are `to` in the lanes. All lanes write,
  * however the places are spread over the entries. */
 static __device__ void expand_word(const often &w, gpu_csr B, int64_t k, int64_t place, int64_t to, int64_t end) {
+    const size_t bytes = lsp_value_bytes(B.val_type);
     for (int64_t at = __shfl_sync(~0u, to, 0) + lane_of(); at - lane_of() < end; at += WORD) {
         int from = 0; /* the last lane that begins at `at` or before */
         for (int step = WORD / 2; step > 0; step /= 2) {
@@ -39,22 +44,22 @@ static __device__ void expand_word(const often &w, gpu_csr B, int64_t k, int64_t
         const int64_t source = __shfl_sync(~0u, k, from);
         if (at < end) {
             index_set((void *)B.col, B.wide_col, at, col_at(w.P, p));
-            lsp_move_value((void *)B.val, at, w.s.A.val, source, w.s.bytes);
+            lsp_move_value((void *)B.val, at, w.s.A.val, source, bytes);
         }
     }
 }
 
 static __global__ void kernel_expand(often w, const int64_t *offsets, gpu_csr B) {
-    __shared__ uint16_t spread[WARPS][ENTRY_TILE];
+    __shared__ tile_spread spread[WARPS];
     EACH_TILE(at, w.s.G.nnz) {
-        const tile_rows rows = source_rows(w.s, at, spread[threadIdx.x / 32]);
-        EACH_WORD(word, at, w.s.G.nnz) {
-            const int64_t e = word + lane_of(), end = offsets[word + WORD < w.s.G.nnz ? word + WORD : w.s.G.nnz];
-            int64_t row;
-            const int64_t k = e < w.s.G.nnz ? source_of(w.s, rows, e, &row) : 0;
-            expand_word(w, B, k, e < w.s.G.nnz ? rowptr_at(w.P, col_at(w.s.A, k)) : 0, e < w.s.G.nnz ? offsets[e] : end,
-                        end);
-        }
+        with_rows(w.s.G, w.s.rows == NULL, at, spread, [&](auto row) {
+            EACH_WORD(word, at, w.s.G.nnz) {
+                const int64_t e = word + lane_of(), end = offsets[word + WORD < w.s.G.nnz ? word + WORD : w.s.G.nnz];
+                const bool inside = e < w.s.G.nnz;
+                const int64_t k = inside ? place_in(w.s, row(e), e) : 0;
+                expand_word(w, B, k, inside ? rowptr_at(w.P, col_at(w.s.A, k)) : 0, inside ? offsets[e] : end, end);
+            }
+        });
     }
 }
 

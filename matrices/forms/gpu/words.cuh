@@ -5,7 +5,7 @@
 
 #include "matrices/csr/gpu/entries.cuh"
 
-enum { WORD = 32 };
+enum { WORD = 32, TILE_WORDS = ENTRY_TILE / WORD };
 
 #define LAUNCH_TILES(ctx, kernel, n, ...)                                                                              \
     LSP_LAUNCH(ctx, kernel, lsp_blocks_upto((n), ENTRY_TILE *WARPS, 1 << 14), NT, 0, __VA_ARGS__)
@@ -17,55 +17,87 @@ enum { WORD = 32 };
 
 enum { SPREAD_MOST = 1 << 12 }; /* rows of a tile, above which each entry searches for its own */
 
-/* spread[e] = the row of entry first + e, less the first row of the tile; NULL: not made. */
+/* The row of each entry of a tile, less the first row. */
+typedef struct alignas(16) tile_spread {
+    uint16_t row[ENTRY_TILE];
+} tile_spread;
 typedef struct tile_rows {
     entry_tile tile;
-    const uint16_t *spread;
+    const uint16_t *spread; /* NULL: not made */
 } tile_rows;
+
+/* Replaces two numbers by the maxima up to them. */
+static inline __device__ unsigned pair_up_to(unsigned pair, unsigned *most) {
+    const unsigned low = max(*most, pair & 0xFFFF);
+    *most = max(low, pair >> 16);
+    return *most << 16 | low;
+}
 
 /* By a whole warp: each row marks its first entry in the warp's shared memory, and the marks spread to the right. That
  * takes a third of the time of a binary search for each entry. */
-static inline __device__ tile_rows rows_of_tile(const gpu_csr &A, int64_t first, uint16_t (&spread)[ENTRY_TILE]) {
-    enum { EACH = ENTRY_TILE / 32 };
+static inline __device__ tile_rows rows_of_tile(const gpu_csr &A, int64_t first, tile_spread *shared) {
+    static_assert(ENTRY_TILE == 32 * 8, "a lane spreads eight marks");
     const int lane = lane_of();
+    uint4 *eight = (uint4 *)shared->row + lane;
     tile_rows t = {tile_at(A, first), NULL};
     if (t.tile.high - t.tile.low >= SPREAD_MOST) {
         return t;
     }
     __syncwarp(); /* the last tile was read */
-#pragma unroll
-    for (int e = 0; e < EACH; e++) {
-        spread[lane + 32 * e] = 0;
-    }
+    *eight = uint4{0, 0, 0, 0};
     __syncwarp();
     for (int64_t i = t.tile.low + 1 + lane; i <= t.tile.high; i += 32) {
         const int64_t begin = rowptr_at(A, i);
-        if (begin < rowptr_at(A, i + 1)) {
-            spread[begin - first] = (uint16_t)(i - t.tile.low);
+        if (begin < t.tile.end && begin < rowptr_at(A, i + 1)) {
+            shared->row[begin - first] = (uint16_t)(i - t.tile.low);
         }
     }
     __syncwarp();
-    unsigned own[EACH], most = 0;
-#pragma unroll
-    for (int e = 0; e < EACH; e++) {
-        own[e] = most = max(most, (unsigned)spread[lane * EACH + e]);
-    }
+    uint4 own = *eight;
+    unsigned most = 0;
+    pair_up_to(own.x, &most), pair_up_to(own.y, &most), pair_up_to(own.z, &most), pair_up_to(own.w, &most);
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) {
         most = max(most, __shfl_up_sync(~0u, most, step)); /* a lane below `step` gets its own */
     }
     most = __shfl_up_sync(~0u, most, 1);
-#pragma unroll
-    for (int e = 0; e < EACH; e++) {
-        spread[lane * EACH + e] = (uint16_t)(lane > 0 ? max(most, own[e]) : own[e]);
-    }
+    most = lane > 0 ? most : 0;
+    own.x = pair_up_to(own.x, &most), own.y = pair_up_to(own.y, &most);
+    own.z = pair_up_to(own.z, &most), own.w = pair_up_to(own.w, &most);
+    *eight = own;
     __syncwarp();
-    t.spread = spread;
+    t.spread = shared->row;
     return t;
 }
 
-static inline __device__ int64_t row_in(const gpu_csr &A, const tile_rows &t, int64_t k) {
-    return t.spread ? t.tile.low + t.spread[k - t.tile.first] : row_of(A, k, t.tile.low, t.tile.high);
+/* The row of entry k of a tile. Each way is a type, so that a loop over the words of a tile has no branch between its
+ * loads: none of them waits for another. */
+struct no_row {
+    __device__ int64_t operator()(int64_t) const { return 0; }
+};
+struct spread_row {
+    tile_rows t;
+    __device__ int64_t operator()(int64_t k) const { return t.tile.low + t.spread[k - t.tile.first]; }
+};
+struct searched_row {
+    const gpu_csr &A;
+    entry_tile tile;
+    __device__ int64_t operator()(int64_t k) const { return row_of(A, k, tile.low, tile.high); }
+};
+
+/* each(row) with the way that suits the tile of A at entry `at`; rowless: nobody asks for rows. */
+template <typename EACH>
+static inline __device__ void with_rows(const gpu_csr &A, bool rowless, int64_t at, tile_spread *spread, EACH each) {
+    if (rowless) {
+        each(no_row{});
+        return;
+    }
+    const tile_rows t = rows_of_tile(A, at, &spread[threadIdx.x / 32]);
+    if (t.spread) {
+        each(spread_row{t});
+    } else {
+        each(searched_row{A, t.tile});
+    }
 }
 
 /* ---- masks ---- */
@@ -76,12 +108,18 @@ typedef struct gpu_marks {
     int64_t items, words;
 } gpu_marks;
 
-/* Called by all lanes: item `word` + lane stays or not. */
-static inline __device__ void mark_word(const gpu_marks &m, int64_t word, bool stays) {
-    const unsigned all = __ballot_sync(~0u, stays);
-    if (lane_of() == 0) {
-        m.masks[word / WORD] = all;
-        m.counts[word / WORD + 1] = __popc(all);
+/* Called by all lanes: item at + 32 w + lane of a tile stays if bit w of `stays` is set. */
+static inline __device__ void mark_tile(const gpu_marks &m, int64_t at, unsigned stays) {
+    const int64_t word = at / WORD + lane_of();
+    unsigned mine = 0;
+#pragma unroll
+    for (int w = 0; w < TILE_WORDS; w++) {
+        const unsigned all = __ballot_sync(~0u, stays >> w & 1);
+        mine = lane_of() == w ? all : mine;
+    }
+    if (lane_of() < TILE_WORDS && word < m.words) {
+        m.masks[word] = mine;
+        m.counts[word + 1] = __popc(mine);
     }
 }
 /* The number of items before item k that stay. */
