@@ -45,9 +45,12 @@ static lsp_status launch_found(lsp_ctx *ctx, int64_t blocks, lsp_found *found, L
     return LSP_OK;
 }
 
-template <class BODY>
+/* VAL: the type of values, if it is a constant; ANY. */
+enum { ANY = -1 };
+template <class BODY, int VAL>
 static __global__ void __launch_bounds__(EACH_THREADS)
     kernel_items(typename BODY::arguments a, lsp_kind t, int64_t n, lsp_found *found) {
+    t.val = VAL == ANY ? t.val : (lsp_type)VAL;
     lsp_found mine = lsp_found_nothing();
     EACH_ITEM(i, n, EACH_THREADS) { BODY::at(&a, t, i, &mine); }
     if (found != NULL) {
@@ -55,10 +58,10 @@ static __global__ void __launch_bounds__(EACH_THREADS)
     }
 }
 
-template <class BODY> static lsp_status launch_items(lsp_ctx *ctx, const lsp_each_job *job) {
+template <class BODY, int VAL> static lsp_status launch_items(lsp_ctx *ctx, const lsp_each_job *job) {
     const int64_t blocks = lsp_blocks_for(ctx, job->n, 4 * EACH_THREADS, 16);
     return launch_found(ctx, blocks, job->found, [&](lsp_found *there) {
-        return LSP_LAUNCH(ctx, kernel_items<BODY>, blocks, EACH_THREADS, 0,
+        return LSP_LAUNCH(ctx, (kernel_items<BODY, VAL>), blocks, EACH_THREADS, 0,
                           *(const typename BODY::arguments *)job->args, job->kind, job->n, there);
     });
 }
@@ -72,5 +75,12 @@ template <class BODY> static lsp_status launch_items(lsp_ctx *ctx, const lsp_eac
 #define LSP_ITEM_CUDA(name, arguments)                                                                                 \
     LSP_BODY_STRUCT(name, arguments)                                                                                   \
     extern "C" lsp_status lsp_body_##name##_cuda(lsp_ctx *ctx, const lsp_each_job *job) {                              \
-        return launch_items<name##_struct>(ctx, job);                                                                  \
+        return launch_items<name##_struct, ANY>(ctx, job);                                                             \
+    }
+/* Its values have seldom another type than LSP_F64. */
+#define LSP_VALUE_CUDA(name, arguments)                                                                                \
+    LSP_BODY_STRUCT(name, arguments)                                                                                   \
+    extern "C" lsp_status lsp_body_##name##_cuda(lsp_ctx *ctx, const lsp_each_job *job) {                              \
+        return job->kind.val == LSP_F64 ? launch_items<name##_struct, LSP_F64>(ctx, job)                               \
+                                        : launch_items<name##_struct, ANY>(ctx, job);                                  \
     }

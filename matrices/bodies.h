@@ -21,9 +21,15 @@ LSP_BEGIN_DECLS
     ITEM(differs, comparing)                                                                                           \
     ITEM(size_behind, indexing)                                                                                        \
     ITEM(add_starts, summing)                                                                                          \
+    ITEM(row_length, lsp_taking)                                                                                       \
+    ITEM(row_shift, lsp_taking)                                                                                        \
+    ITEM(count_repeats, repeating)                                                                                     \
+    ITEM(repeat_rows, repeating)                                                                                       \
     ITEM(add_length, copying)                                                                                          \
     ITEM(pass_length, copying)                                                                                         \
     VALUE(sum_run, running)                                                                                            \
+    VALUE(add_equal, adding)                                                                                           \
+    VALUE(add_sources, adding)                                                                                         \
     VALUE(take_value, valuing)                                                                                         \
     VALUE(not_finite, valuing)                                                                                         \
     VALUE(map_too_wide, valuing)                                                                                       \
@@ -36,6 +42,7 @@ LSP_BEGIN_DECLS
     ENTRY(scale, scaling)                                                                                              \
     ENTRY(scale_too_wide, scaling)                                                                                     \
     ENTRY(apart_by_column, comparing)                                                                                  \
+    ENTRY(repeat_entry, repeating)                                                                                     \
     ENTRY(stack_entry, copying)                                                                                        \
     ENTRY(list_entry, listing)                                                                                         \
     ENTRY(store_entry, copying)                                                                                        \

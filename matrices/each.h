@@ -47,6 +47,20 @@ LSP_BODY_FUNCTION int64_t lsp_kept(const lsp_kind t, bool stays, int64_t column)
     return t.pass == LSP_PASS_COLUMN ? column : !stays ? LSP_GONE : t.pass == LSP_PASS_STAYS ? 0 : column;
 }
 
+/* The entries of wanted rows of A, one row after another. G: their row pointers. */
+typedef struct lsp_taking {
+    lsp_csr A;
+    const void *rows; /* NULL: all */
+    lsp_type rows_type;
+    int64_t *starts; /* of the wanted rows; the last is the number of their entries */
+    int64_t *shift;  /* entry e of wanted row i is entry e + shift[i] of A */
+} lsp_taking;
+
+/* Replaces counts[1 .. n] by their prefix sums; counts[0] = 0, and none is greater than `most`. Fails if the sum, the
+ * entries of a matrix of rows x cols, is 2^62 or more. Waits for a GPU. */
+lsp_status lsp_csr_add_up(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, int64_t most, int64_t *counts,
+                          int64_t n, int64_t *total);
+
 /* B = the entries of A that a body keeps, in their order, with A's values. Its row i is row rows[i] of A. */
 typedef struct lsp_keep {
     const void *args;
@@ -59,6 +73,8 @@ typedef struct lsp_keep {
     bool rowless;               /* the body does not look at i */
     int64_t *sources;           /* unless NULL: gets the entry of A that each entry of B is; values are not set */
     const lsp_csr_types *types; /* of B's indices; NULL: as A's, wider where they must be */
+    lsp_taking taken;           /* made by lsp_keep_entries, on a GPU if there is a list of rows */
+    int64_t entries;            /* of these rows */
 } lsp_keep;
 
 typedef struct lsp_keep_run { /* a pass on the host */

@@ -4,13 +4,13 @@
 #include "core/each_host.h"
 #include "each.h"
 
-/* Items with values, whose type is a constant; that of indices is not. */
-#define LSP_VALUE_TYPED(val, name, ...) name##_loop(job->kind.index, val, __VA_ARGS__)
+/* Items with values: both types are constants. */
+#define LSP_VALUE_LOOP(val, index, name, ...) name##_loop(index, val, __VA_ARGS__)
 #define LSP_VALUE_HOST(name, arguments)                                                                                \
     LSP_ITEM_LOOP(name, arguments)                                                                                     \
     void lsp_body_##name##_host(void *data, int64_t begin, int64_t end) {                                              \
         const lsp_each_job *job = data;                                                                                \
-        LSP_WITH_VALUE(job->kind.val, LSP_VALUE_TYPED, name, job, begin, end);                                         \
+        LSP_WITH_BOTH(job->kind.val, job->kind.index, LSP_VALUE_LOOP, name, job, begin, end);                          \
     }
 
 #define LSP_ENTRY_HOST(name, arguments)                                                                                \

@@ -183,6 +183,52 @@ LSP_ENTRY_BODY(take_head, summing) {
     }
 }
 
+/* C's values, alpha*A + beta*B, all of one type: entry by entry, or by the sources of a plan, whose places are wide if
+ * the type of indices is LSP_I64. */
+typedef struct addend {
+    const void *val;
+    int64_t first; /* the source that is entry 0 */
+    double factor;
+} addend;
+typedef struct adding {
+    addend of[2];
+    void *val; /* of C */
+    lsp_csr_sources from;
+} adding;
+LSP_ITEM_BODY(add_equal, adding) {
+    const lsp_value x = lsp_term(t.val, t.val, a->of[0].val, i, a->of[0].factor);
+    lsp_term_set(t.val, a->val, i, lsp_term_sum(t.val, x, lsp_term(t.val, t.val, a->of[1].val, i, a->of[1].factor)));
+}
+/* Most entries have one or two sources, in no order that a processor foresees: so on the host, tables take the place of
+ * branches. -0.0 is the one number that changes no sum. */
+#ifdef __CUDA_ARCH__
+#define CHOSEN(type, second, x, y) ((second) ? (y) : (x))
+#else
+#define CHOSEN(type, second, x, y) ((const type[2]){(x), (y)}[second])
+#endif
+LSP_BODY_FUNCTION lsp_value source_of_sum(const adding *a, const lsp_kind t, int64_t k) {
+    const int64_t p = lsp_place_at(a->from.sources, t.index == LSP_I64, k);
+#ifdef __CUDA_ARCH__
+    const addend of = p >= a->from.nnz_a ? a->of[1] : a->of[0];
+#else
+    const addend of = a->of[p >= a->from.nnz_a];
+#endif
+    return lsp_term(t.val, t.val, of.val, p - of.first, of.factor);
+}
+LSP_ITEM_BODY(add_sources, adding) {
+    const int64_t k = lsp_place_at(a->from.starts, t.index == LSP_I64, i);
+    const int64_t stop = lsp_place_at(a->from.starts, t.index == LSP_I64, i + 1);
+    const bool two = stop - k > 1;
+    const lsp_value next = source_of_sum(a, t, k + two);
+    const lsp_value other = {CHOSEN(double, two, -0.0, next.re), CHOSEN(double, two, -0.0, next.im),
+                             two ? next.whole : 0};
+    lsp_value sum = lsp_term_sum(t.val, source_of_sum(a, t, k), other);
+    for (int64_t more = k + 2; more < stop; more++) {
+        sum = lsp_term_sum(t.val, sum, source_of_sum(a, t, more));
+    }
+    lsp_term_set(t.val, a->val, i, sum);
+}
+
 /* ---- entries that stay ---- */
 
 typedef struct keeping {
@@ -220,6 +266,35 @@ LSP_KEEP_BODY(picked, keeping) {
     const int64_t j = lsp_col_of(t, &a->A, k);
     const bool stays = t.pass == LSP_PASS_COLUMN || (a->bits[j / 32] >> j % 32 & 1) != 0;
     return lsp_kept(t, stays, stays ? lsp_index_at(a->places, a->places_type, j) : 0);
+}
+
+/* Lengths of wanted rows behind a 0, and what turns an entry of them into one of A. */
+LSP_ITEM_BODY(row_length, lsp_taking) {
+    const int64_t row = i == 0 ? 0 : a->rows ? lsp_index_at(a->rows, a->rows_type, i - 1) : i - 1;
+    a->starts[i] = i == 0 ? 0 : lsp_csr_rowptr(&a->A, row + 1) - lsp_csr_rowptr(&a->A, row);
+}
+LSP_ITEM_BODY(row_shift, lsp_taking) {
+    a->shift[i] = lsp_csr_rowptr(&a->A, lsp_index_at(a->rows, a->rows_type, i)) - a->starts[i];
+}
+
+/* Entries of A as often as row `column` of P has entries: these are their columns in B. */
+typedef struct repeating {
+    lsp_csr A, P, B;
+    int64_t *starts; /* of what each entry becomes */
+} repeating;
+LSP_ITEM_BODY(count_repeats, repeating) {
+    const int64_t j = i > 0 ? lsp_csr_col(&a->A, i - 1) : 0;
+    a->starts[i] = i > 0 ? lsp_csr_rowptr(&a->P, j + 1) - lsp_csr_rowptr(&a->P, j) : 0;
+}
+LSP_ITEM_BODY(repeat_rows, repeating) {
+    lsp_index_set(a->B.rowptr, a->B.rowptr_type, i, a->starts[lsp_csr_rowptr(&a->A, i)]);
+}
+LSP_ENTRY_BODY(repeat_entry, repeating) {
+    const int64_t j = lsp_col_of(t, &a->A, k), first = lsp_csr_rowptr(&a->P, j), n = a->starts[k + 1] - a->starts[k];
+    for (int64_t r = 0; r < n; r++) {
+        lsp_index_set(a->B.col, a->B.col_type, a->starts[k] + r, lsp_csr_col(&a->P, first + r));
+        lsp_move_value(a->B.val, a->starts[k] + r, a->A.val, k, lsp_value_bytes(t.val));
+    }
 }
 
 /* The first entry of each run of equal columns, in sorted rows; and what becomes of it, the sum of its run. */

@@ -1,29 +1,50 @@
-/* Bodies of entries on the host. The matrix of those that a body keeps: they are counted, a prefix sum gives the rows,
+/* Bodies of entries. On the host, the matrix of those that a body keeps: they are counted, a prefix sum gives the rows,
  * each is filled. */
-#include "each.h"
-#include "forms/forms.h"
+#include "bodies.h"
+#include "core/cuda.h"
+#include "core/scan.h"
 
 enum { least_share = 1 << 15 };
 
-static void count_lengths(void *data, int64_t begin, int64_t end) {
-    const lsp_keep_run *run = data;
-    const lsp_keep *keep = run->keep;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t row = keep->rows ? lsp_index_at(keep->rows, keep->rows_type, i) : i;
-        run->starts[i + 1] = lsp_csr_rowptr(keep->A, row + 1) - lsp_csr_rowptr(keep->A, row);
+lsp_status lsp_csr_add_up(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, int64_t most, int64_t *counts,
+                          int64_t n, int64_t *total) {
+    const bool wide = (double)n * (double)most >= 1e18; /* may be 2^62 */
+    const int64_t limit = (int64_t)1 << 62;
+    bool beyond = false;
+    if (where == LSP_CUDA) {
+        int64_t first = n + 1;
+        LSP_TRY(lsp_cuda_scan(ctx, counts, n + 1, total));
+        LSP_TRY(wide ? LSP_EACH_FIRST(ctx, where, outside, &first,
+                                      (lsp_each_job){.args = &(indexing){.from = counts, .limit = limit},
+                                                     .n = n + 1,
+                                                     .kind = {.index = LSP_I64}})
+                     : LSP_OK);
+        beyond = first <= n;
     }
+    for (int64_t i = 1, sum = 0; where == LSP_HOST && wide && i <= n && !beyond; i++) {
+        sum += counts[i]; /* below 2^63 */
+        beyond = sum >= limit;
+    }
+    LSP_REQUIRE(!beyond, LSP_ERR_OVERFLOW,
+                "the %lld rows and %lld columns wanted have 2^62 entries or more, with their repeats", (long long)rows,
+                (long long)cols);
+    if (where == LSP_HOST) {
+        lsp_prefix_sum(ctx, counts, n);
+        *total = counts[n];
+    }
+    return LSP_OK;
 }
 
-/* With a list of rows, which may name a long row often. */
-static lsp_status check_total(lsp_ctx *ctx, const lsp_keep *keep, const int64_t *starts, int64_t rows) {
-    lsp_wide_sum total = {0};
-    if (keep->rows == NULL || (double)rows * (double)keep->A->nnz < 1e18) { /* below 2^62 */
-        return LSP_OK;
-    }
-    for (int64_t i = 0; i < rows; i++) {
-        lsp_wide_sum_add(&total, starts[i + 1]);
-    }
-    return lsp_check_total(ctx, &total, rows, keep->cols);
+/* Where the wanted rows begin and what their entries are in A, on a GPU. */
+static lsp_status take_rows(lsp_ctx *ctx, lsp_keep *keep) {
+    lsp_taking *t = &keep->taken;
+    const lsp_each_job all = {.args = t, .n = keep->row_count + 1}, each = {.args = t, .n = keep->row_count};
+    *t = (lsp_taking){.A = *keep->A, .rows = keep->rows, .rows_type = keep->rows_type};
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, all.n, &t->starts));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, each.n, &t->shift));
+    LSP_TRY(LSP_EACH(ctx, LSP_CUDA, row_length, all));
+    LSP_TRY(lsp_csr_add_up(ctx, LSP_CUDA, each.n, keep->cols, keep->A->nnz, t->starts, each.n, &keep->entries));
+    return LSP_EACH(ctx, LSP_CUDA, row_shift, each);
 }
 
 static lsp_status keep_on_host(lsp_ctx *ctx, lsp_each_host *loops, const lsp_keep *keep, lsp_csr *B) {
@@ -34,15 +55,16 @@ static lsp_status keep_on_host(lsp_ctx *ctx, lsp_each_host *loops, const lsp_kee
     lsp_keep_run run = {.keep = keep, .B = B};
     LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &run.starts));
     if (keep->all) {
-        lsp_for_shares(ctx, rows, least_share, count_lengths, &run);
+        const lsp_taking t = {.A = *A, .rows = keep->rows, .rows_type = keep->rows_type, .starts = run.starts};
+        LSP_TRY(LSP_EACH(ctx, LSP_HOST, row_length, (lsp_each_job){.args = &t, .n = rows + 1}));
     } else if (keep->rows) {
         lsp_for_shares(ctx, rows, least, loops, &run);
     } else {
         lsp_csr_for_rows(ctx, A, loops, &run);
     }
-    LSP_TRY(check_total(ctx, keep, run.starts, rows));
-    lsp_prefix_sum(ctx, run.starts, rows);
-    lsp_csr_types types = keep->types ? *keep->types : lsp_types_like(A, keep->cols, run.starts[rows]);
+    int64_t nnz = 0;
+    LSP_TRY(lsp_csr_add_up(ctx, LSP_HOST, rows, keep->cols, keep->rows ? A->nnz : 1, run.starts, rows, &nnz));
+    lsp_csr_types types = keep->types ? *keep->types : lsp_types_like(A, keep->cols, nnz);
     types.val_type = A->val_type;
     types.place = LSP_PLACE_HOST;
     LSP_TRY(lsp_csr_create_rows(ctx, rows, keep->cols, run.starts, &types, B));
@@ -52,7 +74,12 @@ static lsp_status keep_on_host(lsp_ctx *ctx, lsp_each_host *loops, const lsp_kee
 }
 
 lsp_status lsp_keep_entries(lsp_ctx *ctx, lsp_each_host *host, lsp_keep_cuda *cuda, lsp_keep keep, lsp_csr *B) {
-    return keep.A->where == LSP_CUDA ? cuda(ctx, &keep, B) : keep_on_host(ctx, host, &keep, B);
+    if (keep.A->where == LSP_HOST) {
+        return keep_on_host(ctx, host, &keep, B);
+    }
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_TRY(keep.rows ? take_rows(ctx, &keep) : LSP_OK);
+    return cuda(ctx, &keep, B);
 }
 
 lsp_status lsp_each_entry(lsp_ctx *ctx, lsp_each_host *host, lsp_entry_cuda *cuda, lsp_entry_job job) {

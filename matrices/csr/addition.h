@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/isa.h"
-#include "matrices/matrices.h"
+#include "facts.h"
 
 typedef struct addition {
     const lsp_csr *A, *B;
@@ -15,24 +15,6 @@ typedef struct addition {
     bool bypass;       /* C is large: its stores bypass the cache */
     int bad;           /* atomic: the fault of columns of A or B */
 } addition;
-
-/* factor * value k of an addend, in a sum of `type`: float by float, LSP_I64 modulo 2^64, LSP_C64 part by part. Sums of
- * two such terms, and what is stored. With constant types the parts that a type has not cost nothing. */
-LSP_INLINE lsp_value lsp_term(lsp_type type, lsp_type val_type, const void *val, int64_t k, double factor) {
-    const lsp_value x = lsp_value_of(val_type, val, k);
-    return type == LSP_I64   ? (lsp_value){0, 0, (int64_t)((uint64_t)(int64_t)factor * (uint64_t)x.whole)}
-           : type == LSP_F32 ? lsp_value_from((double)((float)factor * (float)x.re), 0)
-           : type == LSP_C64 ? lsp_value_from(factor * x.re, factor * x.im)
-                             : lsp_value_from(factor * x.re, 0);
-}
-LSP_INLINE lsp_value lsp_term_sum(lsp_type type, lsp_value x, lsp_value y) {
-    return type == LSP_I64   ? (lsp_value){0, 0, (int64_t)((uint64_t)x.whole + (uint64_t)y.whole)}
-           : type == LSP_F32 ? lsp_value_from((double)((float)x.re + (float)y.re), 0)
-                             : lsp_value_from(x.re + y.re, x.im + y.im);
-}
-LSP_INLINE void lsp_term_set(lsp_type type, void *val, int64_t k, lsp_value x) {
-    lsp_value_set(type, val, k, (lsp_value){lsp_settled(x.re), lsp_settled(x.im), x.whole});
-}
 
 /* Can integers be multiplied by these factors? They must be whole, and fit LSP_I64. */
 lsp_status lsp_csr_check_factors(lsp_ctx *ctx, lsp_type type, double alpha, double beta);

@@ -55,6 +55,25 @@ LSP_BOTH_SIDES static inline bool lsp_whole_within(int64_t x, double tolerance) 
     return tolerance >= 9223372036854775808.0 /* 2^63 */ || lsp_whole_size(x) <= (uint64_t)tolerance;
 }
 
+/* factor * value k of an addend, in a sum of `type`: float by float, LSP_I64 modulo 2^64, LSP_C64 part by part. Sums of
+ * two such terms, and what is stored. With constant types the parts that a type has not cost nothing. */
+LSP_BOTH_SIDES LSP_INLINE lsp_value lsp_term(lsp_type type, lsp_type val_type, const void *val, int64_t k,
+                                             double factor) {
+    const lsp_value x = lsp_value_of(val_type, val, k);
+    return type == LSP_I64   ? (lsp_value){0, 0, (int64_t)((uint64_t)(int64_t)factor * (uint64_t)x.whole)}
+           : type == LSP_F32 ? lsp_value_from((double)((float)factor * (float)x.re), 0)
+           : type == LSP_C64 ? lsp_value_from(factor * x.re, factor * x.im)
+                             : lsp_value_from(factor * x.re, 0);
+}
+LSP_BOTH_SIDES LSP_INLINE lsp_value lsp_term_sum(lsp_type type, lsp_value x, lsp_value y) {
+    return type == LSP_I64   ? (lsp_value){0, 0, (int64_t)((uint64_t)x.whole + (uint64_t)y.whole)}
+           : type == LSP_F32 ? lsp_value_from((double)((float)x.re + (float)y.re), 0)
+                             : lsp_value_from(x.re + y.re, x.im + y.im);
+}
+LSP_BOTH_SIDES LSP_INLINE void lsp_term_set(lsp_type type, void *val, int64_t k, lsp_value x) {
+    lsp_value_set(type, val, k, (lsp_value){lsp_settled(x.re), lsp_settled(x.im), x.whole});
+}
+
 /* ---- checks ---- */
 
 /* The first of 0 .. n-1 that `find` finds; n if none. find(data, begin, end) is the first of a share, or `end`. */

@@ -1,10 +1,7 @@
-/* B[i][j] = A[rows[i]][cols[j]]. A counting sort gives the places of each column of A in the list of columns; each
- * entry of a wanted row then becomes one entry for each place of its column. Rows are sorted last, if need be. */
+/* B[i][j] = A[rows[i]][cols[j]]. Where the list names a column twice, a counting sort gives the places of each column.
+ * Rows are sorted last, if need be. */
 #include "core/cuda.h"
 #include "matrices/bodies.h"
-#include "matrices/forms/gpu/gpu.h"
-
-enum { least_share = 1 << 15 };
 
 /* ---- lists ---- */
 
@@ -46,91 +43,40 @@ static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_lis
 
 /* ---- rows ---- */
 
-typedef struct extraction {
-    const lsp_csr *A, *B;
-    const lsp_selection *wanted;
-    int64_t *starts; /* of B's rows */
-    lsp_wide_sum total;
-} extraction;
-
-static int64_t source_row(const extraction *e, int64_t i) {
-    return e->wanted->rows ? lsp_index_at(e->wanted->rows, e->wanted->type, i) : i;
+/* The wanted rows, whole. */
+static lsp_keep rows_of(const keeping *a, const lsp_csr *A, const lsp_selection *wanted) {
+    return (lsp_keep){.args = a,
+                      .A = A,
+                      .rows = wanted->rows,
+                      .rows_type = wanted->type,
+                      .row_count = wanted->row_count,
+                      .cols = A->cols,
+                      .all = true,
+                      .rowless = true};
 }
 
-/* The entries that row `row` of A becomes; 2^62 - 1 if there are more. */
-static int64_t count_row(const extraction *e, int64_t row) {
-    const lsp_csr *A = e->A, *P = &e->wanted->P;
-    const int64_t stop = lsp_csr_rowptr(A, row + 1), most = INT64_MAX / 2;
-    int64_t count = 0;
-    for (int64_t k = lsp_csr_rowptr(A, row); k < stop; k++) {
-        const int64_t column = lsp_csr_col(A, k);
-        count = lsp_min(count + lsp_csr_rowptr(P, column + 1) - lsp_csr_rowptr(P, column), most);
-    }
-    return count;
-}
-
-static void count_share(void *data, int64_t begin, int64_t end) {
-    extraction *e = data;
-    lsp_wide_sum sum = {0};
-    for (int64_t i = begin; i < end; i++) {
-        e->starts[i + 1] = count_row(e, source_row(e, i));
-        lsp_wide_sum_add(&sum, e->starts[i + 1]);
-    }
-    __atomic_fetch_add(&e->total.low, sum.low, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&e->total.high, sum.high, __ATOMIC_RELAXED);
-}
-
-LSP_INLINE void fill_row(lsp_type col_type, size_t val_bytes, const extraction *e, int64_t row, int64_t to) {
-    const lsp_csr *A = e->A, *B = e->B, *P = &e->wanted->P;
-    for (int64_t k = lsp_csr_rowptr(A, row), stop = lsp_csr_rowptr(A, row + 1); k < stop; k++) {
-        const int64_t column = lsp_index_at(A->col, col_type, k);
-        const int64_t last = lsp_csr_rowptr(P, column + 1);
-        for (int64_t p = lsp_csr_rowptr(P, column); p < last; p++, to++) {
-            lsp_index_set(B->col, B->col_type, to, lsp_csr_col(P, p));
-            lsp_move_value(B->val, to, A->val, k, val_bytes);
-        }
-    }
-}
-LSP_INLINE void fill_rows(lsp_type val_type, const extraction *e, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        LSP_WITH_INDEX(e->A->col_type, fill_row, lsp_value_bytes(val_type), e, source_row(e, i), e->starts[i]);
-    }
-}
-LSP_SHARE(fill_share, const extraction, e, LSP_WITH_VALUE(e->A->val_type, fill_rows, e, begin, end))
-
-/* Shares of rows: those of A where all of them are taken, for these hold equally many entries. */
-static void for_rows(const lsp_ctx *ctx, extraction *e, void (*do_rows)(void *data, int64_t begin, int64_t end)) {
-    if (!e->wanted->rows) {
-        lsp_csr_for_rows(ctx, e->A, do_rows, e);
-    } else {
-        const int64_t mean = 1 + e->A->nnz / lsp_max(e->A->rows, 1);
-        lsp_for_shares(ctx, e->wanted->row_count, lsp_max(least_share / mean, 1), do_rows, e);
-    }
-}
-
-static lsp_status extract_here(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, lsp_csr *B) {
-    LSP_SCRATCH_SCOPE(ctx);
-    const int64_t rows = wanted->row_count;
-    extraction e = {.A = A, .B = B, .wanted = wanted};
-    LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &e.starts));
-    for_rows(ctx, &e, count_share);
-    LSP_TRY(lsp_check_total(ctx, &e.total, rows, wanted->col_count));
-    lsp_prefix_sum(ctx, e.starts, rows);
-    const lsp_csr_types types = lsp_types_like(A, wanted->col_count, e.starts[rows]);
-    LSP_TRY(lsp_csr_create_rows(ctx, rows, wanted->col_count, e.starts, &types, B));
-    if (!wanted->rows) {
-        lsp_csr_for_rows(ctx, A, fill_share, &e);
-    } else {
-        lsp_csr_for_rows(ctx, B, fill_share, &e);
-    }
-    return LSP_OK;
-}
-
-/* B = the rows and columns of a selection whose list of columns names some twice. */
+/* B = the rows and columns of a selection whose list of columns names some twice: an entry of the rows becomes as many
+ * as its column has places in the list. */
 static lsp_status extract_often(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *cols, lsp_selection *wanted,
                                 lsp_csr *B) {
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, taken);
+    int64_t nnz = 0;
     LSP_TRY(find_places(ctx, A->where, cols, A->cols, &wanted->P));
-    return A->where == LSP_CUDA ? lsp_forms_on_gpu.csr_extract(ctx, A, wanted, B) : extract_here(ctx, A, wanted, B);
+    if (wanted->rows) {
+        const keeping whole = {.A = *A};
+        LSP_TRY(LSP_KEEP(ctx, renamed, &taken, rows_of(&whole, A, wanted)));
+        A = &taken;
+    }
+    repeating a = {.A = *A, .P = wanted->P};
+    LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz + 1, sizeof *a.starts, (void **)&a.starts));
+    LSP_TRY(LSP_EACH(ctx, A->where, count_repeats, (lsp_each_job){.args = &a, .n = A->nnz + 1}));
+    LSP_TRY(lsp_csr_add_up(ctx, A->where, A->rows, wanted->col_count, wanted->col_count, a.starts, A->nnz, &nnz));
+    const lsp_csr_types types = lsp_types_like(A, wanted->col_count, nnz);
+    LSP_TRY(lsp_csr_create(ctx, A->rows, wanted->col_count, nnz, &types, B));
+    a.B = *B;
+    LSP_TRY(LSP_EACH(ctx, A->where, repeat_rows, (lsp_each_job){.args = &a, .n = A->rows + 1}));
+    return LSP_EACH_ENTRY(ctx, repeat_entry, (lsp_entry_job){.args = &a, .A = A, .rowless = true});
 }
 
 /* The same for a list that names no column twice, or none at all. *found: flags of the list; with LSP_LIST_TWICE there
@@ -152,14 +98,8 @@ static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selecti
     }
     *found = (unsigned)told.flags;
     const keeping a = {.A = *A, .places = places, .places_type = wanted->cols_type, .bits = bits};
-    const lsp_keep keep = {.args = &a,
-                           .A = A,
-                           .rows = wanted->rows,
-                           .rows_type = wanted->type,
-                           .row_count = wanted->row_count,
-                           .cols = wanted->col_count,
-                           .all = wanted->cols == NULL,
-                           .rowless = true};
+    lsp_keep keep = rows_of(&a, A, wanted);
+    keep.cols = wanted->col_count, keep.all = wanted->cols == NULL;
     return *found & LSP_LIST_TWICE ? LSP_OK
            : wanted->cols          ? LSP_KEEP(ctx, picked, B, keep)
                                    : LSP_KEEP(ctx, renamed, B, keep);

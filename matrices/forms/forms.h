@@ -27,20 +27,6 @@ typedef struct lsp_selection {
 /* What was found of a list of columns: does it name one twice; does it fall. */
 enum { LSP_LIST_TWICE = 1, LSP_LIST_FALLS = 2 };
 
-/* Numbers of 31 bits and more, added apart, so that a sum of n < 2^33 numbers below 2^62 cannot overflow. */
-typedef struct lsp_wide_sum {
-    uint64_t low, high; /* the sum is high * 2^31 + low */
-} lsp_wide_sum;
-static inline bool lsp_wide_sum_fits(const lsp_wide_sum *sum) { return sum->high + (sum->low >> 31) < (1ll << 31); }
-enum { LSP_WIDE_BITS = 31 };
-static inline void lsp_wide_sum_add(lsp_wide_sum *sum, int64_t x) {
-    sum->low += (uint64_t)x & ((1u << LSP_WIDE_BITS) - 1);
-    sum->high += (uint64_t)x >> LSP_WIDE_BITS;
-}
-
-/* Fails if a matrix would have 2^62 entries or more. */
-lsp_status lsp_check_total(lsp_ctx *ctx, const lsp_wide_sum *sum, int64_t rows, int64_t cols);
-
 /* Is D a dense array that this context can reach? *fit = D with its stride filled in. */
 lsp_status lsp_dense_check(lsp_ctx *ctx, const lsp_dense *D, lsp_dense *fit);
 

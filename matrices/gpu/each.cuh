@@ -46,83 +46,26 @@ template <class BODY> static lsp_status launch_entries(lsp_ctx *ctx, const lsp_e
 /* The entries of the rows of B before any goes. G: their row pointers, it has no other arrays. */
 typedef struct keep_source {
     gpu_csr A, G;
-    const void *rows;     /* NULL: those of A */
-    const int64_t *shift; /* with `rows`: entry e of row i of G is entry e + shift[i] of A */
-    bool wide;
+    lsp_taking taken; /* rows NULL: those of A */
 } keep_source;
 
-static __device__ int64_t row_taken(const keep_source &s, int64_t i) {
-    return s.rows ? index_at(s.rows, s.wide, i) : i;
-}
-
-static __global__ void kernel_lengths(keep_source s, int64_t *starts) {
-    EACH_ITEM(i, s.G.rows + 1, NT) {
-        const int64_t row = i > 0 ? row_taken(s, i - 1) : 0;
-        starts[i] = i > 0 ? rowptr_at(s.A, row + 1) - rowptr_at(s.A, row) : 0;
-    }
-}
-static __global__ void kernel_shift(keep_source s, int64_t *shift) {
-    EACH_ITEM(i, s.G.rows, NT) { shift[i] = rowptr_at(s.A, row_taken(s, i)) - rowptr_at(s.G, i); }
-}
-
-static __global__ void kernel_total(const int64_t *counts, int64_t n, lsp_wide_sum *sum) {
-    ull low = 0, high = 0;
-    EACH_ITEM(i, n, NT) {
-        low += (ull)counts[i] & ((1ull << LSP_WIDE_BITS) - 1);
-        high += (ull)counts[i] >> LSP_WIDE_BITS;
-    }
-    low = warp_sum(low);
-    high = warp_sum(high);
-    if (lane_of() == 0 && (low | high) != 0) {
-        atomicAdd((ull *)&sum->low, low);
-        atomicAdd((ull *)&sum->high, high);
-    }
-}
-
-/* Replaces counts[0 .. n-1], each of them at most `most`, by their prefix sums, if these can be addressed in a matrix
- * of rows x cols. Waits. */
-static lsp_status add_up(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t *counts, int64_t n, int64_t most,
-                         int64_t *total) {
-    LSP_SCRATCH_SCOPE(ctx);
-    lsp_wide_sum *there = NULL, sum = {};
-    if ((double)n * (double)most < 1e18) { /* below 2^62 */
-        return lsp_cuda_scan(ctx, counts, n, total);
-    }
-    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
-    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_total, n, counts, n, there));
-    LSP_TRY(lsp_cuda_read(ctx, &sum, there, sizeof sum));
-    LSP_TRY(lsp_check_total(ctx, &sum, rows, cols));
-    return lsp_cuda_scan(ctx, counts, n, total);
-}
-
-/* With a list of rows the starts of their entries are scratch. */
 static lsp_status make_source(lsp_ctx *ctx, const lsp_keep *keep, keep_source *s) {
-    int64_t *starts = NULL, *shift = NULL;
-    *s = keep_source{};
     s->A = s->G = view(keep->A);
-    s->rows = keep->rows;
-    s->wide = keep->rows_type == LSP_I64;
-    if (s->rows) {
-        s->G.rows = keep->row_count;
-        LSP_TRY(LSP_SCRATCH_CUDA(ctx, s->G.rows + 1, &starts));
-        LSP_TRY(LSP_SCRATCH_CUDA(ctx, s->G.rows, &shift));
-        LSP_TRY(LAUNCH_ITEMS(ctx, kernel_lengths, s->G.rows + 1, *s, starts));
-        LSP_TRY(add_up(ctx, s->G.rows, keep->cols, starts, s->G.rows + 1, keep->A->nnz, &s->G.nnz));
-        s->G.rowptr = starts;
-        s->G.wide_rowptr = true;
-        LSP_TRY(LAUNCH_ITEMS(ctx, kernel_shift, s->G.rows, *s, shift));
-        s->shift = shift;
+    s->taken = keep->taken;
+    if (keep->rows) {
+        s->G.rows = keep->row_count, s->G.nnz = keep->entries;
+        s->G.rowptr = keep->taken.starts, s->G.wide_rowptr = true;
     }
-    return s->rows || !keep->rowless ? find_tile_rows(ctx, &s->G) : LSP_OK;
+    return keep->rows || !keep->rowless ? find_tile_rows(ctx, &s->G) : LSP_OK;
 }
 
 /* What entry e is in A; i: its row in G. LISTED: there is a list of rows. */
 template <bool LISTED> static __device__ int64_t source_of(const keep_source &s, int64_t i, int64_t e) {
-    return LISTED ? e + s.shift[i] : e;
+    return LISTED ? e + s.taken.shift[i] : e;
 }
 #define LAUNCH_KEEP(ctx, kernel, s, TYPE, ...)                                                                         \
-    ((s).rows ? LAUNCH_TILES(ctx, (kernel<TYPE, true>), (s).G.nnz, __VA_ARGS__)                                        \
-              : LAUNCH_TILES(ctx, (kernel<TYPE, false>), (s).G.nnz, __VA_ARGS__))
+    ((s).taken.rows ? LAUNCH_TILES(ctx, (kernel<TYPE, true>), (s).G.nnz, __VA_ARGS__)                                  \
+                    : LAUNCH_TILES(ctx, (kernel<TYPE, false>), (s).G.nnz, __VA_ARGS__))
 
 template <class BODY, bool LISTED>
 static __global__ void __launch_bounds__(NT)
@@ -137,7 +80,8 @@ static __global__ void __launch_bounds__(NT)
             for (int w = 0; w < TILE_WORDS; w++) {
                 const int64_t e = at + w * WORD + lane_of(), i = row(e < last ? e : last);
                 const int64_t k = source_of<LISTED>(s, i, e < last ? e : last);
-                const bool stay = BODY::at(&a, t, LISTED && !rowless ? row_taken(s, i) : i, k) >= 0;
+                const bool stay =
+                    BODY::at(&a, t, LISTED && !rowless ? lsp_index_at(s.taken.rows, s.taken.rows_type, i) : i, k) >= 0;
                 stays |= stay && e <= last ? 1u << w : 0u;
             }
         });

@@ -1,6 +1,6 @@
 /* Blocks, triangles, lists of rows and columns, and stacks on the host: what the definitions give, bit by bit. */
 #include "forms_plainly.h"
-#include "matrices/forms/forms.h"
+#include "matrices/each.h"
 
 static void must_be(lsp_ctx *ctx, lsp_csr *B, lsp_csr *right) {
     must_be_same(ctx, B, right);
@@ -176,9 +176,11 @@ Test(parts, a_list_with_an_index_outside_is_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "NULL", lsp_csr_extract(ctx, &A, NULL, &good, NULL));
     cr_assert_eq(lsp_csr_extract(NULL, &A, NULL, &good, &B), LSP_ERR_ARGUMENT);
     cr_assert(B.rows == 42 && !B.rowptr);
-    must(ctx, lsp_check_total(ctx, &(lsp_wide_sum){.high = (1ull << 31) - 2, .low = (1ull << 32) - 1}, 1, 1));
+    int64_t fits[] = {0, 1ll << 61, (1ll << 61) - 1}, counts[] = {0, 1ll << 61, 1ll << 61}, total;
+    must(ctx, lsp_csr_add_up(ctx, LSP_HOST, 1, 1, 1ll << 61, fits, 2, &total));
+    cr_assert_eq(total, (1ll << 62) - 1);
     must_fail(ctx, LSP_ERR_OVERFLOW, "the 5 rows and 6 columns wanted have 2^62 entries or more",
-              lsp_check_total(ctx, &(lsp_wide_sum){.high = (1ull << 31) - 2, .low = 1ull << 32}, 5, 6));
+              lsp_csr_add_up(ctx, LSP_HOST, 5, 6, 1ll << 61, counts, 2, &total));
     lsp_ctx_destroy(ctx);
 }
 

@@ -32,8 +32,7 @@ LSP_BEGIN_DECLS
     E(csr_spot, (lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot))                                   \
     E(csr_row_facts, (lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts))                                       \
     /* The rows of T = A^T without entries, and the entries of the longest. Waits. */                                  \
-    E(csr_column_facts, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats))                                        \
-    E(csr_sum_values, (lsp_ctx *ctx, const lsp_csr_sum *sum))
+    E(csr_column_facts, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats))
 /* clang-format on */
 LSP_GPU_TABLE(lsp_csr_on_gpu, LSP_CSR_GPU)
 
