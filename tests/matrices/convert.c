@@ -124,6 +124,25 @@ Test(convert, a_transpose_keeps_equal_places_in_order_whatever_the_threads) {
     lsp_ctx_destroy(ctx);
 }
 
+/* More columns than a thread has entries: they go by way of buckets of columns, of which one has half of all entries.
+ */
+Test(convert, a_transpose_of_many_columns_does_not_depend_on_the_threads) {
+    lsp_ctx *ctx = test_ctx(1), *other = test_ctx(4);
+    for (int t = 0; t < test_combinations; t++) {
+        lsp_csr A = test_random_csr(ctx, 300, 70001, 140000, test_types(t), 3), plain, B;
+        for (int64_t k = 0; k < A.nnz; k += 2) {
+            lsp_index_set(A.col, A.col_type, k, 70000 - k % 3);
+        }
+        must(ctx, lsp_csr_transpose(ctx, &A, &plain));
+        must(other, lsp_csr_transpose(other, &A, &B));
+        must_be_same(other, &B, &plain);
+        lsp_csr_free(ctx, &A);
+        lsp_csr_free(ctx, &plain);
+    }
+    lsp_ctx_destroy(other);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(convert, twice_transposed_is_sorted) {
     for (int threads = 1; threads <= 5; threads++) {
         lsp_ctx *ctx = test_ctx(threads);
