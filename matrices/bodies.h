@@ -31,6 +31,7 @@ LSP_BEGIN_DECLS
     VALUE(add_equal, adding)                                                                                           \
     VALUE(add_sources, adding)                                                                                         \
     VALUE(take_value, valuing)                                                                                         \
+    VALUE(mirror_value, valuing)                                                                                       \
     VALUE(not_finite, valuing)                                                                                         \
     VALUE(map_too_wide, valuing)                                                                                       \
     VALUE(lay_diagonal, laying)                                                                                        \
@@ -48,6 +49,7 @@ LSP_BEGIN_DECLS
     ENTRY(store_entry, copying)                                                                                        \
     ENTRY(mark, keeping)                                                                                               \
     KEEP(window, keeping)                                                                                              \
+    KEEP(off_diagonal, keeping)                                                                                        \
     KEEP(filter, keeping)                                                                                              \
     KEEP(run_head, keeping)                                                                                            \
     KEEP(taken, keeping)                                                                                               \

@@ -268,6 +268,11 @@ LSP_KEEP_BODY(picked, keeping) {
     return lsp_kept(t, stays, stays ? lsp_index_at(a->places, a->places_type, j) : 0);
 }
 
+LSP_KEEP_BODY(off_diagonal, keeping) {
+    const int64_t j = lsp_col_of(t, &a->A, k);
+    return lsp_kept(t, j != i, j);
+}
+
 /* Lengths of wanted rows behind a 0, and what turns an entry of them into one of A. */
 LSP_ITEM_BODY(row_length, lsp_taking) {
     const int64_t row = i == 0 ? 0 : a->rows ? lsp_index_at(a->rows, a->rows_type, i - 1) : i - 1;

@@ -98,10 +98,30 @@ typedef struct valuing {
     bool wide;
     double parameter;
     lsp_function function;
+    lsp_symmetry symmetry;
 } valuing;
 /* to[i] = from[places[i]]. */
 LSP_ITEM_BODY(take_value, valuing) {
     lsp_move_value(a->to, i, a->from, lsp_place_at(a->places, a->wide, i), lsp_value_bytes(t.val));
+}
+/* to[i] = its mirror. Signs are turned bit by bit: that of a NaN too, on every device. */
+LSP_BODY_FUNCTION void turn_sign(void *val, int64_t i, size_t bytes) {
+    uint32_t sign = 0;
+    const int64_t high = (i + 1) * (int64_t)bytes / 4 - 1; /* the word that has the sign */
+    lsp_move_value(&sign, 0, val, high, sizeof sign);
+    sign ^= 1u << 31;
+    lsp_move_value(val, high, &sign, 0, sizeof sign);
+}
+LSP_ITEM_BODY(mirror_value, valuing) {
+    const bool skew = a->symmetry == LSP_SYMMETRY_SKEW;
+    if (t.val == LSP_I64 && skew) {
+        ((uint64_t *)a->to)[i] = 0 - ((const uint64_t *)a->to)[i];
+    } else if (t.val == LSP_C64) {
+        turn_sign(a->to, 2 * i + 1, sizeof(double));
+    }
+    if (skew && !lsp_is_integer(t.val) && t.val != LSP_NONE) {
+        turn_sign(a->to, t.val == LSP_C64 ? 2 * i : i, t.val == LSP_F32 ? sizeof(float) : sizeof(double));
+    }
 }
 /* The first that is NaN or infinite. */
 LSP_ITEM_BODY(not_finite, valuing) {

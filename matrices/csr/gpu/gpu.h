@@ -26,8 +26,6 @@ LSP_BEGIN_DECLS
     /* Fills B = A^T, which was created. *done = false: that takes a sort of all entries (rows unsorted, a column twice \
      * in a row, or columns too uneven). Checks A, whose struct was checked before, unless `name` is NULL. Waits. */   \
     E(csr_transpose, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done))                       \
-    /* B = the rows of A, each followed by the mirrored entries off the diagonal from the same row of T = A^T. */      \
-    E(csr_mirror, (lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *T, lsp_symmetry symmetry, lsp_csr *B))               \
     E(csr_find_unsorted, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row))                                \
     E(csr_spot, (lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot))                                   \
     E(csr_row_facts, (lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts))                                       \
