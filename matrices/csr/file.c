@@ -36,7 +36,7 @@ LSP_INLINE void share_of(const sorter *s, int64_t part, int64_t *begin, int64_t 
     *begin += s->begin, *end += s->begin;
 }
 
-LSP_INLINE void count(lsp_type index_type, lsp_type place_type, const sorter *s, int64_t part) {
+LSP_INLINE void count_keys(lsp_type index_type, lsp_type place_type, const sorter *s, int64_t part) {
     const void *row = s->items->row;
     void *places = places_of(s, part);
     int64_t begin, end;
@@ -49,7 +49,7 @@ LSP_INLINE void count(lsp_type index_type, lsp_type place_type, const sorter *s,
 }
 
 /* Turns counts into places, for the keys of one share. */
-LSP_INLINE void place(lsp_type place_type, const sorter *s, int64_t share) {
+LSP_INLINE void place_keys(lsp_type place_type, const sorter *s, int64_t share) {
     int64_t begin, end, before = s->begin + s->sums[share]; /* the place of the next key */
     lsp_share(s->keys, (int)share, s->parts, &begin, &end);
     for (int64_t key = begin; key < end; key++) {
@@ -63,8 +63,8 @@ LSP_INLINE void place(lsp_type place_type, const sorter *s, int64_t share) {
     }
 }
 
-LSP_INLINE void move(lsp_type index_type, lsp_type place_type, lsp_type col_type, size_t val_bytes, const sorter *s,
-                     int64_t part) {
+LSP_INLINE void move_items(lsp_type index_type, lsp_type place_type, lsp_type col_type, size_t val_bytes,
+                           const sorter *s, int64_t part) {
     const lsp_filing *items = s->items;
     const lsp_csr *by = items->by, B = *s->B;
     void *places = places_of(s, part), *rows = s->row;
@@ -97,17 +97,17 @@ static bool is_narrow(const sorter *s) {
 static void count_share(void *data, int64_t share, int thread) {
     const sorter *s = data;
     (void)thread;
-    is_narrow(s) ? count(LSP_I32, LSP_I32, s, share) : count(s->items->index_type, s->place_type, s, share);
+    is_narrow(s) ? count_keys(LSP_I32, LSP_I32, s, share) : count_keys(s->items->index_type, s->place_type, s, share);
 }
 static void place_share(void *data, int64_t share, int thread) {
     const sorter *s = data;
     (void)thread;
-    LSP_WITH_INDEX(s->place_type, place, s, share);
+    LSP_WITH_INDEX(s->place_type, place_keys, s, share);
 }
 LSP_INLINE void move_values(lsp_type val_type, const sorter *s, int64_t share) {
     const size_t bytes = lsp_value_bytes(val_type);
-    is_narrow(s) ? move(LSP_I32, LSP_I32, LSP_I32, bytes, s, share)
-                 : move(s->items->index_type, s->place_type, s->B->col_type, bytes, s, share);
+    is_narrow(s) ? move_items(LSP_I32, LSP_I32, LSP_I32, bytes, s, share)
+                 : move_items(s->items->index_type, s->place_type, s->B->col_type, bytes, s, share);
 }
 static void move_share(void *data, int64_t share, int thread) {
     const sorter *s = data;

@@ -2,10 +2,6 @@
 #include "forms_plainly.h"
 #include "tests/there.h"
 
-/* Every how many-th combination of types is tried. */
-
-/* A matrix of the GPU must be the one of the host. Both are freed. */
-
 Test(device_forms, blocks_and_triangles_are_those_of_the_host) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int c = 0; c < size_count; c++) {

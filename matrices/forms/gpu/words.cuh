@@ -85,18 +85,18 @@ struct searched_row {
     __device__ int64_t operator()(int64_t k) const { return row_of(A, k, tile.low, tile.high); }
 };
 
-/* each(row) with the way that suits the tile of A at entry `at`; rowless: nobody asks for rows. */
-template <typename EACH>
-static inline __device__ void with_rows(const gpu_csr &A, bool rowless, int64_t at, tile_spread *spread, EACH each) {
+/* act(row) with the way that suits the tile of A at entry `at`; rowless: nobody asks for rows. */
+template <typename ACT>
+static inline __device__ void with_rows(const gpu_csr &A, bool rowless, int64_t at, tile_spread *spread, ACT act) {
     if (rowless) {
-        each(no_row{});
+        act(no_row{});
         return;
     }
     const tile_rows t = rows_of_tile(A, at, &spread[threadIdx.x / 32]);
     if (t.spread) {
-        each(spread_row{t});
+        act(spread_row{t});
     } else {
-        each(searched_row{A, t.tile});
+        act(searched_row{A, t.tile});
     }
 }
 
