@@ -2,6 +2,7 @@
  * are slices of its result: only their row pointers are made anew, because those of every matrix begin at 0. */
 #include "batch.h"
 #include "blocks.h"
+#include "core/cuda.h"
 #include "spgemm.h"
 
 struct lsp_spgemm_batch_plan {
@@ -15,6 +16,8 @@ struct lsp_spgemm_batch_plan {
     lsp_spgemm_plan *product; /* of the stacks; NULL in a plan that serves one call, or has no matrices */
     lsp_csr W;                /* all products together, whose columns and values the caller has; all zero before */
 };
+
+static const lsp_spgemm_info no_products = {.method = LSP_SPGEMM_SORT, .method_name = "sort"};
 
 /* ---- checks ---- */
 
@@ -56,29 +59,30 @@ static lsp_status check_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, con
 
 /* ---- the stacks ---- */
 
-static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const lsp_csr *B,
+static lsp_status open_batch(lsp_spgemm_batch_plan *b, int64_t count, const lsp_csr *A, const lsp_csr *B,
                              const lsp_spgemm_options *options, bool kept) {
     lsp_ctx *ctx = b->ctx;
     LSP_PLAN_HOLDS(ctx, b);
+    const bool pattern = options->types.drop_values, flipped = options->transpose_b;
+    b->count = count;
     b->options = *options;
     b->options.transpose_b = false;          /* the stack B.T takes its place */
     b->options.types.rowptr_type = LSP_NONE; /* of the stack: it has more entries than any product */
     b->rowptr_type = options->types.rowptr_type;
-    b->A = (lsp_batch_factor){.name = "A", .diagonal = true, .pattern = options->types.drop_values};
-    b->B = (lsp_batch_factor){.name = "B",
-                              .diagonal = options->transpose_b,
-                              .transposed = options->transpose_b,
-                              .pattern = options->types.drop_values};
-    if (b->count == 0) {
+    b->A = (lsp_batch_factor){"A", count, .diagonal = true, .pattern = pattern};
+    b->B = (lsp_batch_factor){"B", count, .diagonal = flipped, .transposed = flipped, .pattern = pattern};
+    if (count == 0) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_batch_open(ctx, &b->A, A, b->count, kept));
-    LSP_TRY(lsp_batch_open(ctx, &b->B, B, b->count, kept));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, b->count + 1, sizeof *b->C, (void **)&b->C));
-    for (int64_t i = 0; i <= b->count; i++) {
-        const lsp_batch_span *a = &b->A.spans[i], *next = &b->B.spans[i + 1 - (i == b->count)], *at = &b->B.spans[i];
-        b->C[i] = (lsp_batch_span){.row_at = options->transpose_a ? a->shift : a->row_at,
-                                   .cols = options->transpose_b ? next->row_at - at->row_at : at->cols};
+    LSP_TRY(lsp_batch_open(ctx, &b->A, A, kept));
+    LSP_TRY(lsp_batch_open(ctx, &b->B, B, kept));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, count + 1, sizeof *b->C, (void **)&b->C));
+    for (int64_t i = 0; i <= count; i++) {
+        const lsp_batch_span *a = &b->A.spans[i];
+        b->C[i] = (lsp_batch_span){.row_at = options->transpose_a ? a->shift : a->row_at};
+    }
+    for (int64_t i = 0; i < count; i++) {
+        b->C[i].cols = flipped ? B[i].rows : B[i].cols;
     }
     return LSP_OK;
 }
@@ -88,37 +92,40 @@ static lsp_status open_batch(lsp_spgemm_batch_plan *b, const lsp_csr *A, const l
 /* Product i of the stack *W, and its row pointers among all of them. */
 static lsp_csr slice(const lsp_spgemm_batch_plan *b, const lsp_csr *W, void *pointers, int64_t i) {
     const lsp_batch_span *c = &b->C[i];
-    const int64_t nnz = c[1].entry_at - c->entry_at;
-    return (lsp_csr){.rows = c[1].row_at - c->row_at,
-                     .cols = c->cols,
-                     .nnz = nnz,
-                     .rowptr = lsp_spgemm_at(pointers, lsp_batch_first(b->C, true, i), b->rowptr_type),
-                     .col = nnz > 0 ? lsp_spgemm_at(W->col, c->entry_at, W->col_type) : NULL,
-                     .val = nnz > 0 && W->val_type != LSP_NONE ? lsp_spgemm_at(W->val, c->entry_at, W->val_type) : NULL,
-                     .rowptr_type = b->rowptr_type,
-                     .col_type = W->col_type,
-                     .val_type = W->val_type,
-                     .where = W->where};
+    lsp_csr C = *W;
+    C.rows = c[1].row_at - c->row_at;
+    C.cols = c->cols;
+    C.nnz = c[1].entry_at - c->entry_at;
+    C.rowptr_type = b->rowptr_type;
+    C.rowptr = lsp_spgemm_at(pointers, lsp_batch_first(b->C, LSP_BATCH_POINTERS, i), C.rowptr_type);
+    C.col = C.nnz > 0 ? lsp_spgemm_at(W->col, c->entry_at, C.col_type) : NULL;
+    C.val = C.nnz > 0 && C.val_type != LSP_NONE ? lsp_spgemm_at(W->val, c->entry_at, C.val_type) : NULL;
+    return C;
 }
 
 /* Finds where each product ends, and makes the row pointers of each. The types fit the one with the most entries. */
 static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void **pointers) {
     lsp_ctx *ctx = b->ctx;
     LSP_SCRATCH_SCOPE(ctx);
-    lsp_batch_result r = {.spans = b->C, .count = b->count, .W = W};
+    const lsp_batch_table *each = lsp_spgemm_device_at(W->where)->batch;
+    const bool on_gpu = W->where == LSP_CUDA;
     lsp_csr_types types = {.rowptr_type = b->rowptr_type, .col_type = W->col_type};
-    const lsp_spgemm_device *device = lsp_spgemm_device_at(W->where);
+    lsp_batch_job job;
     int64_t *ends, most = 0;
-    LSP_TRY(LSP_SCRATCH(ctx, b->count + 1, &ends));
-    LSP_TRY(device->batch_ends(ctx, &r, ends));
-    for (int64_t i = 0; i <= b->count; i++) {
-        b->C[i].entry_at = ends[i];
-        most = lsp_max(most, i > 0 ? ends[i] - ends[i - 1] : 0);
+    LSP_TRY(LSP_SCRATCH(ctx, b->count, &ends));
+    LSP_TRY(lsp_batch_prepare(ctx, b->C, b->count, W, &(lsp_csr){.rowptr = ends}, &job));
+    LSP_TRY(on_gpu ? lsp_scratch_at(ctx, LSP_CUDA, b->count, sizeof *ends, &job.to.rowptr) : LSP_OK);
+    LSP_TRY(each->find_end(ctx, &job));
+    LSP_TRY(on_gpu ? lsp_cuda_read(ctx, ends, job.to.rowptr, b->count * (int64_t)sizeof *ends) : LSP_OK);
+    for (int64_t i = 0; i < b->count; i++) {
+        most = lsp_max(most, ends[i] - b->C[i].entry_at);
+        b->C[i + 1].entry_at = ends[i];
     }
     LSP_TRY(lsp_csr_resolve(ctx, W->cols, most, W->val_type, &types, &types));
     b->rowptr_type = types.rowptr_type;
-    LSP_TRY(lsp_alloc(ctx, W->where, W->rows + b->count, lsp_type_bytes(b->rowptr_type), pointers));
-    return device->batch_rebase(ctx, &r, b->rowptr_type, *pointers);
+    LSP_TRY(lsp_alloc(ctx, W->where, W->rows + b->count, lsp_type_bytes(types.rowptr_type), pointers));
+    job.to = (lsp_csr){.rowptr = *pointers, .rowptr_type = types.rowptr_type};
+    return each->rebase(ctx, &job);
 }
 
 /* C[i] = the slices of *W, whose columns and values they share from now on. The batch keeps W's row pointers, which an
@@ -126,11 +133,8 @@ static lsp_status make_pointers(lsp_spgemm_batch_plan *b, const lsp_csr *W, void
 static lsp_status hand_out(lsp_spgemm_batch_plan *b, lsp_csr *W, lsp_csr *C) {
     lsp_ctx *ctx = b->ctx;
     void *pointers = NULL;
-    const lsp_status status = make_pointers(b, W, &pointers);
-    if (status != LSP_OK) {
-        lsp_free(ctx, pointers);
-        return status;
-    }
+    LSP_FREES(ctx, pointers); /* unless it is shared then */
+    LSP_TRY(make_pointers(b, W, &pointers));
     for (int64_t i = 0; i < b->count; i++) {
         C[i] = slice(b, W, pointers, i);
     }
@@ -148,7 +152,7 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, W);
     bool done = false;
-    lsp_spgemm_info here = {.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
+    lsp_spgemm_info here = no_products;
     options = lsp_spgemm_given(options);
     lsp_spgemm_batch_plan *batch LSP_AT_END(lsp_plan_leave) = NULL;
     LSP_TRY(check_batch(ctx, count, A, B, options));
@@ -159,14 +163,11 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     }
     if (count > 0 && !done) {
         LSP_TRY(LSP_PLAN_NEW(ctx, &batch));
-        batch->count = count;
-        LSP_TRY(open_batch(batch, A, B, options, false));
+        LSP_TRY(open_batch(batch, count, A, B, options, false));
         LSP_TRY(lsp_spgemm(ctx, &batch->A.stack, lsp_batch_operand(&batch->B), &batch->options, &W, &here));
         LSP_TRY(hand_out(batch, &W, C));
     }
-    if (info != NULL) {
-        *info = here;
-    }
+    LSP_TELL(info, here);
     return LSP_OK;
 }
 
@@ -209,7 +210,7 @@ lsp_status lsp_spgemm_batch_plan_get_info(const lsp_spgemm_batch_plan *plan, lsp
     if (plan->count > 0 || info == NULL) {
         LSP_TRY(lsp_spgemm_plan_get_info(plan->product, info));
     } else {
-        *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort"}; /* of no products */
+        *info = no_products;
     }
     info->plan_bytes = lsp_plan_bytes(plan);
     return LSP_OK;
@@ -221,8 +222,7 @@ lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_c
     LSP_PLAN_MAKE(lsp_spgemm_batch_plan, made, plan);
     options = lsp_spgemm_given(options);
     LSP_TRY(check_batch(ctx, count, A, B, options));
-    made->count = count;
-    LSP_TRY(open_batch(made, A, B, options, true));
+    LSP_TRY(open_batch(made, count, A, B, options, true));
     LSP_TRY(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
                                            &made->product)
                       : LSP_OK);

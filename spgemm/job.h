@@ -105,9 +105,6 @@ typedef struct lsp_spgemm_receiver {
 
 /* ---- what a device does ---- */
 
-struct lsp_batch_factor;
-struct lsp_batch_result;
-
 /* Makes a product in one call. */
 typedef lsp_status (*lsp_spgemm_call)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                       const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info);
@@ -142,11 +139,7 @@ typedef struct lsp_spgemm_device {
     lsp_status (*batch_at_once)(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                                 const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
                                 lsp_spgemm_info *info, bool *done);
-    /* The stacks of a batch: see batch.h. */
-    lsp_status (*batch_gather)(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
-    lsp_status (*batch_shift)(lsp_ctx *ctx, const struct lsp_batch_factor *f);
-    lsp_status (*batch_ends)(lsp_ctx *ctx, struct lsp_batch_result *r, int64_t *ends);
-    lsp_status (*batch_rebase)(lsp_ctx *ctx, const struct lsp_batch_result *r, lsp_type type, void *rowptr);
+    const struct lsp_batch_table *batch; /* what is done to the stacks of a batch: see batch.h */
 } lsp_spgemm_device;
 
 /* The tables of the devices. The GPU's is NULL in a build without CUDA, whose contexts have no GPU. */

@@ -47,11 +47,6 @@ lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
 lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
                                  const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
                                  lsp_spgemm_info *info, bool *done);
-/* batch.c: the stacks of a batch. */
-lsp_status lsp_batch_gather_cpu(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
-lsp_status lsp_batch_shift_cpu(lsp_ctx *ctx, const struct lsp_batch_factor *f);
-lsp_status lsp_batch_ends_cpu(lsp_ctx *ctx, struct lsp_batch_result *r, int64_t *ends);
-lsp_status lsp_batch_rebase_cpu(lsp_ctx *ctx, const struct lsp_batch_result *r, lsp_type type, void *rowptr);
 
 /* Is a matrix larger than the cache of a core? */
 static inline bool lsp_is_far(const lsp_csr *B) {

@@ -3,7 +3,6 @@
  * much room as a sample of rows says, and a tenth more; if that is too little, as much as C may have at most. */
 #include "core/isa.h"
 #include "cpu.h"
-#include "spgemm/batch.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * every row, then C is allocated, and the second fills it. A masked product takes one pass. */
 #include "core/isa.h"
 #include "small.h"
+#include "spgemm/batch.h"
 
 /* ---- operands ---- */
 
@@ -202,7 +203,4 @@ const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_pla
                                              .multiply_masked = multiply_masked,
                                              .count_products = count_products,
                                              .batch_at_once = lsp_batch_at_once_cpu,
-                                             .batch_gather = lsp_batch_gather_cpu,
-                                             .batch_shift = lsp_batch_shift_cpu,
-                                             .batch_ends = lsp_batch_ends_cpu,
-                                             .batch_rebase = lsp_batch_rebase_cpu};
+                                             .batch = &lsp_batch_on_cpu};

@@ -72,10 +72,6 @@ lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operand
 /* The second call waits for the kernel that the first starts, and for nothing that was queued later. */
 lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
 lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, uint64_t structure[2]);
-lsp_status lsp_batch_gather_cuda(lsp_ctx *ctx, const struct lsp_batch_factor *f, bool structure, int64_t *fault);
-lsp_status lsp_batch_shift_cuda(lsp_ctx *ctx, const struct lsp_batch_factor *f);
-lsp_status lsp_batch_ends_cuda(lsp_ctx *ctx, struct lsp_batch_result *r, int64_t *ends);
-lsp_status lsp_batch_rebase_cuda(lsp_ctx *ctx, const struct lsp_batch_result *r, lsp_type type, void *rowptr);
 
 /* ---- the two passes ---- */
 

@@ -2,6 +2,7 @@
  * start the kernels. */
 #include "core/cuda.h"
 #include "gpu.h"
+#include "spgemm/batch.h"
 
 #include <stdio.h>
 
@@ -117,8 +118,5 @@ static const lsp_spgemm_device table = {.plan_bytes = sizeof(lsp_spgemm_plan) + 
                                         .multiply = multiply,
                                         .multiply_masked = lsp_spgemm_gpu_masked,
                                         .count_products = lsp_spgemm_gpu_count_products,
-                                        .batch_gather = lsp_batch_gather_cuda,
-                                        .batch_shift = lsp_batch_shift_cuda,
-                                        .batch_ends = lsp_batch_ends_cuda,
-                                        .batch_rebase = lsp_batch_rebase_cuda};
+                                        .batch = &lsp_batch_on_gpu};
 const lsp_spgemm_device *const lsp_spgemm_on_gpu = &table;
