@@ -70,15 +70,15 @@ lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **
     return LSP_OK;
 }
 
-lsp_status lsp_text_send(lsp_ctx *ctx, lsp_where where, const void *numbers, int64_t count, const void **there) {
-    int64_t *copy;
-    *there = numbers;
-    if (where == LSP_HOST || numbers == NULL) {
+lsp_status lsp_text_send(lsp_ctx *ctx, lsp_where where, const void *from, int64_t bytes, const void **there) {
+    void *copy;
+    *there = from;
+    if (where == LSP_HOST || from == NULL) {
         return LSP_OK;
     }
-    LSP_TRY(LSP_SCRATCH_CUDA(ctx, count, &copy));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &copy));
     *there = copy;
-    return lsp_cuda_copy(ctx, copy, LSP_CUDA, numbers, LSP_HOST, count * (int64_t)sizeof *copy);
+    return lsp_cuda_copy(ctx, copy, LSP_CUDA, from, LSP_HOST, bytes);
 }
 
 lsp_status lsp_deriving_begin(lsp_ctx *ctx, const lsp_text *text, const void *suffixes, lsp_deriving *d) {
@@ -89,5 +89,6 @@ lsp_status lsp_deriving_begin(lsp_ctx *ctx, const lsp_text *text, const void *su
                         .symbol_bytes = text->symbol_bytes,
                         .place_type = text->n <= INT32_MAX ? LSP_I32 : LSP_I64};
     LSP_TRY(lsp_text_firsts(ctx, text, &first));
-    return lsp_text_send(ctx, text->where, first, text->n / 64 + 1, (const void **)&d->first);
+    return lsp_text_send(ctx, text->where, first, (text->n / 64 + 1) * (int64_t)sizeof *first,
+                         (const void **)&d->first);
 }

@@ -38,7 +38,8 @@ lsp_status lsp_suffix_search(lsp_ctx *ctx, const lsp_text *text, lsp_type type, 
     if (patterns->strings == 0) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_text_send(ctx, text->where, patterns->starts, patterns->strings + 1, (const void **)&s.starts));
+    LSP_TRY(lsp_text_send(ctx, text->where, patterns->starts, (patterns->strings + 1) * (int64_t)sizeof *s.starts,
+                          (const void **)&s.starts));
     s.symbols = patterns->symbols, s.first = first, s.count = count;
     LSP_TRY(LSP_EACH(ctx, text->where, search_pattern,
                      (lsp_each_job){.args = &s, .n = patterns->strings, .kind = look.kind, .heavy = true}));

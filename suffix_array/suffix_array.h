@@ -52,8 +52,8 @@ lsp_status lsp_suffix_refuse(lsp_ctx *ctx, const lsp_text *text, lsp_type type, 
 
 /* check.c: *bits = NULL for one text, else scratch: bit i says whether symbol i, or the end n, begins a string. */
 lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **bits);
-/* check.c: *there = `count` numbers of the host: themselves, or a copy in scratch on the GPU. */
-lsp_status lsp_text_send(lsp_ctx *ctx, lsp_where where, const void *numbers, int64_t count, const void **there);
+/* check.c: *there = an array of the host, or NULL: itself, or a copy in scratch on the GPU. */
+lsp_status lsp_text_send(lsp_ctx *ctx, lsp_where where, const void *from, int64_t bytes, const void **there);
 /* check.c: *d = the text and its array. */
 lsp_status lsp_deriving_begin(lsp_ctx *ctx, const lsp_text *text, const void *suffixes, lsp_deriving *d);
 /* Waits for a GPU. */

@@ -72,10 +72,7 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
     *p = lsp_packed{};
     p->n = text->n;
     if (text->where == LSP_HOST) {
-        void *there;
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, text->n, (size_t)text->symbol_bytes, &there));
-        LSP_TRY(lsp_cuda_copy(ctx, there, LSP_CUDA, symbols, LSP_HOST, text->n * text->symbol_bytes));
-        symbols = there;
+        LSP_TRY(lsp_text_send(ctx, LSP_CUDA, text->symbols, text->n * text->symbol_bytes, &symbols));
     }
     if (text->strings > 0) {
         const uint64_t *bits;
