@@ -1,7 +1,7 @@
 /* Bodies of items on the host, shared out among threads. */
 #include "each_host.h"
 
-enum { least_share = 1 << 15 };
+enum { least_share = 1 << 15, least_heavy = 64 };
 
 /* Threads add what few of them found, so a lock of one word is enough. */
 void lsp_found_add(lsp_found *all, const lsp_found *mine) {
@@ -18,6 +18,18 @@ void lsp_found_add(lsp_found *all, const lsp_found *mine) {
     __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
+/* A loop that lsp_ctx_cancel ends runs in parts of least_share items. */
+typedef struct stopping {
+    lsp_each_host *host;
+    lsp_each_job *job;
+} stopping;
+
+static void do_part(void *data, int64_t part, int thread) {
+    const stopping *s = data;
+    (void)thread;
+    s->host(s->job, part * least_share, lsp_min((part + 1) * least_share, s->job->n));
+}
+
 lsp_status lsp_each_item(lsp_ctx *ctx, lsp_where where, lsp_each_host *host, lsp_each_cuda *cuda, lsp_each_job job) {
     if (job.found != NULL) {
         *job.found = lsp_found_nothing();
@@ -28,7 +40,11 @@ lsp_status lsp_each_item(lsp_ctx *ctx, lsp_where where, lsp_each_host *host, lsp
     if (where == LSP_CUDA) {
         return cuda(ctx, &job);
     }
-    lsp_for_shares(ctx, job.n, least_share, host, &job);
+    if (job.stops) {
+        return lsp_try_parts(ctx, lsp_ceil_div(job.n, least_share), lsp_threads_for(ctx, job.n, least_share), do_part,
+                             &(stopping){host, &job});
+    }
+    lsp_for_shares(ctx, job.n, job.heavy ? least_heavy : least_share, host, &job);
     return LSP_OK;
 }
 

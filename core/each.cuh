@@ -59,7 +59,8 @@ static __global__ void __launch_bounds__(EACH_THREADS)
 }
 
 template <class BODY, int VAL> static lsp_status launch_items(lsp_ctx *ctx, const lsp_each_job *job) {
-    const int64_t blocks = lsp_blocks_for(ctx, job->n, 4 * EACH_THREADS, 16);
+    const int64_t blocks =
+        job->heavy ? lsp_ceil_div(job->n, EACH_THREADS) : lsp_blocks_for(ctx, job->n, 4 * EACH_THREADS, 16);
     return launch_found(ctx, blocks, job->found, [&](lsp_found *there) {
         return LSP_LAUNCH(ctx, (kernel_items<BODY, VAL>), blocks, EACH_THREADS, 0,
                           *(const typename BODY::arguments *)job->args, job->kind, job->n, there);

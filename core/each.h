@@ -46,6 +46,30 @@ LSP_BODY_FUNCTION void lsp_found_join(lsp_found *f, const lsp_found *other) {
     f->flags |= other->flags;
 }
 
+/* ---- what several threads write ---- */
+
+/* array[i] = x where other threads may store too. */
+LSP_BODY_FUNCTION void lsp_index_store(void *array, lsp_type type, int64_t i, int64_t x) {
+#ifdef __CUDA_ARCH__
+    lsp_index_set(array, type, i, x);
+#else
+    if (type == LSP_I32) {
+        __atomic_store_n((int32_t *)array + i, (int32_t)x, __ATOMIC_RELAXED);
+    } else {
+        __atomic_store_n((int64_t *)array + i, x, __ATOMIC_RELAXED);
+    }
+#endif
+}
+/* Sets bit j of many; was it set before? */
+LSP_BODY_FUNCTION bool lsp_set_bit(unsigned *bits, int64_t j) {
+    const unsigned bit = 1u << j % 32;
+#ifdef __CUDA_ARCH__
+    return (atomicOr(&bits[j / 32], bit) & bit) != 0;
+#else
+    return (__atomic_fetch_or(&bits[j / 32], bit, __ATOMIC_RELAXED) & bit) != 0;
+#endif
+}
+
 /* ---- items ---- */
 
 /* Defines a body of items: what happens to item i. `a`: its arguments; `t`: constant types; `f`: for lsp_tell_*. */
@@ -53,12 +77,14 @@ LSP_BODY_FUNCTION void lsp_found_join(lsp_found *f, const lsp_found *other) {
     LSP_BODY_FUNCTION void name##_body(const arguments *a, const lsp_kind t, const int64_t i, lsp_found *f)
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* not every body needs all of them */
 
-/* One call: n items. found NULL: nobody asks, and a GPU is not waited for. */
+/* One call: n items. */
 typedef struct lsp_each_job {
     const void *args;
     int64_t n;
     lsp_kind kind;
-    lsp_found *found;
+    lsp_found *found; /* NULL: nobody asks, and a GPU is not waited for */
+    bool heavy;       /* one item is enough for a thread of a GPU, 64 for one of the host */
+    bool stops;       /* nothing of the caller is written: lsp_ctx_cancel ends the loop on the host */
 } lsp_each_job;
 
 /* A body's loops on the host, over a share of the items, and its function on the GPU. */
@@ -69,5 +95,21 @@ lsp_status lsp_each_item(lsp_ctx *ctx, lsp_where where, lsp_each_host *host, lsp
 /* *first = what the body tells as the first item, or n. */
 lsp_status lsp_each_first(lsp_ctx *ctx, lsp_where where, lsp_each_host *host, lsp_each_cuda *cuda, lsp_each_job job,
                           int64_t *first);
+
+/* ---- a room's list of bodies: LIST(M) is M(name, arguments) for each one ---- */
+
+/* What a line becomes: the declaration of its loop, a member of the room's table of a GPU, its value there. */
+/* clang-format off */
+#define LSP_BODY_HOST(name, arguments) lsp_each_host lsp_body_##name##_host;
+#define LSP_BODY_ITEM(name, arguments) lsp_each_cuda *name;
+#define LSP_BODY_CUDA(name, arguments) lsp_body_##name##_cuda,
+/* clang-format on */
+
+/* Calls a body by its name: LSP_EACH(ctx, where, count_up, (lsp_each_job){...}), and so on. LSP_BODIES_ON_GPU: the
+ * table of the room. */
+#define LSP_EACH(ctx, where, name, ...)                                                                                \
+    lsp_each_item((ctx), (where), lsp_body_##name##_host, LSP_BODIES_ON_GPU.name, __VA_ARGS__)
+#define LSP_EACH_FIRST(ctx, where, name, first, ...)                                                                   \
+    lsp_each_first((ctx), (where), lsp_body_##name##_host, LSP_BODIES_ON_GPU.name, __VA_ARGS__, (first))
 
 LSP_END_DECLS

@@ -57,8 +57,6 @@ LSP_BEGIN_DECLS
     KEEP(picked, keeping)
 
 /* clang-format off */
-#define LSP_BODY_HOST(name, arguments) lsp_each_host lsp_body_##name##_host;
-#define LSP_BODY_ITEM(name, arguments) lsp_each_cuda *name;
 #define LSP_BODY_ENTRY(name, arguments) lsp_entry_cuda *name;
 #define LSP_BODY_KEEP(name, arguments) lsp_keep_cuda *name;
 /* clang-format on */
@@ -67,12 +65,9 @@ typedef struct lsp_bodies_table { /* of the GPU; NULL in a build without CUDA */
     LSP_BODIES(LSP_BODY_ITEM, LSP_BODY_ITEM, LSP_BODY_ENTRY, LSP_BODY_KEEP)
 } lsp_bodies_table;
 extern const lsp_bodies_table lsp_bodies_on_gpu;
+#define LSP_BODIES_ON_GPU lsp_bodies_on_gpu
 
-/* Calls a body by its name: LSP_EACH(ctx, where, count_up, (lsp_each_job){...}), and so on. */
-#define LSP_EACH(ctx, where, name, ...)                                                                                \
-    lsp_each_item((ctx), (where), lsp_body_##name##_host, lsp_bodies_on_gpu.name, __VA_ARGS__)
-#define LSP_EACH_FIRST(ctx, where, name, first, ...)                                                                   \
-    lsp_each_first((ctx), (where), lsp_body_##name##_host, lsp_bodies_on_gpu.name, __VA_ARGS__, (first))
+/* Calls a body of entries by its name, as LSP_EACH one of items. */
 #define LSP_EACH_ENTRY(ctx, name, ...)                                                                                 \
     lsp_each_entry((ctx), lsp_body_##name##_host, lsp_bodies_on_gpu.name, __VA_ARGS__)
 #define LSP_KEEP(ctx, name, B, ...)                                                                                    \

@@ -15,19 +15,6 @@ typedef struct indexing {
     void *to;
     int64_t first, less, limit;
 } indexing;
-/* array[i] = x where other threads may store too. */
-LSP_BODY_FUNCTION void lsp_index_store(void *array, lsp_type type, int64_t i, int64_t x) {
-#ifdef __CUDA_ARCH__
-    lsp_index_set(array, type, i, x);
-#else
-    if (type == LSP_I32) {
-        __atomic_store_n((int32_t *)array + i, (int32_t)x, __ATOMIC_RELAXED);
-    } else {
-        __atomic_store_n((int64_t *)array + i, x, __ATOMIC_RELAXED);
-    }
-#endif
-}
-
 /* to[i] = i. */
 LSP_ITEM_BODY(count_up, indexing) { lsp_index_set(a->to, t.index, i, i); }
 /* to[i] = from[first + i] - less. */
@@ -57,15 +44,6 @@ LSP_ITEM_BODY(misplaced, indexing) {
     }
 }
 
-/* Was the bit of column j set before? Many threads set bits. */
-LSP_BODY_FUNCTION bool lsp_set_bit(unsigned *bits, int64_t j) {
-    const unsigned bit = 1u << j % 32;
-#ifdef __CUDA_ARCH__
-    return (atomicOr(&bits[j / 32], bit) & bit) != 0;
-#else
-    return (__atomic_fetch_or(&bits[j / 32], bit, __ATOMIC_RELAXED) & bit) != 0;
-#endif
-}
 /* The places of the columns in a list, whose indices are in range, and which columns it has. Flags: see LSP_LIST_TWICE.
  */
 typedef struct placing {

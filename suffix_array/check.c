@@ -48,17 +48,14 @@ lsp_status lsp_suffix_check_array(lsp_ctx *ctx, int64_t n, lsp_type type, const 
     return LSP_OK;
 }
 
-lsp_status lsp_suffix_refuse(lsp_ctx *ctx, int64_t n, int64_t r, int64_t suffix) {
-    return lsp_fail(ctx, LSP_ERR_ARGUMENT, "place %lld of the suffix array holds %lld: 0 to %lld is needed",
-                    (long long)r, (long long)suffix, (long long)n - 1);
-}
-
-lsp_status lsp_suffix_check_range(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes) {
-    for (int64_t r = 0; r < n && !lsp_stopped(ctx); r++) {
-        const int64_t suffix = lsp_index_at(suffixes, type, r);
-        LSP_TRY(suffix >= 0 && suffix < n ? LSP_OK : lsp_suffix_refuse(ctx, n, r, suffix));
+lsp_status lsp_suffix_refuse(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, uint64_t r) {
+    int64_t suffix;
+    if (r == LSP_NOWHERE) {
+        return LSP_OK;
     }
-    return lsp_go_on(ctx);
+    LSP_TRY(lsp_read_index(ctx, text->where, suffixes, type, (int64_t)r, &suffix));
+    return lsp_fail(ctx, LSP_ERR_ARGUMENT, "place %lld of the suffix array holds %lld: 0 to %lld is needed",
+                    (long long)r, (long long)suffix, (long long)text->n - 1);
 }
 
 lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **bits) {
@@ -71,4 +68,27 @@ lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **
     }
     *bits = made;
     return LSP_OK;
+}
+
+lsp_status lsp_text_send(lsp_ctx *ctx, lsp_where where, const void *from, int64_t bytes, const void **there) {
+    void *copy;
+    *there = from;
+    if (where == LSP_HOST || from == NULL) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, bytes, 1, &copy));
+    *there = copy;
+    return lsp_cuda_copy(ctx, copy, LSP_CUDA, from, LSP_HOST, bytes);
+}
+
+lsp_status lsp_deriving_begin(lsp_ctx *ctx, const lsp_text *text, const void *suffixes, lsp_deriving *d) {
+    const uint64_t *first;
+    *d = (lsp_deriving){.n = text->n,
+                        .symbols = text->symbols,
+                        .suffixes = suffixes,
+                        .symbol_bytes = text->symbol_bytes,
+                        .place_type = text->n <= INT32_MAX ? LSP_I32 : LSP_I64};
+    LSP_TRY(lsp_text_firsts(ctx, text, &first));
+    return lsp_text_send(ctx, text->where, first, (text->n / 64 + 1) * (int64_t)sizeof *first,
+                         (const void **)&d->first);
 }

@@ -1,158 +1,71 @@
-/* What is made of a suffix array: ranks, common prefixes, the Burrows-Wheeler transform and its inverse. On the host;
- * arrays on a GPU go to gpu/derived.cu. */
-#include "suffix_array.h"
+/* What is made of a suffix array: ranks, common prefixes, the Burrows-Wheeler transform and its inverse. */
+#include "bodies.h"
+#include "core/cuda.h"
 
-enum { LEAST = 1 << 15 }; /* items for which a thread pays */
-
-typedef struct deriving {
-    const lsp_ctx *ctx; /* loops that write nothing of the caller end when it is stopped */
-    const lsp_text *text;
-    lsp_type type;
-    const void *suffixes;
-    const uint64_t *first; /* see lsp_text_firsts */
-    void *out, *before, *common;
-    int64_t n, twice; /* a suffix that stands twice, or n */
-    uint64_t *seen;
-    int64_t *primary;
-} deriving;
-
-static inline int64_t suffix_at(const deriving *d, int64_t r) { return lsp_index_at(d->suffixes, d->type, r); }
-
-/* What the calls check alike. `out` has items of `bytes` bytes. */
+/* What the calls check alike, but for the numbers in the array. `out` has items of `bytes` bytes. */
 static lsp_status check(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, const void *out,
                         size_t bytes, bool in_place, const char *name) {
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
     LSP_REQUIRE(text->n == 0 || out != NULL, LSP_ERR_ARGUMENT, "the place for the %s is NULL", name);
-    LSP_TRY(lsp_suffix_check_apart(ctx, text, type, suffixes, name, out, bytes, in_place));
-    return text->where == LSP_CUDA ? LSP_OK : lsp_suffix_check_range(ctx, text->n, type, suffixes);
+    return lsp_suffix_check_apart(ctx, text, type, suffixes, name, out, bytes, in_place);
 }
 
-/* ---- ranks ---- */
-
-static void see(void *data, int64_t begin, int64_t end) {
-    deriving *d = data;
-    for (int64_t r = begin; r < end && !lsp_stopped(d->ctx); r++) {
-        const int64_t i = suffix_at(d, r);
-        const uint64_t bit = (uint64_t)1 << (i & 63);
-        if (__atomic_fetch_or(&d->seen[i >> 6], bit, __ATOMIC_RELAXED) & bit) {
-            lsp_lower(&d->twice, i);
-        }
+/* Scratch where the text lies, each byte of it set. */
+static lsp_status take_filled(lsp_ctx *ctx, lsp_where where, int byte, int64_t count, size_t bytes, void **memory) {
+    if (where == LSP_CUDA) {
+        return lsp_scratch_filled(ctx, byte, count, bytes, memory);
     }
-}
-
-static void invert(void *data, int64_t begin, int64_t end) {
-    const deriving *d = data;
-    for (int64_t r = begin; r < end; r++) {
-        lsp_index_set(d->out, d->type, suffix_at(d, r), r);
-    }
+    LSP_TRY(lsp_scratch_bytes(ctx, count, bytes, false, memory));
+    memset(*memory, byte, (size_t)count * bytes);
+    return LSP_OK;
 }
 
 lsp_status lsp_suffix_inverse(lsp_ctx *ctx, int64_t n, lsp_type type, const void *suffixes, lsp_where where,
                               void *ranks) {
-    deriving d = {.ctx = ctx, .type = type, .suffixes = suffixes, .out = ranks, .n = n, .twice = n};
+    lsp_deriving d;
+    lsp_found found;
     LSP_ENTER(ctx);
     const lsp_text text = {.n = n, .symbol_bytes = 1, .symbols = suffixes, .where = where};
     LSP_TRY(check(ctx, &text, type, suffixes, ranks, lsp_type_bytes(type), false, "ranks"));
-    if (where == LSP_CUDA) {
-        return n == 0 ? LSP_OK : lsp_suffix_cuda.inverse(ctx, &text, type, suffixes, ranks);
-    }
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, n / 64 + 1, &d.seen));
-    lsp_for_shares(ctx, n, LEAST, see, &d);
-    LSP_TRY(lsp_go_on(ctx));
-    LSP_REQUIRE(d.twice == n, LSP_ERR_ARGUMENT, "suffix %lld stands twice in the suffix array", (long long)d.twice);
-    lsp_for_shares(ctx, n, LEAST, invert, &d);
-    return LSP_OK;
+    LSP_TRY(lsp_deriving_begin(ctx, &text, suffixes, &d));
+    LSP_TRY(take_filled(ctx, where, 0, n / 32 + 1, sizeof *d.seen, (void **)&d.seen));
+    const lsp_each_job look = {.args = &d, .n = n, .kind = {.index = type}, .found = &found, .stops = true};
+    LSP_TRY(LSP_EACH(ctx, where, suffix_twice, look));
+    LSP_TRY(lsp_suffix_refuse(ctx, &text, type, suffixes, found.first[0]));
+    LSP_REQUIRE(found.first[1] == LSP_NOWHERE, LSP_ERR_ARGUMENT, "suffix %lld stands twice in the suffix array",
+                (long long)found.first[1]);
+    d.places = ranks, d.place_type = type;
+    LSP_TRY(LSP_EACH(ctx, where, put_place, (lsp_each_job){.args = &d, .n = n, .kind = look.kind}));
+    return lsp_suffix_end(ctx, where);
 }
 
-/* ---- common prefixes: of each suffix with the one before it in the order; in the order of the text a prefix is at
- * most one symbol shorter than that of the suffix before ---- */
-
-static void find_before(void *data, int64_t begin, int64_t end) {
-    const deriving *d = data;
-    for (int64_t r = begin; r < end && !lsp_stopped(d->ctx); r++) {
-        lsp_index_set(d->before, d->type, suffix_at(d, r), r == 0 ? -1 : suffix_at(d, r - 1));
-    }
-}
-
-static inline bool is_end(const deriving *d, int64_t i) {
-    return i == d->n || (d->first != NULL && lsp_is_first(d->first, i));
-}
-
-static void find_common(void *data, int64_t begin, int64_t end) {
-    const deriving *d = data;
-    const void *symbols = d->text->symbols;
-    const int bytes = d->text->symbol_bytes;
-    for (int64_t i = begin, length = 0; i < end && !lsp_stopped(d->ctx); i++, length -= length > 0) {
-        const int64_t j = lsp_index_at(d->before, d->type, i);
-        if (j < 0) {
-            length = 0;
-        } else {
-            length = lsp_min(length, d->n - lsp_max(i, j)); /* shorter only if the array is wrong */
-            while ((length == 0 || (!is_end(d, i + length) && !is_end(d, j + length))) &&
-                   lsp_symbol_at(symbols, bytes, i + length) == lsp_symbol_at(symbols, bytes, j + length)) {
-                length++;
-            }
-        }
-        lsp_index_set(d->common, d->type, i, length);
-    }
-}
-
-static void order_common(void *data, int64_t begin, int64_t end) {
-    const deriving *d = data;
-    for (int64_t r = begin; r < end; r++) {
-        lsp_index_set(d->out, d->type, r, lsp_index_at(d->common, d->type, suffix_at(d, r)));
-    }
-}
-
+/* In the order of the text the common prefix of a suffix with the one before it in the array is at most one symbol
+ * shorter than that of the suffix before. */
 lsp_status lsp_suffix_lcp(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *lcp) {
-    deriving d = {.ctx = ctx, .text = text, .type = type, .suffixes = suffixes, .out = lcp};
+    lsp_deriving d;
+    lsp_found found;
     LSP_ENTER(ctx);
     LSP_TRY(check(ctx, text, type, suffixes, lcp, lsp_type_bytes(type), true, "common prefixes"));
-    if (text->where == LSP_CUDA) {
-        return text->n == 0 ? LSP_OK : lsp_suffix_cuda.lcp(ctx, text, type, suffixes, lcp);
+    if (text->n == 0) {
+        return LSP_OK;
     }
-    d.n = text->n;
-    LSP_TRY(lsp_text_firsts(ctx, text, &d.first));
-    LSP_TRY(lsp_scratch_bytes(ctx, d.n, lsp_type_bytes(type), false, &d.before));
-    LSP_TRY(lsp_scratch_bytes(ctx, d.n, lsp_type_bytes(type), false, &d.common));
-    for (int64_t i = 0; i < d.n; i++) {
-        lsp_index_set(d.before, type, i, -1); /* where the array is wrong */
-    }
-    lsp_for_shares(ctx, d.n, LEAST, find_before, &d);
-    lsp_for_shares(ctx, d.n, LEAST, find_common, &d);
-    LSP_TRY(lsp_go_on(ctx));
-    lsp_for_shares(ctx, d.n, LEAST, order_common, &d);
-    return LSP_OK;
-}
-
-/* ---- the Burrows-Wheeler transform ---- */
-
-static void find_primary(void *data, int64_t begin, int64_t end) {
-    deriving *d = data;
-    for (int64_t r = begin; r < end && !lsp_stopped(d->ctx); r++) {
-        if (suffix_at(d, r) == 0) {
-            lsp_lower(d->primary, r + 1);
-        }
-    }
-}
-
-static void transform(void *data, int64_t begin, int64_t end) {
-    const deriving *d = data;
-    const size_t bytes = (size_t)d->text->symbol_bytes;
-    const char *symbols = d->text->symbols;
-    for (int64_t r = begin; r < end && !lsp_stopped(d->ctx); r++) {
-        const int64_t i = suffix_at(d, r), at = r + 1 - (r + 1 > *d->primary);
-        if (i > 0) {
-            memcpy((char *)d->out + (size_t)at * bytes, symbols + (size_t)(i - 1) * bytes, bytes);
-        }
-    }
+    LSP_TRY(lsp_deriving_begin(ctx, text, suffixes, &d));
+    /* -1 stays where the array is wrong */
+    LSP_TRY(take_filled(ctx, text->where, 0xFF, d.n, lsp_type_bytes(d.place_type), &d.places));
+    d.out = lcp;
+    const lsp_each_job look = {.args = &d, .n = d.n, .kind = {.index = type}, .found = &found, .stops = true};
+    LSP_TRY(LSP_EACH(ctx, text->where, put_before, look));
+    LSP_TRY(lsp_suffix_refuse(ctx, text, type, suffixes, found.first[0]));
+    LSP_TRY(lsp_suffix_device_of(text->where)->prefixes(ctx, &d));
+    LSP_TRY(LSP_EACH(ctx, text->where, order_prefix, (lsp_each_job){.args = &d, .n = d.n, .kind = look.kind}));
+    return lsp_suffix_end(ctx, text->where);
 }
 
 lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, const void *suffixes, void *bwt,
                           int64_t *primary) {
-    int64_t found = INT64_MAX;
-    deriving d = {.ctx = ctx, .text = text, .type = type, .suffixes = suffixes, .primary = &found};
+    lsp_deriving d;
+    lsp_found found;
     LSP_ENTER(ctx);
     LSP_REQUIRE(primary != NULL, LSP_ERR_ARGUMENT, "the place for the primary index is NULL");
     LSP_TRY(lsp_text_check(ctx, text, "text"));
@@ -163,19 +76,23 @@ lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
         *primary = 0;
         return LSP_OK;
     }
-    if (text->where == LSP_CUDA) {
-        return lsp_suffix_cuda.bwt(ctx, text, type, suffixes, bwt, primary);
-    }
-    lsp_for_shares(ctx, text->n, LEAST, find_primary, &d);
-    LSP_TRY(lsp_go_on(ctx));
-    LSP_REQUIRE(found <= text->n, LSP_ERR_ARGUMENT, "suffix 0 stands nowhere in the suffix array");
+    const bool here = text->where == LSP_HOST;
     const size_t bytes = (size_t)text->symbol_bytes;
-    LSP_TRY(lsp_scratch_bytes(ctx, text->n, bytes, false, &d.out)); /* the caller's array stays until all is there */
-    memcpy(d.out, (const char *)text->symbols + (size_t)(text->n - 1) * bytes, bytes);
-    lsp_for_shares(ctx, text->n, LEAST, transform, &d);
-    LSP_TRY(lsp_go_on(ctx));
-    memcpy(bwt, d.out, (size_t)text->n * bytes);
-    *primary = found;
+    LSP_TRY(lsp_deriving_begin(ctx, text, suffixes, &d));
+    lsp_each_job job = {.args = &d, .n = d.n, .kind = {.index = type}, .found = &found, .stops = true};
+    LSP_TRY(LSP_EACH(ctx, text->where, find_primary, job));
+    LSP_TRY(lsp_suffix_refuse(ctx, text, type, suffixes, found.first[0]));
+    LSP_REQUIRE(found.first[1] != LSP_NOWHERE, LSP_ERR_ARGUMENT, "suffix 0 stands nowhere in the suffix array");
+    d.primary = (int64_t)found.first[1];
+    d.out = bwt;
+    LSP_TRY(here ? lsp_scratch_bytes(ctx, d.n, bytes, false, &d.out) : LSP_OK); /* until the call cannot be stopped */
+    job.found = NULL;
+    LSP_TRY(LSP_EACH(ctx, text->where, transform, job));
+    if (here) {
+        memcpy(bwt, d.out, (size_t)d.n * bytes);
+    }
+    LSP_TRY(lsp_suffix_end(ctx, text->where));
+    *primary = d.primary;
     return LSP_OK;
 }
 
@@ -183,8 +100,7 @@ lsp_status lsp_suffix_bwt(lsp_ctx *ctx, const lsp_text *text, lsp_type type, con
  * and what follows it is the row where this symbol stands at the end. */
 lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const void *bwt, int64_t primary,
                             lsp_where where, void *symbols) {
-    uint32_t *keys, *out;
-    void *places;
+    int64_t rows;
     LSP_ENTER(ctx);
     const lsp_text text = {.n = n, .symbol_bytes = symbol_bytes, .symbols = bwt, .where = where};
     const lsp_type type = n <= UINT32_MAX ? LSP_U32 : LSP_U64;
@@ -193,34 +109,28 @@ lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const voi
     LSP_TRY(lsp_suffix_check_apart(ctx, &text, type, NULL, "text", symbols, (size_t)symbol_bytes, false));
     LSP_REQUIRE(primary >= (n > 0) && primary <= n, LSP_ERR_ARGUMENT, "the primary index is %lld: %d to %lld is needed",
                 (long long)primary, n > 0, (long long)n);
-    if (where == LSP_CUDA) {
-        return n == 0 ? LSP_OK : lsp_suffix_cuda.unbwt(ctx, n, symbol_bytes, bwt, primary, symbols);
+    LSP_REQUIRE(where == LSP_HOST || n <= INT32_MAX, LSP_ERR_UNSUPPORTED,
+                "a transform of %lld symbols: a GPU inverts %d at most", (long long)n, INT32_MAX);
+    if (n == 0) {
+        return LSP_OK;
     }
-    LSP_TRY(LSP_SCRATCH(ctx, n, &keys));
-    LSP_TRY(LSP_SCRATCH(ctx, n, &out));
-    LSP_TRY(lsp_scratch_bytes(ctx, n, lsp_type_bytes(type), false, &places));
-    for (int64_t i = 0; i < n; i++) {
-        keys[i] = lsp_symbol_at(bwt, symbol_bytes, i);
-    }
+    lsp_deriving d = {
+        .n = n, .symbols = bwt, .symbol_bytes = symbol_bytes, .place_type = type, .primary = primary, .out = symbols};
+    LSP_TRY(lsp_scratch_at(ctx, where, n, sizeof *d.keys, (void **)&d.keys));
+    LSP_TRY(lsp_scratch_at(ctx, where, n, lsp_type_bytes(type), &d.places));
+    LSP_TRY(LSP_EACH(ctx, where, widen_symbol, (lsp_each_job){.args = &d, .n = n}));
     const lsp_segsort_args sort = {.n = n,
                                    .key_type = LSP_U32,
                                    .value_bytes = lsp_type_bytes(type),
-                                   .keys = keys,
-                                   .keys_out = keys,
-                                   .values_out = places,
+                                   .keys = d.keys,
+                                   .keys_out = d.keys,
+                                   .values_out = d.places,
                                    .end_bit = 8 * symbol_bytes,
-                                   .flags = LSP_SORT_POSITIONS};
+                                   .flags = LSP_SORT_POSITIONS,
+                                   .where = where};
     LSP_TRY(lsp_sort_array(ctx, &sort));
-    for (int64_t i = 0, row = primary; i < n; i++) {
-        LSP_REQUIRE(row > 0, LSP_ERR_FORMAT,
-                    "no text has this transform: after %lld of %lld symbols its end is reached", (long long)i,
-                    (long long)n);
-        const int64_t at = type == LSP_U32 ? ((const uint32_t *)places)[row - 1] : ((const int64_t *)places)[row - 1];
-        out[i] = keys[row - 1];
-        row = at + (at >= primary);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        lsp_symbol_set(symbols, symbol_bytes, i, out[i]);
-    }
+    LSP_TRY(lsp_suffix_device_of(where)->invert(ctx, &d, &rows));
+    LSP_REQUIRE(rows == n, LSP_ERR_FORMAT, "no text has this transform: after %lld of %lld symbols its end is reached",
+                (long long)rows, (long long)n);
     return LSP_OK;
 }

@@ -13,7 +13,7 @@ lsp_status lsp_suffix_array(lsp_ctx *ctx, const lsp_text *text, const lsp_suffix
     lsp_suffix_info chosen = {.method = LSP_SUFFIX_DOUBLING};
     const lsp_suffix_method method = options != NULL ? options->method : LSP_SUFFIX_AUTO;
     LSP_ENTER(ctx);
-    const lsp_suffix_device *device = ctx->options.device == LSP_CUDA ? &lsp_suffix_cuda : &lsp_suffix_cpu;
+    const lsp_suffix_device *device = lsp_suffix_device_of(ctx->options.device);
     LSP_TRY(lsp_text_check(ctx, text, "text"));
     LSP_TRY(lsp_suffix_check_array(ctx, text->n, type, suffixes));
     LSP_TRY(lsp_suffix_check_apart(ctx, text, type, NULL, "suffixes", suffixes, lsp_type_bytes(type), false));

@@ -15,7 +15,6 @@ const lsp_values_on_gpu_table lsp_values_on_gpu = TABLE(LSP_VALUES_GPU);
 #define ITEM(name, arguments) lsp_each_cuda lsp_body_##name##_cuda;
 #define ENTRY(name, arguments) lsp_entry_cuda lsp_body_##name##_cuda;
 #define KEEP(name, arguments) lsp_keep_cuda lsp_body_##name##_cuda;
-#define NAME(name, arguments) lsp_body_##name##_cuda,
 /* clang-format on */
 LSP_BODIES(ITEM, ITEM, ENTRY, KEEP)
-const lsp_bodies_table lsp_bodies_on_gpu = {LSP_BODIES(NAME, NAME, NAME, NAME)};
+const lsp_bodies_table lsp_bodies_on_gpu = {LSP_BODIES(LSP_BODY_CUDA, LSP_BODY_CUDA, LSP_BODY_CUDA, LSP_BODY_CUDA)};

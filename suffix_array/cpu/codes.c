@@ -1,26 +1,13 @@
 /* The alphabet of a text, and the text as codes: the place of each symbol in the alphabet. */
 #include "cpu.h"
+#include "suffix_array/bodies.h"
 
 /* ---- symbols, counted in a table ---- */
 
 typedef struct counting {
     const lsp_text *text;
-    uint32_t *largest;
     int64_t symbols, shares, *count; /* a count for each possible symbol, for each share of the text */
 } counting;
-
-static void find_largest(void *data, int64_t begin, int64_t end) {
-    const counting *m = data;
-    uint32_t largest = 0;
-    for (int64_t i = begin; i < end; i++) {
-        const uint32_t symbol = ((const uint32_t *)m->text->symbols)[i];
-        largest = symbol > largest ? symbol : largest;
-    }
-    uint32_t before = __atomic_load_n(m->largest, __ATOMIC_RELAXED);
-    while (before < largest &&
-           !__atomic_compare_exchange_n(m->largest, &before, largest, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
-}
 
 static void count_share(void *data, int64_t share, int thread) {
     const counting *c = data;
@@ -154,10 +141,10 @@ lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_cod
     int64_t symbols = text->symbol_bytes == 1 ? 1 << 8 : 1 << 16;
     *codes = (lsp_codes){.n = text->n, .wide = wide};
     if (text->symbol_bytes == 4) {
-        uint32_t largest = 0;
-        counting c = {.text = text, .largest = &largest};
-        lsp_for_shares(ctx, text->n, 1 << 16, find_largest, &c);
-        symbols = (int64_t)largest + 1;
+        lsp_found found;
+        const lsp_deriving d = {.symbols = text->symbols};
+        LSP_TRY(LSP_EACH(ctx, LSP_HOST, largest_symbol, (lsp_each_job){.args = &d, .n = text->n, .found = &found}));
+        symbols = (int64_t)found.most + 1;
     }
     if (symbols <= lsp_max(text->n, 1 << 16)) {
         LSP_TRY(make_by_table(ctx, text, symbols, codes));

@@ -19,3 +19,7 @@ lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_cod
 /* levels.c: the suffix array of these codes, as indices. On failure `suffixes` is untouched. */
 lsp_status lsp_codes_sort(lsp_ctx *ctx, const lsp_codes *codes, lsp_suffix_method method, void *suffixes,
                           lsp_suffix_info *info);
+
+/* derived.c: verbs of lsp_suffix_cpu, which is in levels.c. */
+lsp_status lsp_suffix_prefixes_cpu(lsp_ctx *ctx, const lsp_deriving *d);
+lsp_status lsp_suffix_invert_cpu(lsp_ctx *ctx, const lsp_deriving *d, int64_t *rows);

@@ -81,4 +81,4 @@ static lsp_status sort_array(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_meth
     return LSP_OK;
 }
 
-const lsp_suffix_device lsp_suffix_cpu = {.array = sort_array};
+const lsp_suffix_device lsp_suffix_cpu = {sort_array, lsp_suffix_prefixes_cpu, lsp_suffix_invert_cpu};

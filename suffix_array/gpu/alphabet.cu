@@ -1,6 +1,7 @@
 /* The alphabet of a text on the GPU, the text as packed codes, and a look at its keys. */
 #include "core/scan.h"
 #include "kernel_text.cuh"
+#include "suffix_array/bodies.h"
 
 /* An expression: call(S) for the type S of a symbol. */
 #define BY_SYMBOL(bytes, call) ((bytes) == 1 ? call(uint8_t) : (bytes) == 2 ? call(uint16_t) : call(uint32_t))
@@ -71,10 +72,7 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
     *p = lsp_packed{};
     p->n = text->n;
     if (text->where == LSP_HOST) {
-        void *there;
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, text->n, (size_t)text->symbol_bytes, &there));
-        LSP_TRY(lsp_cuda_copy(ctx, there, LSP_CUDA, symbols, LSP_HOST, text->n * text->symbol_bytes));
-        symbols = there;
+        LSP_TRY(lsp_text_send(ctx, LSP_CUDA, text->symbols, text->n * text->symbol_bytes, &symbols));
     }
     if (text->strings > 0) {
         const uint64_t *bits;
@@ -87,11 +85,11 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
         LSP_TRY(lsp_cuda_copy(ctx, first, LSP_CUDA, bits, LSP_HOST, bytes));
     }
     if (text->symbol_bytes == 4) {
-        unsigned *there, largest;
-        LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
-        LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_largest<uint32_t>, p->n, TEXT_NT, (const uint32_t *)symbols, p->n, there));
-        LSP_TRY(lsp_cuda_read(ctx, &largest, there, sizeof largest));
-        most = (int64_t)largest + 1;
+        lsp_found found;
+        lsp_deriving d = {};
+        d.symbols = symbols;
+        LSP_TRY(LSP_EACH(ctx, LSP_CUDA, largest_symbol, lsp_each_job{&d, p->n, {}, &found, false, false}));
+        most = (int64_t)found.most + 1;
     }
     if (most <= TEXT_TABLE) {
         LSP_TRY(pack_by_table(ctx, symbols, text->symbol_bytes, most, p));

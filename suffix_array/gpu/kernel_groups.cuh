@@ -247,7 +247,7 @@ static __global__ void __launch_bounds__(TEXT_NT)
 __device__ inline uint32_t rank_key(const lsp_packed &t, uint32_t id, int64_t offset, const uint32_t *ranks) {
     const uint32_t n = (uint32_t)t.n;
     const int64_t at = id + offset;
-    return t.first != NULL && begins_string(t, min(at, t.n)) ? id : at < t.n ? n + ranks[at] : n - id;
+    return t.first != NULL && lsp_is_first(t.first, min(at, t.n)) ? id : at < t.n ? n + ranks[at] : n - id;
 }
 
 static __global__ void __launch_bounds__(TEXT_NT)

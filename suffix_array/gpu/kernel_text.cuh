@@ -8,16 +8,6 @@ enum { TEXT_NT = 256, SAMPLE_WANTED = 1 << 12, SAMPLE_MOST = 1 << 14 };
 
 /* ---- the alphabet ---- */
 
-template <typename S>
-static __global__ void __launch_bounds__(TEXT_NT) kernel_largest(const S *symbols, int64_t n, unsigned *largest) {
-    unsigned most = 0;
-    EACH_ITEM(i, n, TEXT_NT) { most = max(most, (unsigned)symbols[i]); }
-    most = warp_max(most);
-    if (threadIdx.x % WARP == 0) {
-        atomicMax(largest, most);
-    }
-}
-
 enum { TEXT_TABLE = 1 << 16 }; /* symbols that a table holds */
 
 /* Sets a bit of seen[] for each symbol that occurs; all are below `most` <= TEXT_TABLE. */
@@ -73,8 +63,6 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_pack(const S *symbols, 
 
 /* ---- keys ---- */
 
-__device__ inline bool begins_string(const lsp_packed &t, int64_t i) { return t.first[i >> 6] >> (i & 63) & 1; }
-
 /* The whole codes among the 64 bits from symbol i on, in the highest bits; zeros stand behind the end of the string. */
 __device__ inline uint64_t key_at(const lsp_packed &t, int64_t i) {
     const int symbols = 64 / t.bits;
@@ -105,7 +93,7 @@ static __global__ void __launch_bounds__(TEXT_NT) kernel_first_keys(lsp_packed t
  * before: if a string begins there, this suffix ends there. */
 __device__ inline uint64_t text_key(const lsp_packed &t, uint32_t id, int64_t offset) {
     const int64_t at = id + offset;
-    return t.first != NULL && at < t.n && begins_string(t, at) ? 0 : key_at(t, at);
+    return t.first != NULL && at < t.n && lsp_is_first(t.first, at) ? 0 : key_at(t, at);
 }
 
 /* Keys whose short key has a hash with `less` leading zeros: all suffixes that share a key are among them, or none. */
