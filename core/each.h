@@ -60,6 +60,10 @@ typedef struct lsp_each_job {
     lsp_kind kind;
     lsp_found *found;
 } lsp_each_job;
+static inline lsp_each_job lsp_each_of(const void *args, int64_t n) { /* of a body without types; nobody asks */
+    const lsp_each_job job = {args, n, {LSP_NONE, LSP_NONE, LSP_PASS_BOTH}, NULL};
+    return job;
+}
 
 /* A body's loops on the host, over a share of the items, and its function on the GPU. */
 typedef void lsp_each_host(void *job, int64_t begin, int64_t end);
@@ -69,5 +73,12 @@ lsp_status lsp_each_item(lsp_ctx *ctx, lsp_where where, lsp_each_host *host, lsp
 /* *first = what the body tells as the first item, or n. */
 lsp_status lsp_each_first(lsp_ctx *ctx, lsp_where where, lsp_each_host *host, lsp_each_cuda *cuda, lsp_each_job job,
                           int64_t *first);
+
+/* What a line of a list of items becomes in the room's bodies.h, and a call of a body by its name. */
+#define LSP_ITEM_DECLARE(name, arguments)                                                                              \
+    lsp_each_host lsp_body_##name##_host;                                                                              \
+    lsp_each_cuda lsp_body_##name##_cuda;
+#define LSP_EACH_ITEM(ctx, where, name, job)                                                                           \
+    lsp_each_item((ctx), (where), lsp_body_##name##_host, lsp_body_##name##_cuda, (job))
 
 LSP_END_DECLS

@@ -16,3 +16,6 @@ static inline lsp_status lsp_no_cuda(lsp_ctx *ctx) {
  * their pointers for products, so files switch it off around LSP_NO_CUDA. */
 #define LSP_NO_CUDA(function, parameters, ctx)                                                                         \
     lsp_status function parameters { return lsp_no_cuda(ctx); }
+/* The same for a line of a room's list of bodies of items (each.h). */
+#define LSP_ITEM_NONE(name, arguments)                                                                                 \
+    LSP_NO_CUDA(lsp_body_##name##_cuda, (lsp_ctx * ctx, const lsp_each_job *job), ctx)

@@ -1,0 +1,5 @@
+/* The kernels of the bodies of this room. */
+#include "core/each.cuh"
+#include "two_body/bodies.h"
+
+LSP_PAIR_BODIES(LSP_ITEM_CUDA)
