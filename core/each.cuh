@@ -49,7 +49,7 @@ static lsp_status launch_found(lsp_ctx *ctx, int64_t blocks, lsp_found *found, L
 enum { ANY = -1 };
 template <class BODY, int VAL>
 static __global__ void __launch_bounds__(EACH_THREADS)
-    kernel_items(typename BODY::arguments a, lsp_kind t, int64_t n, lsp_found *found) {
+    kernel_items(const __grid_constant__ typename BODY::arguments a, lsp_kind t, int64_t n, lsp_found *found) {
     t.val = VAL == ANY ? t.val : (lsp_type)VAL;
     lsp_found mine = lsp_found_nothing();
     EACH_ITEM(i, n, EACH_THREADS) { BODY::at(&a, t, i, &mine); }

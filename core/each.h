@@ -86,6 +86,10 @@ typedef struct lsp_each_job {
     bool heavy;       /* one item is enough for a thread of a GPU, 64 for one of the host */
     bool stops;       /* nothing of the caller is written: lsp_ctx_cancel ends the loop on the host */
 } lsp_each_job;
+static inline lsp_each_job lsp_each_of(const void *args, int64_t n) { /* of a body without types; nobody asks */
+    const lsp_each_job job = {args, n, {LSP_NONE, LSP_NONE, LSP_PASS_BOTH}, NULL, false, false};
+    return job;
+}
 
 /* A body's loops on the host, over a share of the items, and its function on the GPU. */
 typedef void lsp_each_host(void *job, int64_t begin, int64_t end);

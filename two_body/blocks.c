@@ -111,8 +111,10 @@ static int64_t cut_of(lsp_ctx *ctx, const lsp_pair_job *job, int64_t side) {
 
 /* Counts of a job without blocks, or of a pair of blocks. */
 static lsp_status tally(lsp_ctx *ctx, lsp_pair_job *job, const lsp_pair_tally *t, int64_t side, uint64_t *counts) {
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_pair_device *device = lsp_pair_device_of(ctx);
     job->info.cut = cut_of(ctx, job, side);
+    LSP_TRY(lsp_pair_load(ctx, job, job->info.method == LSP_PAIR_GRID));
     return t->limits != NULL ? device->count(ctx, job, t->limits, t->n, counts)
                              : device->histogram(ctx, job, t->scale, t->n, counts);
 }
@@ -149,7 +151,7 @@ static lsp_status do_blocks(lsp_ctx *ctx, procession *p, double radius, const ls
         const lsp_status status = lsp_pair_prepare(ctx, &part, radius);
         if (status == LSP_ERR_ARGUMENT) { /* a coordinate, whose number is that of its block: look at all points */
             lsp_pair_job all = *p->job;
-            LSP_TRY(lsp_pair_cpu.inspect(ctx, &all));
+            LSP_TRY(lsp_pair_inspect(ctx, &lsp_pair_cpu, &all));
         }
         LSP_TRY(status);
         LSP_TRY(tally(ctx, &part, t, p->side, one));

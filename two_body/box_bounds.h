@@ -8,6 +8,14 @@ typedef struct lsp_box {
     double middle[LSP_MOST_DIMENSIONS], half[LSP_MOST_DIMENSIONS];
 } lsp_box;
 
+/* Sets dimension k of a box around places from low to high. */
+static inline LSP_BOTH_SIDES void lsp_box_set(lsp_box *box, int k, double low, double high) {
+    const double middle = low / 2 + high / 2;
+    const double above = high - middle, below = middle - low;
+    box->middle[k] = middle;
+    box->half[k] = (above > below ? above : below) * (1 + 1e-15);
+}
+
 /* How far boxes are apart. */
 typedef struct lsp_box_bounds {
     double side, per_side, half_side; /* of the periodic box, in places; else 0, 0, infinity */

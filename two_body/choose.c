@@ -36,6 +36,7 @@ static lsp_pair_grid make_grid(const lsp_pair_job *job, int64_t reach, double mo
     for (int k = 0; k < LSP_GRID_DIMENSIONS; k++) {
         grid.cells[k] = (int64_t)cells[k];
         grid.reach[k] = cells[k] > 1 ? reach : 0;
+        grid.scale[k] = cells[k] / extent_of(job, k);
         grid.total *= grid.cells[k];
     }
     return grid;
@@ -160,7 +161,7 @@ lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius) {
     if (job->metric.kind == LSP_SPACE_TIED && has_no_ties(job)) { /* the same distances in less time */
         job->metric.kind = LSP_SPACE_TILTED;
     }
-    LSP_TRY(lsp_pair_device_of(ctx)->inspect(ctx, job));
+    LSP_TRY(lsp_pair_inspect(ctx, lsp_pair_device_of(ctx), job));
     choose(job, &lsp_pair_device_of(ctx)->costs);
     lsp_log(ctx, "pairs of %lld and %lld points, method %s: %s", (long long)job->sets[0].n, (long long)job->sets[1].n,
             lsp_pair_method_name(job->info.method), job->info.reason);

@@ -1,6 +1,7 @@
 /* What cpu/ and gpu/ know of a call: the job, and the table that each of them fills. */
 #pragma once
 
+#include "core/each.h"
 #include "distance.h"
 #include "matrices/matrices.h"
 
@@ -11,8 +12,23 @@ enum { LSP_GRID_DIMENSIONS = 3 }; /* a grid cuts the first three at most */
 /* The grid: cells per dimension, and how many cells away a partner can lie. Cell 1 of a dimension holds all points. */
 typedef struct lsp_pair_grid {
     int64_t cells[LSP_GRID_DIMENSIONS], reach[LSP_GRID_DIMENSIONS];
+    double scale[LSP_GRID_DIMENSIONS]; /* in open space, of more cells than one: cells in a unit */
     int64_t total;
 } lsp_pair_grid;
+
+enum { LSP_PAIR_PAD = 64 }; /* items that may be read behind the end of an array on the host */
+
+/* A set of points on the context's device. place[k] is coordinate k as a place; on a GPU those beyond the points'
+ * dimensions are zeros, which add nothing to a distance: kernels exist for few numbers of dimensions. */
+typedef struct lsp_cloud {
+    int64_t n;
+    void *place[LSP_MOST_DIMENSIONS];
+    int32_t *id; /* their numbers in the caller's arrays; NULL: the order is his */
+    /* of a grid, where points lie in the order of cells, and of a cell in the caller's: their cells, on a GPU; and
+     * where cells begin: cell c has the points start[c] .. start[c + 1] - 1 */
+    uint32_t *cell;
+    int32_t *start;
+} lsp_cloud;
 
 typedef struct lsp_pair_job {
     lsp_points sets[2]; /* the same, if `self` */
@@ -28,9 +44,10 @@ typedef struct lsp_pair_job {
     bool approximate; /* by roots that may be off by 2^-21 of themselves */
     int64_t shells; /* distances at which pairs are told apart: radii, or edges of bins; INT64_MAX: all up to the radius
                        (a density); 0: boxes do not serve */
-    /* set by the device: the box around all points in open space */
+    /* the box around all points */
     double low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
     lsp_pair_grid grid;  /* of LSP_PAIR_GRID */
+    lsp_cloud clouds[2]; /* the sets as places; the same, if `self` */
     int64_t part, parts; /* the share: units of work whose number modulo `parts` is `part`. All: 0 of 1 */
     lsp_pair_info info;
     /* NULL, or work for the host while the GPU counts: a verb calls it, perhaps more than once, before it waits */
@@ -43,10 +60,10 @@ static inline lsp_status lsp_pair_meanwhile(lsp_ctx *ctx, const lsp_pair_job *jo
 }
 
 /* Number i of an array of LSP_F32 or LSP_F64. */
-static inline double lsp_real_at(const void *array, lsp_type type, int64_t i) {
+static inline LSP_BOTH_SIDES double lsp_real_at(const void *array, lsp_type type, int64_t i) {
     return type == LSP_F32 ? (double)((const float *)array)[i] : ((const double *)array)[i];
 }
-static inline void lsp_real_set(void *array, lsp_type type, int64_t i, double x) {
+static inline LSP_BOTH_SIDES void lsp_real_set(void *array, lsp_type type, int64_t i, double x) {
     if (type == LSP_F32) {
         ((float *)array)[i] = (float)x;
     } else {
@@ -54,18 +71,10 @@ static inline void lsp_real_set(void *array, lsp_type type, int64_t i, double x)
     }
 }
 
-/* The cell of a place in one dimension of a periodic box with places in fixed point: exact. */
-static inline LSP_BOTH_SIDES int64_t lsp_cell_of_fixed(const lsp_pair_grid *grid, int k, uint32_t place) {
-    return (int64_t)(place * (uint64_t)grid->cells[k] >> 32);
-}
-/* The same of other places; low and high: the box around all points. */
-static inline LSP_BOTH_SIDES int64_t lsp_cell_of_real(const lsp_pair_grid *grid, int k, bool periodic, double low,
-                                                      double high, double place) {
-    const int64_t cells = grid->cells[k];
-    const double part = periodic    ? place * (double)cells
-                        : cells > 1 ? (place - low) * ((double)cells / (high - low))
-                                    : 0;
-    return (int64_t)part < cells - 1 ? (int64_t)part : cells - 1;
+/* A place as a number: in fixed point the integer. */
+static inline LSP_BOTH_SIDES double lsp_place_at(const lsp_metric *m, lsp_type type, const void *place, int64_t i) {
+    const bool fixed = type == LSP_F32 && m->kind != LSP_SPACE_OPEN;
+    return fixed ? (double)((const uint32_t *)place)[i] : lsp_real_at(place, type, i);
 }
 
 /* Cell `at` + `step` of a dimension, wrapped in a periodic box; -1: there is none. */
@@ -86,9 +95,6 @@ static inline bool lsp_pair_has_unit(const lsp_pair_job *job, int64_t unit) { re
 static inline bool lsp_pair_has_uneven(const lsp_pair_job *job, int64_t unit) {
     return (int64_t)((uint64_t)(uint32_t)((uint64_t)unit * 2654435769u) * (uint64_t)job->parts >> 32) == job->part;
 }
-
-/* The sentence about a coordinate that is not finite: dimension, point, set, coordinate. */
-#define LSP_PAIR_NOT_FINITE "coordinate %d of point %lld of the set %s is %g"
 
 /* The sentences about weights: number, weight; how many. */
 #define LSP_PAIR_BAD_WEIGHT "weight %lld is %g: it must be from 0 to 1e30"
@@ -120,11 +126,21 @@ typedef struct lsp_pair_tally {
     int64_t n;
 } lsp_pair_tally;
 
+/* The types of a join's matrix. */
+static inline lsp_csr_types lsp_join_types(const lsp_pair_job *job, lsp_join_values values, lsp_where where) {
+    const bool pattern = values == LSP_JOIN_PATTERN;
+    const lsp_csr_types types = {LSP_NONE, LSP_I32, pattern ? LSP_NONE : job->type, pattern, lsp_place_of(where)};
+    return types;
+}
+
 /* What a device does. */
 typedef struct lsp_pair_device {
-    /* Refuses coordinates that are not finite; sets low and high. */
-    lsp_status (*inspect)(lsp_ctx *ctx, lsp_pair_job *job);
-    /* Limits are squared, in units of the metric; the largest is last if they ascend. All set job->info.tested. */
+    /* What pair_look (bodies.h) tells of each coordinate of each set. A GPU brings points from the host first. */
+    lsp_status (*look)(lsp_ctx *ctx, lsp_pair_job *job, lsp_found found[2][LSP_MOST_DIMENSIONS]);
+    /* Sets the cloud's numbers, in the order of its cells, and where these begin. A GPU sorts the cells, too. */
+    lsp_status (*sort)(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud *cloud);
+    /* For loaded points. Limits are squared, in units of the metric; the largest is last if they ascend. All set
+     * job->info.tested. */
     lsp_status (*count)(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
     lsp_status (*histogram)(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
     lsp_status (*join)(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join, lsp_csr *C);

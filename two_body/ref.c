@@ -24,8 +24,7 @@ static void place_f64(const lsp_metric *m, const double *x, double *place) {
 
 static void coordinates(const lsp_points *p, int64_t i, double *x) {
     for (int k = 0; k < p->dimensions; k++) {
-        x[k] = p->type == LSP_F32 ? (double)((const float *)p->at[k])[i * p->stride]
-                                  : ((const double *)p->at[k])[i * p->stride];
+        x[k] = lsp_real_at(p->at[k], p->type, i * p->stride);
     }
 }
 

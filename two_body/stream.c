@@ -22,13 +22,6 @@ static void free_pieces(piece_list *list) {
     }
 }
 
-static lsp_csr_types types_of(const streaming *s) {
-    const bool pattern = s->join->values == LSP_JOIN_PATTERN;
-    return (lsp_csr_types){.val_type = pattern ? LSP_NONE : s->job.type,
-                           .drop_values = pattern,
-                           .place = s->job.where == LSP_CUDA ? LSP_PLACE_CUDA : LSP_PLACE_HOST};
-}
-
 /* The rows of a block: pieces of columns side by side, if not all points fit the GPU. */
 static lsp_status make_block(lsp_ctx *ctx, streaming *s, int64_t first, int64_t end, lsp_csr *C) {
     LSP_SCRATCH_SCOPE(ctx);
@@ -42,7 +35,7 @@ static lsp_status make_block(lsp_ctx *ctx, streaming *s, int64_t first, int64_t 
     list.pieces = pieces;
     s->info.tested = 0;
     if (s->join->half && first > 0) { /* the columns before the block are empty */
-        const lsp_csr_types types = types_of(s);
+        const lsp_csr_types types = lsp_join_types(&s->job, s->join->values, s->job.where);
         LSP_TRY(lsp_csr_create(ctx, end - first, first, 0, &types, &pieces[0]));
         side[list.count++] = &pieces[0];
     }

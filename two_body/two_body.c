@@ -55,9 +55,16 @@ static lsp_status prepare_piece(lsp_ctx *ctx, const lsp_pair_job *whole, lsp_pai
     const lsp_status status = lsp_pair_prepare(ctx, job, radius);
     if (status == LSP_ERR_ARGUMENT) { /* a coordinate, whose number is that of the piece: look at all points */
         lsp_pair_job all = *whole;
-        LSP_TRY((job->where == LSP_HOST ? &lsp_pair_cpu : &lsp_pair_cuda)->inspect(ctx, &all));
+        LSP_TRY(lsp_pair_inspect(ctx, job->where == LSP_HOST ? &lsp_pair_cpu : &lsp_pair_cuda, &all));
     }
     return status;
+}
+
+/* Gives the matrix that the device made, where the points lie. */
+static lsp_status give(lsp_ctx *ctx, const lsp_pair_job *job, lsp_csr *made, lsp_csr *C) {
+    lsp_csr_types types = lsp_types_of(made);
+    types.place = lsp_place_of(job->where);
+    return job->where == made->where ? lsp_csr_put(ctx, C, made, false) : lsp_csr_copy(ctx, made, &types, C);
 }
 
 lsp_status lsp_join_between(lsp_ctx *ctx, const lsp_pair_job *whole, double radius, const lsp_join_options *join,
@@ -68,8 +75,10 @@ lsp_status lsp_join_between(lsp_ctx *ctx, const lsp_pair_job *whole, double radi
     lsp_pair_narrow(&job, rows, cols);
     LSP_TRY(prepare_piece(ctx, whole, &job, radius));
     const double limit = lsp_distance_limit(&job.metric, job.type, radius);
+    const bool grid = job.info.method == LSP_PAIR_GRID;
+    LSP_TRY(lsp_pair_load(ctx, &job, grid || ctx->options.device == LSP_CUDA)); /* a GPU knows no other join */
     LSP_TRY(lsp_pair_device_of(ctx)->join(ctx, &job, limit, join, &made));
-    *C = made, made = (lsp_csr){0};
+    LSP_TRY(give(ctx, &job, &made, C));
     job.info.first_row = rows[0];
     *info = job.info;
     return LSP_OK;
@@ -108,8 +117,9 @@ lsp_status lsp_nearest(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, c
     const lsp_pair_job whole = job;
     lsp_pair_narrow(&job, rows, (int64_t[]){0, job.sets[1].n});
     LSP_TRY(prepare_piece(ctx, &whole, &job, INFINITY));
+    LSP_TRY(lsp_pair_load(ctx, &job, false));
     LSP_TRY(lsp_pair_device_of(ctx)->nearest(ctx, &job, lsp_min(k, partners), join, &made));
-    *C = made, made = (lsp_csr){0};
+    LSP_TRY(give(ctx, &job, &made, C));
     job.info.first_row = rows[0];
     LSP_TELL(info, job.info);
     return LSP_OK;
@@ -195,6 +205,7 @@ lsp_status lsp_kernel_density(lsp_ctx *ctx, const lsp_points *a, const lsp_point
                                    .weights = o->weights};
     job.shells = INT64_MAX;
     LSP_TRY(lsp_pair_prepare(ctx, &job, reach));
+    LSP_TRY(lsp_pair_load(ctx, &job, false));
     LSP_TRY(lsp_pair_device_of(ctx)->density(ctx, &job, &work, density));
     LSP_TELL(info, job.info);
     return LSP_OK;

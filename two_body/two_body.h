@@ -23,6 +23,11 @@ void lsp_pair_narrow(lsp_pair_job *job, const int64_t rows[2], const int64_t col
 lsp_status lsp_join_between(lsp_ctx *ctx, const lsp_pair_job *whole, double radius, const lsp_join_options *join,
                             const int64_t rows[2], const int64_t cols[2], lsp_csr *C, lsp_pair_info *info);
 
+/* points.c: refuses coordinates that are not finite; sets low and high. The device need not be the context's. */
+lsp_status lsp_pair_inspect(lsp_ctx *ctx, const lsp_pair_device *device, lsp_pair_job *job);
+/* points.c: both sets as places in job->clouds, scratch of the call. sorted: by cells; without a grid there is one. */
+lsp_status lsp_pair_load(lsp_ctx *ctx, lsp_pair_job *job, bool sorted);
+
 /* choose.c: lets the device look at the points, and sets job->info and job->grid. A radius of infinity: the nearest
  * points are wanted. */
 lsp_status lsp_pair_prepare(lsp_ctx *ctx, lsp_pair_job *job, double radius);

@@ -11,7 +11,6 @@ typedef struct walk {
     lsp_tile_fn do_tile;
     lsp_settle_fn settle;
     void *data;
-    size_t bytes;
     int64_t part_nodes;  /* nodes of the level of the first tree whose nodes are the parts */
     int64_t share_nodes; /* the same of the level at which pairs of nodes are dealt out to shares */
     lsp_met met;
@@ -23,10 +22,8 @@ static void do_leaves(const walk *w, int thread, int64_t a, int64_t b, lsp_met *
     lsp_pair_tile tile = {.twice = w->job->self && a == b};
     const int64_t i = lsp_node_begin(&w->trees[0], a), j = lsp_node_begin(&w->trees[1], b);
     tile.queries = lsp_node_end(&w->trees[0], a) - i, tile.candidates = lsp_node_end(&w->trees[1], b) - j;
-    for (int k = 0; k < w->job->metric.dimensions; k++) {
-        tile.query[k] = (const char *)w->trees[0].cloud.place[k] + (size_t)i * w->bytes;
-        tile.candidate[k] = (const char *)w->trees[1].cloud.place[k] + (size_t)j * w->bytes;
-    }
+    lsp_cloud_from(w->job, &w->trees[0].cloud, i, tile.query);
+    lsp_cloud_from(w->job, &w->trees[1].cloud, j, tile.candidate);
     w->do_tile(w->data, thread, &tile);
     lsp_meet(met, &tile);
 }
@@ -76,16 +73,15 @@ static void part(void *data, int64_t number, int thread) {
     lsp_add_met(&w->met, &met);
 }
 
-lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud clouds[2], lsp_tile_fn do_tile,
-                          lsp_settle_fn settle, void *data, lsp_met *met) {
-    walk w = {
-        .ctx = ctx, .job = job, .do_tile = do_tile, .settle = settle, .data = data, .bytes = lsp_type_bytes(job->type)};
+lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_tile, lsp_settle_fn settle, void *data,
+                          lsp_met *met) {
+    walk w = {.ctx = ctx, .job = job, .do_tile = do_tile, .settle = settle, .data = data};
     w.kernels = lsp_pair_kernels_of(ctx, job->type);
     w.bounds = lsp_box_bounds_of(job);
-    LSP_TRY(lsp_trees_grow(ctx, job, clouds, LSP_LEAF, w.trees));
+    LSP_TRY(lsp_trees_grow(ctx, job, LSP_LEAF, w.trees));
     w.part_nodes = lsp_min(w.trees[0].leaves, PART_NODES);
     w.share_nodes = lsp_min(w.trees[0].leaves, SHARE_NODES);
-    if (clouds[0].n > 0 && clouds[1].n > 0) {
+    if (job->sets[0].n > 0 && job->sets[1].n > 0) {
         LSP_TRY(lsp_try_parts(ctx, w.part_nodes, lsp_pair_threads(ctx), part, &w));
     }
     *met = w.met;

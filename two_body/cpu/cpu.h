@@ -4,19 +4,10 @@
 #include "two_body/box_bounds.h"
 
 enum {
-    LSP_PAIR_PAD = 64,          /* items that may be read behind the end of an array of places */
     LSP_PAIR_QUERIES = 512,     /* most queries of a tile, */
     LSP_PAIR_CANDIDATES = 2048, /* and most candidates: counts of a tile fit 32 bits */
     LSP_LEAF = 64               /* most points of a box that is not cut any more */
 };
-
-/* A set of points. place[k] is coordinate k; in a grid they lie in the order of cells. */
-typedef struct lsp_cloud {
-    int64_t n;
-    void *place[LSP_MOST_DIMENSIONS];
-    int32_t *start; /* of a grid: cell c has the points start[c] .. start[c + 1] - 1 */
-    int32_t *id; /* of a grid: their numbers in the caller's arrays, ascending in each cell; NULL: the order is his */
-} lsp_cloud;
 
 /* All pairs of a few queries and candidates. */
 typedef struct lsp_pair_tile {
@@ -43,18 +34,21 @@ static inline int64_t lsp_node_end(const lsp_tree *tree, int64_t node) {
     return (tree->cloud.n * (node + 1 - ((int64_t)1 << level))) >> level;
 }
 
-/* points.c: both sets as places, in their order, or, if the job has a grid, by cells. Scratch of the call. */
-lsp_status lsp_clouds_load(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud clouds[2]);
-/* points.c: makes `ordered` the same points in the order of its numbers, `ordered->id`. */
-lsp_status lsp_cloud_reorder(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, lsp_cloud *ordered);
+/* points.c: see lsp_pair_device. */
+lsp_status lsp_pair_sort_cpu(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud *cloud);
+lsp_status lsp_pair_look_cpu(lsp_ctx *ctx, lsp_pair_job *job, lsp_found found[2][LSP_MOST_DIMENSIONS]);
 /* tree.c: trees of both sets, with at most LSP_LEAF and `leaf_points` in a leaf. Scratch of the call. */
-lsp_status lsp_trees_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud clouds[2], int64_t leaf_points,
-                          lsp_tree trees[2]);
-/* tree.c: coordinate k of the point that is the i-th in the order of the tree. */
-double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int64_t i);
+lsp_status lsp_trees_grow(lsp_ctx *ctx, const lsp_pair_job *job, int64_t leaf_points, lsp_tree trees[2]);
 /* Calls run(data, first, last) for runs of cells, whose points can be within the radius of points of the cell. */
 void lsp_cells_in_reach(const lsp_pair_job *job, int64_t cell, void (*run)(void *data, int64_t first, int64_t last),
                         void *data);
+
+/* at[k] = coordinate k of the cloud, from point i on. */
+static inline void lsp_cloud_from(const lsp_pair_job *job, const lsp_cloud *cloud, int64_t i, const void **at) {
+    for (int k = 0; k < job->metric.dimensions; k++) {
+        at[k] = (const char *)cloud->place[k] + (size_t)i * lsp_type_bytes(job->type);
+    }
+}
 
 /* What a walk has met: distances computed; points that met themselves, in tiles or boxes that meet pairs twice. */
 typedef struct lsp_met {
@@ -78,8 +72,8 @@ typedef bool (*lsp_settle_fn)(void *data, int thread, int64_t pairs, bool twice,
 lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_tile, lsp_settle_fn settle, void *data,
                          int64_t *selves);
 /* boxes.c: the walk of LSP_PAIR_BOXES. */
-lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, const lsp_cloud clouds[2], lsp_tile_fn do_tile,
-                          lsp_settle_fn settle, void *data, lsp_met *met);
+lsp_status lsp_boxes_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_tile, lsp_settle_fn settle, void *data,
+                          lsp_met *met);
 static inline int lsp_pair_threads(const lsp_ctx *ctx) { return ctx->options.threads; }
 
 /* ---- kernels: compiled once for each instruction set ---- */

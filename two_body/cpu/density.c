@@ -32,9 +32,7 @@ static void visit(const summing *s, lsp_pair_tile *tile, int64_t group, int64_t 
     }
     const int64_t end = lsp_node_end(tree, node);
     for (int64_t begin = lsp_node_begin(tree, node); begin < end; begin += LSP_PAIR_CANDIDATES) {
-        for (int k = 0; k < s->job->metric.dimensions; k++) {
-            tile->candidate[k] = (const char *)tree->cloud.place[k] + (size_t)begin * s->bytes;
-        }
+        lsp_cloud_from(s->job, &tree->cloud, begin, tile->candidate);
         tile->candidates = lsp_min(LSP_PAIR_CANDIDATES, end - begin);
         s->kernels->density(&s->job->metric, tile, s->work->scale, s->work->gaussian,
                             s->weights + (size_t)begin * s->bytes, sums);
@@ -50,9 +48,7 @@ static void do_group(void *data, int64_t part, int thread) {
     double sums[LSP_LEAF] = {0};
     int64_t tested = 0;
     (void)thread;
-    for (int k = 0; k < s->job->metric.dimensions; k++) {
-        tile.query[k] = (const char *)queries->cloud.place[k] + (size_t)first * s->bytes;
-    }
+    lsp_cloud_from(s->job, &queries->cloud, first, tile.query);
     if (s->trees[1].cloud.n > 0) {
         visit(s, &tile, group, 1, sums, &tested);
     }
@@ -84,15 +80,12 @@ static lsp_status order_weights(lsp_ctx *ctx, summing *s) {
 }
 
 lsp_status lsp_kernel_density_cpu(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density) {
-    LSP_SCRATCH_SCOPE(ctx);
     const bool all = job->info.method == LSP_PAIR_ALL;
     summing s = {.ctx = ctx, .job = job, .work = work, .factor = work->factor};
-    lsp_cloud clouds[2];
     s.kernels = lsp_pair_kernels_of(ctx, job->type);
     s.bounds = lsp_box_bounds_of(job);
     s.bytes = lsp_type_bytes(job->type);
-    LSP_TRY(lsp_clouds_load(ctx, job, clouds));
-    LSP_TRY(lsp_trees_grow(ctx, job, clouds, all ? INT64_MAX : LSP_LEAF, s.trees));
+    LSP_TRY(lsp_trees_grow(ctx, job, all ? INT64_MAX : LSP_LEAF, s.trees));
     LSP_TRY(order_weights(ctx, &s));
     LSP_TRY(lsp_scratch_bytes(ctx, job->sets[0].n, s.bytes, false, &s.density));
     if (job->sets[0].n > 0) {

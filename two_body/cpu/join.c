@@ -20,7 +20,6 @@ typedef struct joining {
     const lsp_join_options *options;
     const lsp_pair_kernels *kernels;
     const lsp_segsort_kernels *sorts;
-    lsp_cloud clouds[2];
     double limit;
     size_t bytes;
     int64_t part_cells, most; /* most candidates of a cell */
@@ -45,7 +44,7 @@ static void count_row(const joining *j, const lsp_pair_tile *tile, int64_t i, in
     }
     j->kernels->count(&j->job->metric, &one, &j->limit, 1, &hits);
     const int64_t point = row + j->job->shift;
-    const bool met = j->job->own && !j->options->self_pairs && point >= 0 && point < j->clouds[1].n;
+    const bool met = j->job->own && !j->options->self_pairs && point >= 0 && point < j->job->clouds[1].n;
     j->rowptr[row + 1] = (int64_t)hits - met; /* the point itself */
 }
 
@@ -90,7 +89,7 @@ typedef struct adding {
 
 static void add_run(void *data, int64_t first, int64_t last) {
     adding *a = data;
-    const lsp_cloud *cloud = &a->j->clouds[1];
+    const lsp_cloud *cloud = &a->j->job->clouds[1];
     const int64_t begin = cloud->start[first], end = cloud->start[last + 1];
     if (a->desk != NULL && needs_order(a->j)) {
         for (int64_t p = begin; p < end; p++) {
@@ -107,7 +106,7 @@ static void add_run(void *data, int64_t first, int64_t last) {
 
 /* Brings the candidates of a cell to the desk, in the order of their numbers if that matters. */
 static void gather_cell(joining *j, desk *d, int64_t cell) {
-    const lsp_cloud *cloud = &j->clouds[1];
+    const lsp_cloud *cloud = &j->job->clouds[1];
     adding a = {j, d, 0};
     lsp_cells_in_reach(j->job, cell, add_run, &a);
     d->n = a.n;
@@ -138,17 +137,17 @@ static void grid_part(void *data, int64_t part, int thread) {
     int64_t tested = 0;
     lsp_pair_tile tile = {0};
     for (int k = 0; k < j->job->metric.dimensions; k++) {
-        tile.query[k] = j->clouds[0].place[k];
+        tile.query[k] = j->job->clouds[0].place[k];
         tile.candidate[k] = d->place[k];
     }
     for (int64_t cell = part * j->part_cells; cell < end_cell && !lsp_stopped(j->ctx); cell++) {
-        const int64_t begin = j->clouds[0].start[cell], end = j->clouds[0].start[cell + 1];
+        const int64_t begin = j->job->clouds[0].start[cell], end = j->job->clouds[0].start[cell + 1];
         if (begin < end) {
             gather_cell(j, d, cell);
             tile.candidates = d->n;
         }
         for (int64_t i = begin; i < end; i++) {
-            do_row(j, d, &tile, d->id, i, j->clouds[0].id[i]);
+            do_row(j, d, &tile, d->id, i, j->job->clouds[0].id[i]);
         }
         tested += begin < end ? (end - begin) * d->n : 0;
     }
@@ -158,14 +157,14 @@ static void grid_part(void *data, int64_t part, int thread) {
 /* All pairs: the candidates are the whole cloud, and their numbers stand in the first desk. */
 static void all_part(void *data, int64_t part, int thread) {
     joining *j = data;
-    const int64_t begin = part * ROWS_OF_PART, end = lsp_min(begin + ROWS_OF_PART, j->clouds[0].n);
-    lsp_pair_tile tile = {.candidates = j->clouds[1].n};
-    memcpy(tile.query, j->clouds[0].place, sizeof tile.query);
-    memcpy(tile.candidate, j->clouds[1].place, sizeof tile.candidate);
+    const int64_t begin = part * ROWS_OF_PART, end = lsp_min(begin + ROWS_OF_PART, j->job->clouds[0].n);
+    lsp_pair_tile tile = {.candidates = j->job->clouds[1].n};
+    memcpy(tile.query, j->job->clouds[0].place, sizeof tile.query);
+    memcpy(tile.candidate, j->job->clouds[1].place, sizeof tile.candidate);
     for (int64_t i = begin; i < end && !lsp_stopped(j->ctx); i++) {
         do_row(j, &j->desks[thread], &tile, j->desks[0].id, i, i);
     }
-    __atomic_fetch_add(&j->tested, (end - begin) * j->clouds[1].n, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&j->tested, (end - begin) * j->job->clouds[1].n, __ATOMIC_RELAXED);
 }
 
 static void find_most(void *data, int64_t begin, int64_t end) {
@@ -173,7 +172,7 @@ static void find_most(void *data, int64_t begin, int64_t end) {
     int64_t most = 0;
     for (int64_t cell = begin; cell < end; cell++) {
         adding a = {j, NULL, 0};
-        if (j->clouds[0].start[cell] < j->clouds[0].start[cell + 1]) {
+        if (j->job->clouds[0].start[cell] < j->job->clouds[0].start[cell + 1]) {
             lsp_cells_in_reach(j->job, cell, add_run, &a);
             most = lsp_max(most, a.n);
         }
@@ -211,7 +210,6 @@ static lsp_status make_desks(lsp_ctx *ctx, joining *j, bool grid) {
 
 lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *options,
                                lsp_csr *C) {
-    LSP_SCRATCH_SCOPE(ctx);
     const bool grid = job->info.method == LSP_PAIR_GRID;
     const int threads = lsp_pair_threads(ctx);
     const int64_t rows = job->sets[0].n, cols = job->sets[1].n;
@@ -219,7 +217,6 @@ lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, co
         .ctx = ctx, .job = job, .options = options, .limit = limit, .bytes = lsp_type_bytes(job->type), .most = cols};
     j.kernels = lsp_pair_kernels_of(ctx, job->type);
     j.sorts = lsp_segsort_get_kernels(ctx);
-    LSP_TRY(lsp_clouds_load(ctx, job, j.clouds));
     if (grid) {
         j.most = 0;
         lsp_for_shares(ctx, job->grid.total, 1 << 14, find_most, &j);
@@ -230,9 +227,7 @@ lsp_status lsp_radius_join_cpu(lsp_ctx *ctx, lsp_pair_job *job, double limit, co
     const int64_t parts = grid ? lsp_ceil_div(job->grid.total, j.part_cells) : lsp_ceil_div(rows, ROWS_OF_PART);
     LSP_TRY(lsp_try_parts(ctx, parts, threads, grid ? grid_part : all_part, &j));
     lsp_prefix_sum(ctx, j.rowptr, rows);
-    const bool pattern = options->values == LSP_JOIN_PATTERN;
-    const lsp_csr_types types = {
-        .col_type = LSP_I32, .val_type = pattern ? LSP_NONE : job->type, .drop_values = pattern};
+    const lsp_csr_types types = lsp_join_types(job, options->values, LSP_HOST);
     LSP_TRY(lsp_csr_create_rows(ctx, rows, cols, j.rowptr, &types, C));
     j.C = C;
     job->info.tested = j.tested;

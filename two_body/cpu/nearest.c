@@ -146,18 +146,15 @@ static void write_row(const seeking *s, desk *d, int64_t q, int64_t row) {
 static void do_group(void *data, int64_t part, int thread) {
     const seeking *s = data;
     desk *d = &s->desks[thread];
-    const size_t bytes = lsp_type_bytes(s->job->type);
     const int64_t group = s->trees[0].leaves + part, first = lsp_node_begin(&s->trees[0], group);
     lsp_pair_tile tile = {.queries = lsp_node_end(&s->trees[0], group) - first};
-    for (int k = 0; k < s->job->metric.dimensions; k++) {
-        tile.query[k] = (const char *)s->trees[0].cloud.place[k] + (size_t)first * bytes;
-        tile.candidate[k] = s->trees[1].cloud.place[k];
-    }
+    lsp_cloud_from(s->job, &s->trees[0].cloud, first, tile.query);
+    lsp_cloud_from(s->job, &s->trees[1].cloud, 0, tile.candidate);
     for (int64_t q = 0; q < tile.queries; q++) {
         d->count[q] = 0;
         d->worst[q] = INFINITY;
         for (int k = 0; k < s->job->metric.dimensions; k++) {
-            d->point[k][q] = lsp_tree_place(s->job, &s->trees[0], k, first + q);
+            d->point[k][q] = lsp_place_at(&s->job->metric, s->job->type, s->trees[0].cloud.place[k], first + q);
         }
     }
     d->most = INFINITY;
@@ -182,25 +179,21 @@ static lsp_status make_desks(lsp_ctx *ctx, seeking *s) {
 }
 
 lsp_status lsp_nearest_cpu(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C) {
-    LSP_SCRATCH_SCOPE(ctx);
     const int64_t rows = job->sets[0].n, cols = job->sets[1].n;
-    const bool pattern = options->values == LSP_JOIN_PATTERN, all = job->info.method == LSP_PAIR_ALL;
+    const bool all = job->info.method == LSP_PAIR_ALL;
     seeking s = {.job = job, .plain = job->metric, .options = options, .k = k, .C = C};
-    lsp_cloud clouds[2];
     int64_t *rowptr;
     s.plain.unit = 1;
     s.bounds = lsp_box_bounds_of(job);
     s.kernels = lsp_pair_kernels_of(ctx, job->type);
     s.sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_64];
-    LSP_TRY(lsp_clouds_load(ctx, job, clouds));
-    LSP_TRY(lsp_trees_grow(ctx, job, clouds, all ? INT64_MAX : LSP_LEAF, s.trees));
+    LSP_TRY(lsp_trees_grow(ctx, job, all ? INT64_MAX : LSP_LEAF, s.trees));
     LSP_TRY(make_desks(ctx, &s));
     LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &rowptr));
     for (int64_t i = 0; i <= rows; i++) {
         rowptr[i] = i * k;
     }
-    const lsp_csr_types types = {
-        .col_type = LSP_I32, .val_type = pattern ? LSP_NONE : job->type, .drop_values = pattern};
+    const lsp_csr_types types = lsp_join_types(job, options->values, LSP_HOST);
     LSP_TRY(lsp_csr_create_rows(ctx, rows, cols, rowptr, &types, C));
     if (rows > 0 && k > 0) {
         LSP_TRY(lsp_try_parts(ctx, s.trees[0].leaves, lsp_pair_threads(ctx), do_group, &s));

@@ -2,8 +2,6 @@
  * sums for those that meet it twice. */
 #include "cpu.h"
 
-lsp_status lsp_pair_inspect_cpu(lsp_ctx *ctx, lsp_pair_job *job);
-
 /* ---- within radii ---- */
 
 typedef struct counting {
@@ -37,7 +35,6 @@ static bool settle_count(void *data, int thread, int64_t pairs, bool twice, doub
 }
 
 static lsp_status count(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts) {
-    LSP_SCRATCH_SCOPE(ctx);
     counting c = {job, lsp_pair_kernels_of(ctx, job->type), limits, radii, NULL};
     int64_t selves; /* they met themselves, at distance 0 */
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, lsp_pair_threads(ctx) * 2 * radii, &c.sums));
@@ -100,7 +97,6 @@ static bool settle_bin(void *data, int thread, int64_t pairs, bool twice, double
 }
 
 static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts) {
-    LSP_SCRATCH_SCOPE(ctx);
     const int64_t tables = lsp_pair_threads(ctx) * 2;
     int64_t selves;
     binning b = {.job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .scale = scale, .bins = bins};
@@ -126,7 +122,8 @@ static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64
 }
 
 /* Costs tuned 2026-11-26, AMD EPYC with AVX-512 (docs/measurements/two_body.md). Vectors are seldom full. */
-const lsp_pair_device lsp_pair_cpu = {.inspect = lsp_pair_inspect_cpu,
+const lsp_pair_device lsp_pair_cpu = {.look = lsp_pair_look_cpu,
+                                      .sort = lsp_pair_sort_cpu,
                                       .count = count,
                                       .histogram = histogram,
                                       .join = lsp_radius_join_cpu,

@@ -2,6 +2,7 @@
  * points are left. */
 #include "cpu.h"
 #include "segsort/segsort.h"
+#include "two_body/bodies.h"
 
 enum { KEY_BITS = 22 }; /* of a coordinate within its box */
 
@@ -9,16 +10,14 @@ enum { KEY_BITS = 22 }; /* of a coordinate within its box */
 
 typedef struct growing {
     const lsp_pair_job *job;
-    const lsp_cloud *loaded; /* in the caller's order */
     lsp_tree *tree;
     lsp_word_sort sort;
     int64_t level_nodes, stride; /* nodes of the level; items of a thread's words */
     uint64_t *words, *spare;
 } growing;
 
-static double place_at(const lsp_pair_job *job, const lsp_cloud *cloud, int k, int64_t i) {
-    const bool fixed = job->type == LSP_F32 && job->metric.kind != LSP_SPACE_OPEN;
-    return fixed ? (double)((const uint32_t *)cloud->place[k])[i] : lsp_real_at(cloud->place[k], job->type, i);
+static double place_at(const growing *g, int k, int64_t i) {
+    return lsp_place_at(&g->job->metric, g->job->type, g->tree->cloud.place[k], g->tree->cloud.id[i]);
 }
 
 /* Sets the box of a node's points. Returns its longest side, and where that begins and ends. */
@@ -30,12 +29,11 @@ static int set_box(const growing *g, int64_t begin, int64_t end, lsp_box *box, d
     for (int k = 0; k < m->dimensions; k++) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t i = begin; i < end; i++) {
-            const double x = place_at(g->job, g->loaded, k, g->tree->cloud.id[i]);
+            const double x = place_at(g, k, i);
             low = x < low ? x : low;
             high = x > high ? x : high;
         }
-        box->middle[k] = low / 2 + high / 2;
-        box->half[k] = fmax(high - box->middle[k], box->middle[k] - low) * (1 + 1e-15);
+        lsp_box_set(box, k, low, high);
         const double side = (high - low) * (m->kind == LSP_SPACE_OPEN ? 1 : m->ratio[k]);
         if (side > length) {
             longest = k, length = side, *first = low, *last = high;
@@ -58,7 +56,7 @@ static void grow_node(void *data, int64_t part, int thread) {
     int32_t *id = tree->cloud.id + begin;
     const double scale = ((1 << KEY_BITS) - 1) / length;
     for (int64_t i = 0; i < end - begin; i++) {
-        const double x = place_at(g->job, g->loaded, k, id[i]);
+        const double x = place_at(g, k, begin + i);
         words[i] = (uint64_t)((x - low) * scale) << 32 | (uint32_t)id[i];
     }
     words = g->sort(words, g->spare + thread * g->stride, end - begin, 32, 32 + KEY_BITS);
@@ -71,17 +69,14 @@ static lsp_status grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *l
                        lsp_tree *tree) {
     const int64_t n = loaded->n;
     const int threads = lsp_pair_threads(ctx);
-    *tree = (lsp_tree){.cloud = {.n = n}, .leaves = 1};
+    *tree = (lsp_tree){.cloud = *loaded, .leaves = 1};
     while (lsp_ceil_div(n, tree->leaves) > leaf_points) {
         tree->leaves *= 2;
     }
     LSP_TRY(LSP_SCRATCH(ctx, 2 * tree->leaves, &tree->boxes));
-    LSP_TRY(LSP_SCRATCH(ctx, n + LSP_PAIR_PAD, &tree->cloud.id));
-    for (int64_t i = 0; i < n + LSP_PAIR_PAD; i++) {
-        tree->cloud.id[i] = (int32_t)lsp_min(i, n);
-    }
+    LSP_TRY(lsp_cloud_number(ctx, &tree->cloud));
     const size_t mark = lsp_scratch_mark(ctx);
-    growing g = {.job = job, .loaded = loaded, .tree = tree, .sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_64]};
+    growing g = {.job = job, .tree = tree, .sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_64]};
     LSP_TRY(LSP_SCRATCH(ctx, n + threads * (LSP_WORD_PAD + 1), &g.words));
     LSP_TRY(LSP_SCRATCH(ctx, n + threads * (LSP_WORD_PAD + 1), &g.spare));
     for (g.level_nodes = 1; g.level_nodes <= tree->leaves; g.level_nodes *= 2) {
@@ -89,16 +84,11 @@ static lsp_status grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *l
         lsp_for_parts(ctx, g.level_nodes, (int)lsp_min(threads, g.level_nodes), grow_node, &g);
     }
     lsp_scratch_release(ctx, mark);
-    return lsp_cloud_reorder(ctx, job, loaded, &tree->cloud);
+    return lsp_cloud_reorder(ctx, job, &tree->cloud);
 }
 
-lsp_status lsp_trees_grow(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud clouds[2], int64_t leaf_points,
-                          lsp_tree trees[2]) {
-    LSP_TRY(grow(ctx, job, &clouds[0], LSP_LEAF, &trees[0]));
+lsp_status lsp_trees_grow(lsp_ctx *ctx, const lsp_pair_job *job, int64_t leaf_points, lsp_tree trees[2]) {
+    LSP_TRY(grow(ctx, job, &job->clouds[0], LSP_LEAF, &trees[0]));
     trees[1] = trees[0];
-    return job->self && leaf_points == LSP_LEAF ? LSP_OK : grow(ctx, job, &clouds[1], leaf_points, &trees[1]);
-}
-
-double lsp_tree_place(const lsp_pair_job *job, const lsp_tree *tree, int k, int64_t i) {
-    return place_at(job, &tree->cloud, k, i);
+    return job->self && leaf_points == LSP_LEAF ? LSP_OK : grow(ctx, job, &job->clouds[1], leaf_points, &trees[1]);
 }

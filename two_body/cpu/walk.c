@@ -7,7 +7,6 @@ enum { SHARE_QUERIES = 64 }; /* of a cell with many points, dealt out to shares 
 typedef struct walk {
     const lsp_ctx *ctx;
     const lsp_pair_job *job;
-    lsp_cloud clouds[2]; /* the same for one set */
     const lsp_pair_kernels *kernels;
     lsp_tile_fn do_tile;
     void *data;
@@ -23,15 +22,11 @@ static void do_tile(walk *w, int thread, const lsp_pair_tile *tile, lsp_met *met
     lsp_meet(met, tile);
 }
 
-static const void *place_at(const walk *w, const lsp_cloud *cloud, int k, int64_t i) {
-    return (const char *)cloud->place[k] + (size_t)i * w->bytes;
-}
-
 /* ---- all pairs ---- */
 
 /* Tiles of one set are numbered along the columns of a triangle. */
 static int64_t tile_number(const walk *w, int64_t i, int64_t j) {
-    return w->job->self ? j * (j + 1) / 2 + i : i * lsp_ceil_div(w->clouds[1].n, LSP_PAIR_QUERIES) + j;
+    return w->job->self ? j * (j + 1) / 2 + i : i * lsp_ceil_div(w->job->clouds[1].n, LSP_PAIR_QUERIES) + j;
 }
 
 static void all_of_part(void *data, int64_t part, int thread) {
@@ -39,17 +34,15 @@ static void all_of_part(void *data, int64_t part, int thread) {
     const bool self = w->job->self;
     const int64_t side = LSP_PAIR_QUERIES, i = part * side;
     lsp_met met = {0};
-    lsp_pair_tile tile = {.queries = lsp_min(side, w->clouds[0].n - i)};
-    for (int64_t j = self ? i : 0; j < w->clouds[1].n && !lsp_stopped(w->ctx); j += side) {
+    lsp_pair_tile tile = {.queries = lsp_min(side, w->job->clouds[0].n - i)};
+    for (int64_t j = self ? i : 0; j < w->job->clouds[1].n && !lsp_stopped(w->ctx); j += side) {
         if (!lsp_pair_has_unit(w->job, tile_number(w, part, j / side))) {
             continue;
         }
-        tile.candidates = lsp_min(side, w->clouds[1].n - j);
+        tile.candidates = lsp_min(side, w->job->clouds[1].n - j);
         tile.twice = self && i == j;
-        for (int k = 0; k < w->job->metric.dimensions; k++) {
-            tile.query[k] = place_at(w, &w->clouds[0], k, i);
-            tile.candidate[k] = place_at(w, &w->clouds[1], k, j);
-        }
+        lsp_cloud_from(w->job, &w->job->clouds[0], i, tile.query);
+        lsp_cloud_from(w->job, &w->job->clouds[1], j, tile.candidate);
         do_tile(w, thread, &tile, &met);
     }
     lsp_add_met(&w->met, &met);
@@ -78,7 +71,7 @@ static void flush(gathering *g) {
 static void add_run(void *data, int64_t first, int64_t last) {
     gathering *g = data;
     const walk *w = g->w;
-    const lsp_cloud *cloud = &w->clouds[1];
+    const lsp_cloud *cloud = &w->job->clouds[1];
     first = w->job->self ? lsp_max(first, g->cell + 1) : first;
     if (first > last) {
         return;
@@ -87,8 +80,8 @@ static void add_run(void *data, int64_t first, int64_t last) {
     for (int64_t begin = cloud->start[first]; begin < end;) {
         const int64_t n = lsp_min(end - begin, LSP_PAIR_CANDIDATES - g->tile.candidates);
         for (int k = 0; k < w->job->metric.dimensions; k++) {
-            w->kernels->copy(g->buffer[k] + (size_t)g->tile.candidates * w->bytes, place_at(w, cloud, k, begin), n,
-                             w->bytes);
+            w->kernels->copy(g->buffer[k] + (size_t)g->tile.candidates * w->bytes,
+                             (const char *)cloud->place[k] + (size_t)begin * w->bytes, n, w->bytes);
         }
         begin += n;
         g->tile.candidates += n;
@@ -100,9 +93,7 @@ static void add_run(void *data, int64_t first, int64_t last) {
 
 /* Sets the queries to the points begin .. end-1 of the cell. */
 static void set_queries(gathering *g, int64_t begin, int64_t end) {
-    for (int k = 0; k < g->w->job->metric.dimensions; k++) {
-        g->tile.query[k] = place_at(g->w, &g->w->clouds[0], k, begin);
-    }
+    lsp_cloud_from(g->w->job, &g->w->job->clouds[0], begin, g->tile.query);
     g->tile.queries = end - begin;
 }
 
@@ -120,9 +111,7 @@ static void do_own_cell(gathering *g, int64_t begin, int64_t end) {
             }
             lsp_pair_tile tile = g->tile;
             memcpy(tile.candidate, tile.query, sizeof tile.candidate);
-            for (int k = 0; k < g->w->job->metric.dimensions; k++) {
-                tile.candidate[k] = place_at(g->w, &g->w->clouds[1], k, j);
-            }
+            lsp_cloud_from(g->w->job, &g->w->job->clouds[1], j, tile.candidate);
             tile.candidates = lsp_min(side, end - j);
             tile.twice = i == j;
             do_tile(g->w, g->thread, &tile, &g->met);
@@ -141,7 +130,7 @@ static void grid_of_part(void *data, int64_t part, int thread) {
     }
     const int64_t end_cell = lsp_min((part + 1) * w->part_cells, grid->total);
     for (g.cell = part * w->part_cells; g.cell < end_cell && !lsp_stopped(w->ctx); g.cell++) {
-        const int64_t begin = w->clouds[0].start[g.cell], end = w->clouds[0].start[g.cell + 1];
+        const int64_t begin = w->job->clouds[0].start[g.cell], end = w->job->clouds[0].start[g.cell + 1];
         if (w->job->self) {
             do_own_cell(&g, begin, end);
         }
@@ -162,14 +151,12 @@ static void grid_of_part(void *data, int64_t part, int thread) {
 lsp_status lsp_pair_walk(lsp_ctx *ctx, lsp_pair_job *job, lsp_tile_fn do_one, lsp_settle_fn settle, void *data,
                          int64_t *selves) {
     const int threads = lsp_pair_threads(ctx);
-    LSP_SCRATCH_SCOPE(ctx);
     walk w = {.ctx = ctx, .job = job, .kernels = lsp_pair_kernels_of(ctx, job->type), .do_tile = do_one, .data = data};
     w.bytes = lsp_type_bytes(job->type);
-    LSP_TRY(lsp_clouds_load(ctx, job, w.clouds));
     if (job->info.method == LSP_PAIR_BOXES) {
-        LSP_TRY(lsp_boxes_walk(ctx, job, w.clouds, do_one, settle, data, &w.met));
+        LSP_TRY(lsp_boxes_walk(ctx, job, do_one, settle, data, &w.met));
     } else if (job->info.method == LSP_PAIR_ALL) {
-        LSP_TRY(lsp_try_parts(ctx, lsp_ceil_div(w.clouds[0].n, LSP_PAIR_QUERIES), threads, all_of_part, &w));
+        LSP_TRY(lsp_try_parts(ctx, lsp_ceil_div(job->sets[0].n, LSP_PAIR_QUERIES), threads, all_of_part, &w));
     } else {
         w.buffer_bytes = (LSP_PAIR_CANDIDATES + LSP_PAIR_PAD) * w.bytes;
         w.block = job->parts > 1 ? SHARE_QUERIES : LSP_PAIR_QUERIES;

@@ -137,14 +137,12 @@ static lsp_status start_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds
 
 extern "C" lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii,
                                           uint64_t *counts) {
-    LSP_SCRATCH_SCOPE(ctx);
     const bool grid = job->info.method == LSP_PAIR_GRID, boxes = job->info.method == LSP_PAIR_BOXES;
-    pair_walk walk = {job->metric, job->grid, {}, job->self};
+    pair_walk walk = {job->metric, job->grid, pair_clouds_of(job), job->self};
     ull *there, here[3]; /* within; the cursor of boxes; distances computed */
     if (radii > 1) {
         return lsp_pair_radii_cuda(ctx, job, limits, radii, counts);
     }
-    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 3, &there));
     LSP_TRY(grid    ? LSP_WITH_SPACE(job, START_NEAR, ctx, &walk, limits[0], there, there + 2)
             : boxes ? LSP_WITH_SPACE(job, START_BOXES, ctx, job, &walk.clouds, limits[0], there)

@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(POINTS_NT)
     EACH_ITEM(i, n, POINTS_NT) { to[i] = (float)(((double)from[i] - middle) * factor); }
 }
 
-static lsp_status scale_places(lsp_ctx *ctx, const lsp_pair_job *job, double factor, pair_cloud *cloud) {
+static lsp_status scale_places(lsp_ctx *ctx, const lsp_pair_job *job, double factor, lsp_cloud *cloud) {
     for (int k = 0; k < job->metric.dimensions; k++) {
         void *to;
         LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, cloud->n, sizeof(float), &to));
@@ -164,7 +164,7 @@ static lsp_status sum_terms(lsp_ctx *ctx, bool self, density_setup *s, int nt, d
     return self ? sum_up<S, TERM, true>(ctx, s, nt, sums, tested) : sum_up<S, TERM, false>(ctx, s, nt, sums, tested);
 }
 
-static lsp_status order(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud *cloud, int64_t size, bool all,
+static lsp_status order(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *cloud, int64_t size, bool all,
                         pair_groups *groups) {
     *groups = {*cloud, lsp_ceil_div(cloud->n, size), NULL, NULL};
     return all ? LSP_OK : lsp_pair_groups_cuda(ctx, job, cloud, size, groups);
@@ -178,7 +178,7 @@ static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_density
     const bool all = job->info.method == LSP_PAIR_ALL, scaled = may_scale(job, work);
     const int nt = pair_threads(ctx, clouds, R, DENSITY_NT);
     const double factor = sqrt(-work->scale);
-    const pair_cloud *const b = &s->b.cloud;
+    const lsp_cloud *const b = &s->b.cloud;
     void *weights;
     LSP_TRY(order(ctx, job, &clouds->a, R * WARP, all, &s->a));
     s->b = s->a;
@@ -207,16 +207,14 @@ static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_density
 
 extern "C" lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work,
                                               void *density) {
-    LSP_SCRATCH_SCOPE(ctx);
     const size_t bytes = lsp_type_bytes(job->type);
     const int64_t n = job->sets[0].n;
     density_setup s = {};
-    pair_clouds clouds;
+    const pair_clouds clouds = pair_clouds_of(job);
     double factor = work->factor, *sums;
     void *out;
     ull *there, tested;
     s.metric = job->metric, s.bounds = lsp_box_bounds_of(job), s.scale = work->scale, s.limit = work->limit;
-    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
     LSP_TRY(job->type == LSP_F32 ? load_weights<float>(ctx, job, work->weights, &s.weight_b, &factor)
                                  : load_weights<double>(ctx, job, work->weights, &s.weight_b, &factor));
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));

@@ -5,50 +5,39 @@
 
 LSP_BEGIN_DECLS
 
-/* A set of points on the GPU. place[k] is coordinate k as a place; those beyond the points' dimensions are zeros, which
- * add nothing to a distance: kernels exist for few numbers of dimensions. */
-typedef struct pair_cloud {
-    int64_t n;
-    const void *place[LSP_MOST_DIMENSIONS];
-    /* of a grid, where points lie in the order of cells: their numbers in the caller's arrays, ascending in each cell;
-     * their cells; and where cells begin: cell c has the points start[c] .. start[c + 1] - 1 */
-    const int32_t *id, *start;
-    const uint32_t *cell;
-} pair_cloud;
-
 typedef struct pair_clouds {
-    pair_cloud a, b; /* the same for one set */
+    lsp_cloud a, b; /* the same for one set */
     bool self;
     int part, parts; /* the share of the tiles, or of the groups of points; all: 0 of 1 */
 } pair_clouds;
+static inline pair_clouds pair_clouds_of(const lsp_pair_job *job) {
+    const pair_clouds clouds = {job->clouds[0], job->clouds[1], job->self, (int)job->part, (int)job->parts};
+    return clouds;
+}
 
 enum { LSP_WIDE = 32 };
 
 /* Points in an order in which runs of `size` points, the groups, lie close together; the last one may be shorter. */
 typedef struct pair_groups {
-    pair_cloud cloud; /* with id */
+    lsp_cloud cloud; /* with id */
     int64_t count;
     const lsp_box *boxes, *wide; /* around each group; around each LSP_WIDE groups, the last ones may be fewer */
 } pair_groups;
 
 /* groups.cu: orders the loaded points; scratch of the call. */
-lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud *loaded, int64_t size,
+lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, int64_t size,
                                 pair_groups *groups);
 
-/* points.cu. _bring: see lsp_pair_device. _inspect: brings points from the host, so that job->sets lie on the GPU
- * afterwards; scratch of the call. _clouds: both sets as places, in their order or, with `grid`, by the cells of
- * job->grid. */
-lsp_status lsp_pair_bring_cuda(lsp_ctx *ctx, const lsp_points *from, const lsp_points *to);
-lsp_status lsp_pair_inspect_cuda(lsp_ctx *ctx, lsp_pair_job *job);
-lsp_status lsp_pair_clouds_cuda(lsp_ctx *ctx, const lsp_pair_job *job, bool grid, pair_clouds *clouds);
-
-/* count.cu, radii.cu, histogram.cu, join.cu, nearest.cu, density.cu: see lsp_pair_device. */
+/* points.cu, count.cu, radii.cu, histogram.cu, join.cu, nearest.cu, density.cu: see lsp_pair_device. */
 lsp_status lsp_pair_count_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
 lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins, uint64_t *counts);
 lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join,
                                 lsp_csr *C);
 lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options, lsp_csr *C);
 lsp_status lsp_kernel_density_cuda(lsp_ctx *ctx, lsp_pair_job *job, const lsp_density_work *work, void *density);
+lsp_status lsp_pair_bring_cuda(lsp_ctx *ctx, const lsp_points *from, const lsp_points *to);
+lsp_status lsp_pair_sort_cuda(lsp_ctx *ctx, const lsp_pair_job *job, lsp_cloud *cloud);
+lsp_status lsp_pair_look_cuda(lsp_ctx *ctx, lsp_pair_job *job, lsp_found found[2][LSP_MOST_DIMENSIONS]);
 /* radii.cu: the same within several radii, for count.cu. */
 lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts);
 

@@ -1,6 +1,5 @@
 /* Groups of near points on the GPU. All points are cut into a few parts across their longest side, each part across its
  * own, and so on, once a dimension, by the library's segmented sort. */
-#include "core/items.h"
 #include "kernel_points.cuh"
 
 enum { KEY_BITS = 22 }; /* of a place within the longest side of its part */
@@ -8,11 +7,9 @@ enum { KEY_BITS = 22 }; /* of a place within the longest side of its part */
 /* Parts that begin with a group: part p begins with group groups * p / parts. */
 typedef struct cutting {
     int64_t n, size, groups, parts;
-    int dimensions;
-    const void *place[LSP_MOST_DIMENSIONS];
+    lsp_cloud cloud; /* in the order so far */
     lsp_metric metric;
     lsp_type type;
-    const uint32_t *id;
 } cutting;
 
 __device__ inline int64_t begin_of(const cutting &c, int64_t part) {
@@ -22,20 +19,13 @@ __device__ inline int64_t part_of(const cutting &c, int64_t point) {
     return ((point / c.size + 1) * c.parts - 1) / c.groups;
 }
 __device__ inline double place_of(const cutting &c, int k, int64_t i) {
-    const uint32_t id = c.id[i];
-    return c.type == LSP_F64                 ? ((const double *)c.place[k])[id]
-           : c.metric.kind == LSP_SPACE_OPEN ? (double)((const float *)c.place[k])[id]
-                                             : (double)((const uint32_t *)c.place[k])[id];
+    return lsp_place_at(&c.metric, c.type, c.cloud.place[k], c.cloud.id[i]);
 }
 
 /* Where the places of each part lie, as in points_facts. */
 typedef struct extent {
     ull low[LSP_MOST_DIMENSIONS], high[LSP_MOST_DIMENSIONS];
 } extent;
-
-static __global__ void __launch_bounds__(POINTS_NT) kernel_first_ids(uint32_t *id, int64_t n) {
-    EACH_ITEM(i, n, POINTS_NT) { id[i] = (uint32_t)i; }
-}
 
 /* A warp takes 32 * POINTS_VT points at a time; those of one part are joined first. */
 static __global__ void __launch_bounds__(POINTS_NT) kernel_extents(const __grid_constant__ cutting c, extent *extents) {
@@ -46,10 +36,10 @@ static __global__ void __launch_bounds__(POINTS_NT) kernel_extents(const __grid_
         for (int64_t from = first, to; from < end; from = to) {
             const int64_t part = part_of(c, from);
             to = min(begin_of(c, part + 1), end);
-            for (int k = 0; k < c.dimensions; k++) {
+            for (int k = 0; k < c.metric.dimensions; k++) {
                 ull low = 0, high = 0;
                 for (int64_t i = from + threadIdx.x % WARP; i < to; i += WARP) {
-                    const ull order = order_of(place_of(c, k, i));
+                    const ull order = lsp_order_of(place_of(c, k, i));
                     low = max(low, ~order), high = max(high, order);
                 }
                 keep_largest(low, &extents[part].low[k]);
@@ -59,13 +49,6 @@ static __global__ void __launch_bounds__(POINTS_NT) kernel_extents(const __grid_
     }
 }
 
-__device__ inline double number_of(ull order) {
-    const ull bits = order >> 63 ? order & ~((ull)1 << 63) : ~order;
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 static __global__ void __launch_bounds__(POINTS_NT)
     kernel_keys(const __grid_constant__ cutting c, const extent *extents, uint32_t *keys, int64_t *offsets) {
     EACH_ITEM(p, c.parts + 1, POINTS_NT) { offsets[p] = begin_of(c, p); }
@@ -73,8 +56,8 @@ static __global__ void __launch_bounds__(POINTS_NT)
         const extent &e = extents[part_of(c, i)];
         double length = -1, first = 0, longest = -1;
         int side = 0;
-        for (int k = 0; k < c.dimensions; k++) {
-            const double low = number_of(~e.low[k]), across = number_of(e.high[k]) - low;
+        for (int k = 0; k < c.metric.dimensions; k++) {
+            const double low = lsp_number_of(~e.low[k]), across = lsp_number_of(e.high[k]) - low;
             const double there = across * (c.metric.kind == LSP_SPACE_OPEN ? 1 : c.metric.ratio[k]);
             if (there > longest) {
                 longest = there, side = k, first = low, length = across;
@@ -90,19 +73,17 @@ static __global__ void __launch_bounds__(POINTS_NT) kernel_boxes(const __grid_co
     const int64_t step = (int64_t)gridDim.x * POINTS_NT / WARP;
     for (int64_t g = ((int64_t)blockIdx.x * POINTS_NT + threadIdx.x) / WARP; g < c.groups; g += step) {
         for (int k = 0; k < LSP_MOST_DIMENSIONS; k++) {
-            double middle = 0, half = 0;
-            if (k < c.dimensions) {
+            double low = 0, high = 0;
+            if (k < c.metric.dimensions) {
                 ull least = 0, most = 0;
                 for (int64_t i = g * c.size + threadIdx.x % WARP; i < min((g + 1) * c.size, c.n); i += WARP) {
-                    const ull order = order_of(place_of(c, k, i));
+                    const ull order = lsp_order_of(place_of(c, k, i));
                     least = max(least, ~order), most = max(most, order);
                 }
-                const double low = number_of(~warp_max(least)), high = number_of(warp_max(most));
-                middle = low / 2 + high / 2;
-                half = max(high - middle, middle - low) * (1 + 1e-15);
+                low = lsp_number_of(~warp_max(least)), high = lsp_number_of(warp_max(most));
             }
             if (threadIdx.x % WARP == 0) {
-                boxes[g].middle[k] = middle, boxes[g].half[k] = half;
+                lsp_box_set(&boxes[g], k, low, high);
             }
         }
     }
@@ -116,23 +97,21 @@ static __global__ void __launch_bounds__(POINTS_NT)
     for (int64_t w = ((int64_t)blockIdx.x * POINTS_NT + threadIdx.x) / WARP; w * WARP < count; w += step) {
         const lsp_box &box = boxes[min(w * WARP + threadIdx.x % WARP, count - 1)];
         for (int k = 0; k < LSP_MOST_DIMENSIONS; k++) {
-            double middle = 0, half = 0;
+            double low = 0, high = 0;
             if (k < dimensions) {
-                const double least = nextafter(box.middle[k] - box.half[k], -(double)INFINITY);
-                const double most = nextafter(box.middle[k] + box.half[k], (double)INFINITY);
-                const double low = number_of(~warp_max(~order_of(least))), high = number_of(warp_max(order_of(most)));
-                middle = low / 2 + high / 2;
-                half = max(high - middle, middle - low) * (1 + 1e-15);
+                const ull least = lsp_order_of(nextafter(box.middle[k] - box.half[k], -(double)INFINITY));
+                const ull most = lsp_order_of(nextafter(box.middle[k] + box.half[k], (double)INFINITY));
+                low = lsp_number_of(~warp_max(~least)), high = lsp_number_of(warp_max(most));
             }
             if (threadIdx.x % WARP == 0) {
-                wide[w].middle[k] = middle, wide[w].half[k] = half;
+                lsp_box_set(&wide[w], k, low, high);
             }
         }
     }
 }
 
 /* Sorts every part across its longest side. */
-static lsp_status cut(lsp_ctx *ctx, const cutting *c, uint32_t *id) {
+static lsp_status cut(lsp_ctx *ctx, const cutting *c) {
     LSP_SCRATCH_SCOPE(ctx);
     extent *extents;
     uint32_t *keys;
@@ -147,40 +126,28 @@ static lsp_status cut(lsp_ctx *ctx, const cutting *c, uint32_t *id) {
     sort.offsets = offsets, sort.offset_type = LSP_I64;
     sort.max_length = lsp_ceil_div(c->groups, c->parts) * c->size;
     sort.key_type = LSP_U32, sort.keys = keys, sort.keys_out = keys, sort.end_bit = KEY_BITS;
-    sort.value_bytes = sizeof *id, sort.values = id, sort.values_out = id;
+    sort.value_bytes = sizeof *c->cloud.id, sort.values = c->cloud.id, sort.values_out = c->cloud.id;
     return lsp_segsort(ctx, &sort, NULL);
 }
 
-extern "C" lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const pair_cloud *loaded,
-                                           int64_t size, pair_groups *groups) {
-    const size_t bytes = lsp_type_bytes(job->type);
-    cutting c = {loaded->n, size, lsp_ceil_div(loaded->n, size), 1, job->metric.dimensions, {}, job->metric,
-                 job->type, NULL};
+extern "C" lsp_status lsp_pair_groups_cuda(lsp_ctx *ctx, const lsp_pair_job *job, const lsp_cloud *loaded, int64_t size,
+                                           pair_groups *groups) {
+    const int64_t n = loaded->n, count = lsp_ceil_div(n, size);
+    const int dimensions = job->metric.dimensions;
+    cutting c = {n, size, count, 1, *loaded, job->metric, job->type};
     lsp_box *boxes, *wide;
-    uint32_t *id;
-    memcpy(c.place, loaded->place, sizeof c.place);
-    LSP_TRY(LSP_SCRATCH_CUDA(ctx, c.groups, &boxes));
-    LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_ceil_div(c.groups, LSP_WIDE), &wide));
-    LSP_TRY(LSP_SCRATCH_CUDA(ctx, c.n, &id));
-    c.id = id;
-    *groups = {*loaded, c.groups, boxes, wide};
-    groups->cloud.id = (const int32_t *)id;
-    if (c.n == 0) {
-        return LSP_OK;
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, count, &boxes));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_ceil_div(count, LSP_WIDE), &wide));
+    LSP_TRY(lsp_cloud_number(ctx, &c.cloud));
+    for (int round = 0; round < dimensions && c.parts < count; round++) {
+        const double left = (double)count / (double)c.parts;
+        LSP_TRY(cut(ctx, &c));
+        c.parts *= (int64_t)ceil(pow(left, 1.0 / (dimensions - round)) - 1e-9);
     }
-    LSP_TRY(LAUNCH_POINTS(ctx, kernel_first_ids, c.n, id, c.n));
-    for (int round = 0; round < c.dimensions && c.parts < c.groups; round++) {
-        const double left = (double)c.groups / (double)c.parts;
-        LSP_TRY(cut(ctx, &c, id));
-        c.parts *= (int64_t)ceil(pow(left, 1.0 / (c.dimensions - round)) - 1e-9);
+    if (n > 0) {
+        LSP_TRY(LAUNCH_POINTS(ctx, kernel_boxes, n, c, boxes));
+        LSP_TRY(LAUNCH_POINTS(ctx, kernel_wide_boxes, count, boxes, count, dimensions, wide));
     }
-    LSP_TRY(LAUNCH_POINTS(ctx, kernel_boxes, c.n, c, boxes));
-    LSP_TRY(LAUNCH_POINTS(ctx, kernel_wide_boxes, c.groups, boxes, c.groups, c.dimensions, wide));
-    for (int k = 0; k < c.dimensions; k++) {
-        void *to;
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, c.n, bytes, &to));
-        LSP_TRY(lsp_cuda_gather(ctx, to, loaded->place[k], bytes, id, c.n));
-        groups->cloud.place[k] = to;
-    }
-    return LSP_OK;
+    *groups = {c.cloud, count, boxes, wide};
+    return lsp_cloud_reorder(ctx, job, &groups->cloud);
 }

@@ -262,11 +262,8 @@ static lsp_status start(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, 
 
 extern "C" lsp_status lsp_pair_histogram_cuda(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64_t bins,
                                               uint64_t *counts) {
-    LSP_SCRATCH_SCOPE(ctx);
-    const bool grid = job->info.method == LSP_PAIR_GRID;
-    pair_walk walk = {job->metric, job->grid, {}, job->self};
+    pair_walk walk = {job->metric, job->grid, pair_clouds_of(job), job->self};
     ull *sums, tested;
-    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
     /* beyond; the cursor of boxes; distances computed */
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, bins + 3, &sums));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &walk, scale, bins, sums, sums + bins + 1));

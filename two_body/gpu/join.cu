@@ -34,12 +34,9 @@ static lsp_status sort_rows(lsp_ctx *ctx, const lsp_csr *C, int64_t longest) {
 
 /* Begins the rows by their counted lengths and makes the matrix; *longest: the longest row. */
 static lsp_status begin_rows(lsp_ctx *ctx, const lsp_pair_job *job, join_setup *setup, int64_t *longest, lsp_csr *C) {
-    const bool pattern = setup->values == LSP_JOIN_PATTERN;
+    const lsp_csr_types types = lsp_join_types(job, setup->values, LSP_CUDA);
     const int64_t rows = job->sets[0].n;
     int64_t nnz;
-    lsp_csr_types types = {};
-    types.col_type = LSP_I32, types.val_type = pattern ? LSP_NONE : job->type, types.drop_values = pattern;
-    types.place = LSP_PLACE_CUDA;
     LSP_TRY(lsp_cuda_scan(ctx, setup->starts + 1, rows, &nnz));
     LSP_TRY(lsp_cuda_read(ctx, longest, setup->longest, sizeof *longest));
     LSP_TRY(lsp_csr_create(ctx, rows, job->sets[1].n, nnz, &types, C));
@@ -49,12 +46,8 @@ static lsp_status begin_rows(lsp_ctx *ctx, const lsp_pair_job *job, join_setup *
 }
 
 static lsp_status by_cells(lsp_ctx *ctx, lsp_pair_job *job, join_setup *setup, ull *tested, lsp_csr *C) {
-    const lsp_pair_grid one = {{1, 1, 1}, {0, 0, 0}, 1};
-    lsp_pair_job cells = *job; /* with a grid in any case */
-    pair_walk walk = {job->metric, job->info.method == LSP_PAIR_GRID ? job->grid : one, {}, false};
+    const pair_walk walk = {job->metric, job->grid, pair_clouds_of(job), false};
     int64_t longest, here;
-    cells.grid = walk.grid;
-    LSP_TRY(lsp_pair_clouds_cuda(ctx, &cells, true, &walk.clouds));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, &walk, setup, false, false, tested));
     LSP_TRY(begin_rows(ctx, job, setup, &longest, C));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, &walk, setup, true, C->nnz / lsp_max(C->rows, 1) >= FEW_HITS, NULL));
@@ -66,7 +59,6 @@ static lsp_status by_cells(lsp_ctx *ctx, lsp_pair_job *job, join_setup *setup, u
 
 extern "C" lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, double limit, const lsp_join_options *join,
                                            lsp_csr *C) {
-    LSP_SCRATCH_SCOPE(ctx);
     join_setup setup = {limit,
                         job->metric.unit,
                         join->values,
@@ -79,15 +71,8 @@ extern "C" lsp_status lsp_radius_join_cuda(lsp_ctx *ctx, lsp_pair_job *job, doub
                         NULL,
                         NULL,
                         NULL};
-    LSP_OWNED_CSR(ctx, made);
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 2, &setup.longest)); /* distances computed */
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, job->sets[0].n + 1, &setup.starts));
     LSP_TRY(lsp_cuda_clear(ctx, setup.starts, (int64_t)sizeof *setup.starts));
-    LSP_TRY(by_cells(ctx, job, &setup, setup.longest + 1, &made));
-    if (job->where == LSP_HOST) {
-        lsp_csr_types types = lsp_types_of(&made);
-        types.place = LSP_PLACE_HOST;
-        return lsp_csr_copy(ctx, &made, &types, C);
-    }
-    return lsp_csr_put(ctx, C, &made, false);
+    return by_cells(ctx, job, &setup, setup.longest + 1, C);
 }

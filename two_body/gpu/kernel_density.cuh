@@ -89,7 +89,7 @@ __device__ __forceinline__ void add_group(const lsp_metric *m, typename S::numbe
 }
 
 template <typename S>
-__device__ __forceinline__ density_point<S> load_point(const pair_cloud &cloud, const void *weight, int64_t i) {
+__device__ __forceinline__ density_point<S> load_point(const lsp_cloud &cloud, const void *weight, int64_t i) {
     density_point<S> point;
     const bool valid = i < cloud.n;
 #pragma unroll

@@ -280,13 +280,13 @@ static __global__ void __launch_bounds__(NEAREST_NT)
 }
 
 template <typename S>
-static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, const pair_clouds *clouds, nearest_setup *s,
-                        const lsp_join_options *options, lsp_csr *C, ull *tested) {
+static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, nearest_setup *s, const lsp_join_options *options,
+                        lsp_csr *C, ull *tested) {
     typedef typename S::number number;
-    const int64_t rows = clouds->a.n;
-    LSP_TRY(lsp_pair_groups_cuda(ctx, job, &clouds->a, seeking<S>::SIDE, &s->a));
+    const int64_t rows = job->sets[0].n;
+    LSP_TRY(lsp_pair_groups_cuda(ctx, job, &job->clouds[0], seeking<S>::SIDE, &s->a));
     s->b = s->a;
-    LSP_TRY(job->self ? LSP_OK : lsp_pair_groups_cuda(ctx, job, &clouds->b, seeking<S>::SIDE, &s->b));
+    LSP_TRY(job->self ? LSP_OK : lsp_pair_groups_cuda(ctx, job, &job->clouds[1], seeking<S>::SIDE, &s->b));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, rows * s->k, sizeof(number), &s->d2));
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, rows * s->k, &s->id));
     if (s->k > 0 && rows > 0) {
@@ -310,8 +310,7 @@ static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *C, int64_t k) {
 
 extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options,
                                        lsp_csr *C) {
-    LSP_SCRATCH_SCOPE(ctx);
-    const bool pattern = options->values == LSP_JOIN_PATTERN, all = job->info.method == LSP_PAIR_ALL;
+    const bool all = job->info.method == LSP_PAIR_ALL;
     nearest_setup s = {job->metric,
                        lsp_box_bounds_of(job),
                        {},
@@ -323,27 +322,14 @@ extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t 
                        (int)job->shift,
                        NULL,
                        NULL};
-    pair_clouds clouds;
-    lsp_csr_types types = {};
-    LSP_OWNED_CSR(ctx, made);
+    const lsp_csr_types types = lsp_join_types(job, options->values, LSP_CUDA);
     ull *there, tested;
-    types.col_type = LSP_I32, types.val_type = pattern ? LSP_NONE : job->type, types.drop_values = pattern;
-    types.place = LSP_PLACE_CUDA;
-    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, false, &clouds));
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
-    LSP_TRY(lsp_csr_create(ctx, job->sets[0].n, job->sets[1].n, job->sets[0].n * k, &types, &made));
-    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &clouds, &s, options, &made, there));
-    LSP_TRY(sort_columns(ctx, &made, k));
+    LSP_TRY(lsp_csr_create(ctx, job->sets[0].n, job->sets[1].n, job->sets[0].n * k, &types, C));
+    LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &s, options, C, there));
+    LSP_TRY(sort_columns(ctx, C, k));
     LSP_TRY(lsp_cuda_read(ctx, &tested, there, sizeof tested));
     job->info.tested = (int64_t)tested;
     job->info.cells = all ? 0 : s.b.count;
-    if (job->where == LSP_HOST) {
-        lsp_csr copy;
-        types = lsp_types_of(&made);
-        types.place = LSP_PLACE_HOST;
-        LSP_TRY(lsp_csr_copy(ctx, &made, &types, &copy));
-        (void)lsp_csr_free(ctx, &made);
-        made = copy;
-    }
-    return lsp_csr_put(ctx, C, &made, false);
+    return LSP_OK;
 }

@@ -184,9 +184,7 @@ static int compare(const void *a, const void *b) {
 
 extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii,
                                           uint64_t *counts) {
-    LSP_SCRATCH_SCOPE(ctx);
-    const bool grid = job->info.method == LSP_PAIR_GRID;
-    pair_walk walk = {job->metric, job->grid, {}, job->self};
+    pair_walk walk = {job->metric, job->grid, pair_clouds_of(job), job->self};
     double *sorted;
     uint64_t *found;
     ull *there, tested;
@@ -200,7 +198,6 @@ extern "C" lsp_status lsp_pair_radii_cuda(lsp_ctx *ctx, lsp_pair_job *job, const
             sorted[n++] = sorted[i];
         }
     }
-    LSP_TRY(lsp_pair_clouds_cuda(ctx, job, grid, &walk.clouds));
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, 3 * MOST_CELLS + 2, &there));
     LSP_TRY(lsp_cuda_clear(ctx, there + 2 * MOST_CELLS + 1, sizeof *there));
     for (int64_t i = 0, end; i < n; i = end) {

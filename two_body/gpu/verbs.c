@@ -2,7 +2,8 @@
 #include "gpu.h"
 
 /* Costs tuned 2026-11-26 on an NVIDIA H100 (docs/measurements/two_body.md). */
-const lsp_pair_device lsp_pair_cuda = {.inspect = lsp_pair_inspect_cuda,
+const lsp_pair_device lsp_pair_cuda = {.look = lsp_pair_look_cuda,
+                                       .sort = lsp_pair_sort_cuda,
                                        .count = lsp_pair_count_cuda,
                                        .histogram = lsp_pair_histogram_cuda,
                                        .join = lsp_radius_join_cuda,
