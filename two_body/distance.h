@@ -30,7 +30,7 @@ typedef struct lsp_metric {
 /* The coordinates of a point as parts of the sides, 0 <= part < 1. dimensions: those of m. */
 static inline LSP_BOTH_SIDES void lsp_parts_of_box(const lsp_metric *m, int dimensions, const double *x, double *part) {
     const bool tilted = m->kind >= LSP_SPACE_TILTED;
-    double at[LSP_MOST_DIMENSIONS];
+    double at[LSP_MOST_DIMENSIONS] = {0}; /* gcc 13 warns of places that are not read */
     for (int k = dimensions - 1; k >= 0; k--) {
         at[k] = x[k];
         if (tilted && k < 2 && dimensions == 3) {

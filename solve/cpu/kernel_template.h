@@ -51,7 +51,8 @@ KERNEL(start) {
     INPUT(q)
     INPUT(inverse)
     VECTOR(r)
-    VECTOR(r_hat) VECTOR(x)
+    VECTOR(r_hat)
+    VECTOR(x)
 #define BODY(number, LOAD, STORE, S0, S1, S2)                                                                          \
     const number bi = LOAD(b + i);                                                                                     \
     const number ri = STORE(r + i, q ? bi - LOAD(q + i) : bi);                                                         \

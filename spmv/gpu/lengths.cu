@@ -216,5 +216,4 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
 }
 
 enum { MOST = INT32_MAX - LENGTHS_WINDOW - 1 }; /* rows, columns, entries */
-extern "C" const lsp_spmv_engine lsp_spmv_lengths_cuda = {
-    {true, 1, MOST, MOST, MOST}, NULL, prepare, run, update};
+extern "C" const lsp_spmv_engine lsp_spmv_lengths_cuda = {{true, 1, MOST, MOST, MOST}, NULL, prepare, run, update};
