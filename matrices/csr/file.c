@@ -231,12 +231,12 @@ static lsp_status file_here(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
         shift++;
     }
     s.ends = B->rowptr, s.ends_type = B->rowptr_type;
-    /* counts are read and written six times, an item of a bucket twice */
+    /* counts are read and written six times, items of buckets twice */
     if (threads > 1 && B->rows >> shift > 1 && B->rows > items->n / threads &&
         items->n * bytes < lsp_available_bytes(ctx, LSP_HOST) / 2) {
         return file_by_buckets(ctx, &s, threads, shift);
     }
-    /* so many parts that their counts take no more memory than B */
+    /* the counts of all parts take no more memory than B */
     const int64_t entry_bytes = (int64_t)(lsp_type_bytes(B->col_type) + lsp_type_bytes(B->val_type));
     const int64_t bounded = 1 + B->nnz / lsp_max(B->rows, 1) * entry_bytes / (int64_t)lsp_type_bytes(B->rowptr_type);
     LSP_TRY(open_sort(ctx, &s, (int)lsp_min(threads, bounded)));

@@ -160,11 +160,6 @@ static lsp_status keep_values(lsp_ctx *ctx, const keep_source &s, const gpu_mark
                          : LSP_OK;
 }
 
-/* The row pointers of B = those of G. */
-static __global__ void kernel_keep_rows(keep_source s, void *rowptr, bool wide) {
-    EACH_ITEM(i, s.G.rows + 1, NT) { index_set(rowptr, wide, i, rowptr_at(s.G, i)); }
-}
-
 /* B, whose entries are nnz, with its row pointers. */
 static lsp_status keep_create(lsp_ctx *ctx, const lsp_keep *keep, const keep_source &s, const gpu_marks &m, int64_t nnz,
                               lsp_csr *B) {
@@ -172,9 +167,10 @@ static lsp_status keep_create(lsp_ctx *ctx, const lsp_keep *keep, const keep_sou
     types.val_type = keep->A->val_type;
     types.place = LSP_PLACE_CUDA;
     LSP_TRY(lsp_csr_create(ctx, s.G.rows, keep->cols, nnz, &types, B));
-    const bool wide = B->rowptr_type == LSP_I64;
-    return m.masks == NULL ? LAUNCH_ITEMS(ctx, kernel_keep_rows, s.G.rows + 1, s, B->rowptr, wide)
-                           : LAUNCH_ITEMS(ctx, kernel_marked_starts, s.G.rows + 1, s.G, m, B->rowptr, wide);
+    return m.masks == NULL
+               ? lsp_cuda_convert_values(ctx, B->rowptr, B->rowptr_type, s.G.rowptr,
+                                         s.G.wide_rowptr ? LSP_I64 : LSP_I32, s.G.rows + 1)
+               : LAUNCH_ITEMS(ctx, kernel_marked_starts, s.G.rows + 1, s.G, m, B->rowptr, B->rowptr_type == LSP_I64);
 }
 
 template <class BODY> static lsp_status launch_keep(lsp_ctx *ctx, const lsp_keep *keep, lsp_csr *B) {

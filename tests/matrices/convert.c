@@ -124,8 +124,7 @@ Test(convert, a_transpose_keeps_equal_places_in_order_whatever_the_threads) {
     lsp_ctx_destroy(ctx);
 }
 
-/* More columns than a thread has entries: they go by way of buckets of columns, of which one has half of all entries.
- */
+/* A thread has fewer entries than there are columns, so entries go into buckets first. One bucket gets half of them. */
 Test(convert, a_transpose_of_many_columns_does_not_depend_on_the_threads) {
     lsp_ctx *ctx = test_ctx(1), *other = test_ctx(4);
     for (int t = 0; t < test_combinations; t++) {
