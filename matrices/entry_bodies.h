@@ -273,14 +273,17 @@ LSP_KEEP_BODY(off_diagonal, keeping) {
     return lsp_kept(t, j != i, j);
 }
 
-/* Lengths of wanted rows behind a 0, and what turns an entry of them into one of A. */
+/* Lengths of wanted rows behind a 0, and what turns an entry of them into one of A: the rows, in any order, are asked
+ * once where they begin. */
 LSP_ITEM_BODY(row_length, lsp_taking) {
     const int64_t row = i == 0 ? 0 : a->rows ? lsp_index_at(a->rows, a->rows_type, i - 1) : i - 1;
-    a->starts[i] = i == 0 ? 0 : lsp_csr_rowptr(&a->A, row + 1) - lsp_csr_rowptr(&a->A, row);
+    const int64_t begin = lsp_csr_rowptr(&a->A, row);
+    a->starts[i] = i == 0 ? 0 : lsp_csr_rowptr(&a->A, row + 1) - begin;
+    if (i > 0 && a->shift) {
+        a->shift[i - 1] = begin;
+    }
 }
-LSP_ITEM_BODY(row_shift, lsp_taking) {
-    a->shift[i] = lsp_csr_rowptr(&a->A, lsp_index_at(a->rows, a->rows_type, i)) - a->starts[i];
-}
+LSP_ITEM_BODY(row_shift, lsp_taking) { a->shift[i] -= a->starts[i]; }
 
 /* Entries of A as often as row `column` of P has entries: these are their columns in B. */
 typedef struct repeating {

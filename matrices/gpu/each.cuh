@@ -10,8 +10,8 @@
 /* ---- each entry ---- */
 
 template <class BODY>
-static __global__ void __launch_bounds__(NT)
-    kernel_entries(typename BODY::arguments a, lsp_kind t, gpu_csr A, bool rowless, lsp_found *found) {
+static __global__ void __launch_bounds__(NT) kernel_entries(const __grid_constant__ typename BODY::arguments a,
+                                                            lsp_kind t, gpu_csr A, bool rowless, lsp_found *found) {
     __shared__ tile_spread spread[WARPS];
     lsp_found mine = lsp_found_nothing();
     EACH_TILE(at, A.nnz) {
@@ -63,13 +63,24 @@ static lsp_status make_source(lsp_ctx *ctx, const lsp_keep *keep, keep_source *s
 template <bool LISTED> static __device__ int64_t source_of(const keep_source &s, int64_t i, int64_t e) {
     return LISTED ? e + s.taken.shift[i] : e;
 }
+/* A body for columns of LSP_I32: where each entry asks for their type, its load waits for the one before. */
+template <class BODY> struct narrow_columns : BODY {
+    static __device__ int64_t at(const typename BODY::arguments *a, lsp_kind t, int64_t i, int64_t k) {
+        t.index = LSP_I32;
+        return BODY::at(a, t, i, k);
+    }
+};
 #define LAUNCH_KEEP(ctx, kernel, s, TYPE, ...)                                                                         \
     ((s).taken.rows ? LAUNCH_TILES(ctx, (kernel<TYPE, true>), (s).G.nnz, __VA_ARGS__)                                  \
                     : LAUNCH_TILES(ctx, (kernel<TYPE, false>), (s).G.nnz, __VA_ARGS__))
 
+#define LAUNCH_KEEP_BODY(ctx, kernel, s, BODY, ...)                                                                    \
+    ((s).A.wide_col ? LAUNCH_KEEP(ctx, kernel, s, BODY, __VA_ARGS__)                                                   \
+                    : LAUNCH_KEEP(ctx, kernel, s, narrow_columns<BODY>, __VA_ARGS__))
+
 template <class BODY, bool LISTED>
-static __global__ void __launch_bounds__(NT)
-    kernel_keep_mark(typename BODY::arguments a, lsp_kind t, keep_source s, bool rowless, gpu_marks m) {
+static __global__ void __launch_bounds__(NT) kernel_keep_mark(const __grid_constant__ typename BODY::arguments a,
+                                                              lsp_kind t, keep_source s, bool rowless, gpu_marks m) {
     __shared__ tile_spread spread[WARPS];
     const int64_t last = s.G.nnz - 1;
     t.pass = LSP_PASS_STAYS;
@@ -123,8 +134,8 @@ static __device__ void each_kept(const keep_source &s, const gpu_marks &m, tile_
 }
 
 template <class BODY, bool LISTED>
-static __global__ void __launch_bounds__(NT)
-    kernel_keep_columns(typename BODY::arguments a, lsp_kind t, keep_source s, gpu_marks m, gpu_csr B) {
+static __global__ void __launch_bounds__(NT) kernel_keep_columns(const __grid_constant__ typename BODY::arguments a,
+                                                                 lsp_kind t, keep_source s, gpu_marks m, gpu_csr B) {
     __shared__ tile_spread spread[WARPS];
     t.pass = LSP_PASS_COLUMN;
     each_kept<LISTED>(
@@ -184,11 +195,11 @@ template <class BODY> static lsp_status launch_keep(lsp_ctx *ctx, const lsp_keep
     int64_t nnz = s.G.nnz;
     if (!keep->all) {
         LSP_TRY(make_marks(ctx, s.G.nnz, &m));
-        LSP_TRY(LAUNCH_KEEP(ctx, kernel_keep_mark, s, BODY, a, t, s, keep->rowless, m));
+        LSP_TRY(LAUNCH_KEEP_BODY(ctx, kernel_keep_mark, s, BODY, a, t, s, keep->rowless, m));
         LSP_TRY(lsp_cuda_scan(ctx, m.counts, m.words + 1, &nnz));
     }
     LSP_TRY(keep_create(ctx, keep, s, m, nnz, &made));
-    LSP_TRY(LAUNCH_KEEP(ctx, kernel_keep_columns, s, BODY, a, t, s, m, view(&made)));
+    LSP_TRY(LAUNCH_KEEP_BODY(ctx, kernel_keep_columns, s, BODY, a, t, s, m, view(&made)));
     LSP_TRY(keep->sources ? LAUNCH_KEEP(ctx, kernel_keep_sources, s, int64_t, s, m, keep->sources)
                           : keep_values(ctx, s, m, &made));
     return lsp_csr_put(ctx, B, &made, false);
