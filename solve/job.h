@@ -82,20 +82,46 @@ typedef struct lsp_solve_outcome {
     const char *solver;
 } lsp_solve_outcome;
 
+/* THE loops over the vectors, which loop_bodies.h defines: each with the number of its sums. */
+#define LSP_SOLVE_LOOPS(X)                                                                                             \
+    X(LSP_LOOP_START, start, 3)                                                                                        \
+    X(LSP_LOOP_DOT, dot, 1)                                                                                            \
+    X(LSP_LOOP_STEP, step, 2)                                                                                          \
+    X(LSP_LOOP_TURN, turn, 0)                                                                                          \
+    X(LSP_LOOP_HALF, half, 1)                                                                                          \
+    X(LSP_LOOP_DOTS, dots, 2)                                                                                          \
+    X(LSP_LOOP_STEP_STABILIZED, step_stabilized, 2)                                                                    \
+    X(LSP_LOOP_TURN_STABILIZED, turn_stabilized, 0)                                                                    \
+    X(LSP_LOOP_RESIDUAL, residual, 1)                                                                                  \
+    X(LSP_LOOP_SCALE, scale, 0)
+#define LSP_SOLVE_LOOP_ID(id, name, sums) id,
+typedef enum lsp_solve_loop_id { LSP_SOLVE_LOOPS(LSP_SOLVE_LOOP_ID) } lsp_solve_loop_id;
+
+/* Vectors and factors of a loop. z is r, unless a preconditioner that is called makes it. */
+typedef struct lsp_solve_loop {
+    const void *b, *inverse, *q, *z;
+    void *x, *r, *p, *r_hat, *s, *t, *p_hat, *s_hat;
+    double alpha, beta, omega;
+    bool due, runs; /* does x wait for its update? does the solver go on? */
+} lsp_solve_loop;
+
+/* Sums of a loop are left in one of three slots, for the decisions that later loops begin with. */
+enum { LSP_SLOT_DOTS, LSP_SLOT_NORMS, LSP_SLOT_APART, LSP_SOLVE_SLOTS };
+
 /* What a device does; the top of the room calls nothing else of cpu/ and gpu/. */
 typedef struct lsp_solve_backend {
     const char *solver;                          /* its usual name for lsp_solve_info */
     lsp_status (*prepare)(lsp_solve_plan *plan); /* sets plan->parts */
     /* One round: from the first residual to an end. May wait for the GPU. */
     lsp_status (*run)(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome);
-    /* *rr = |b - A x|^2. Waits. */
-    lsp_status (*residual)(const lsp_solve_plan *plan, const void *b, const void *x, double *rr);
+    /* One loop, with the decision that it begins with; its sums go to `slot`. outcome: of the round, or NULL outside.
+     */
+    lsp_status (*loop)(const lsp_solve_plan *plan, lsp_solve_outcome *outcome, lsp_solve_loop_id id,
+                       const lsp_solve_loop *loop, int slot);
+    /* The first two sums that a loop left in `slot`. Waits. */
+    lsp_status (*sums)(const lsp_solve_plan *plan, int slot, double sums[2]);
     /* inverse[i] = 1 / A[i][i]; *bad: the first row whose entry is 0 or missing, or -1. Waits. */
     lsp_status (*diagonal)(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad);
-    /* For the NAS benchmark, f64. x = (1, ..., 1). sums[0] = x*z, sums[1] = z*z; waits. to[i] = from[i] * factor. */
-    lsp_status (*ones)(lsp_ctx *ctx, int64_t n, double *x);
-    lsp_status (*pair)(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]);
-    lsp_status (*scale)(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to);
     /* The solver that is one kernel; NULL where there is none. fits: may it solve the system, and is that likely to be
      * faster? longest_row: of A, 0 if unknown. keep: copies A into its layout; LSP_ERR_UNSUPPORTED or LSP_ERR_MEMORY:
      * it cannot. update: new values in A, for all that the GPU keeps. nas: all of the benchmark, timed. */
@@ -106,6 +132,10 @@ typedef struct lsp_solve_backend {
                       double *seconds);
 } lsp_solve_backend;
 extern const lsp_solve_backend lsp_solve_cpu, lsp_solve_cuda;
+
+/* iterate.c: the first residual and direction; one iteration. A GPU's are enqueued. */
+lsp_status lsp_solve_start(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome);
+lsp_status lsp_solve_iterate(lsp_solve_plan *plan, lsp_solve_outcome *outcome);
 
 /* apply.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
 lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y);
