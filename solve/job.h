@@ -128,8 +128,8 @@ typedef struct lsp_solve_backend {
     bool (*fits)(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row);
     lsp_status (*keep)(lsp_solve_plan *plan, const lsp_csr *A);
     lsp_status (*update)(lsp_solve_plan *plan, const lsp_csr *A);
-    lsp_status (*nas)(lsp_solve_plan *plan, double shift, int64_t iterations, double *zeta, double *residual,
-                      double *seconds);
+    lsp_status (*nas)(lsp_ctx *ctx, const struct lsp_resident *resident, double shift, int64_t iterations, double *zeta,
+                      double *residual, double *seconds);
 } lsp_solve_backend;
 extern const lsp_solve_backend lsp_solve_cpu, lsp_solve_cuda;
 

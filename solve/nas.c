@@ -76,7 +76,8 @@ static lsp_status run_resident(benchmark *run, lsp_nas_result *result) {
     double *zeta, *residual;
     LSP_TRY(LSP_SCRATCH(ctx, iterations, &zeta));
     LSP_TRY(LSP_SCRATCH(ctx, iterations, &residual));
-    LSP_TRY(run->plan->backend->nas(run->plan, run->class.shift, iterations, zeta, residual, &result->seconds));
+    LSP_TRY(run->plan->backend->nas(ctx, run->plan->resident, run->class.shift, iterations, zeta, residual,
+                                    &result->seconds));
     for (int64_t k = 1; run->report != NULL && k <= iterations; k++) {
         run->report(run->user, k, residual[k - 1], zeta[k - 1]);
     }

@@ -190,7 +190,7 @@ static lsp_status lay_out(lsp_ctx *ctx, const lsp_csr *A, lsp_resident *plan) {
 }
 
 extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape,
-                                          lsp_resident **out, int64_t *bytes) {
+                                          lsp_resident **out) {
     lsp_resident_shape s = shape ? *shape : lsp_resident_shape{};
     lsp_resident *plan LSP_AT_END(lsp_plan_leave) = NULL;
     LSP_REQUIRE(sizes_fit(ctx, A, &s), LSP_ERR_UNSUPPORTED,
@@ -200,9 +200,6 @@ extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const 
     LSP_PLAN_HOLDS(ctx, plan);
     plan->shape = s;
     LSP_TRY(lay_out(ctx, A, plan));
-    if (bytes) {
-        *bytes = lsp_plan_bytes(plan);
-    }
     return LSP_PLAN_GIVE(plan, out);
 }
 

@@ -124,32 +124,12 @@ static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_ou
     return status;
 }
 
-static lsp_status run_resident(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
-    lsp_solve_state *s = &outcome->state;
-    lsp_resident_result result = {0};
-    const lsp_resident_args args = {.b = b,
-                                    .x = s->x,
-                                    .inverse = plan->inverse,
-                                    .rtol = s->rtol,
-                                    .atol = s->atol,
-                                    .max_iterations = s->max_iterations,
-                                    .fixed = s->fixed,
-                                    .use_x0 = outcome->guess,
-                                    .history = s->history,
-                                    .history_capacity = s->history_capacity};
-    LSP_TRY(lsp_resident_cg(plan->ctx, plan->resident, &args, &result));
-    outcome->solver = "resident";
-    s->bb = result.bb;
-    s->rr = result.rr;
-    s->rz = result.rz;
-    s->denominator = result.denominator;
-    s->iteration = result.iteration;
-    lsp_rule_stop(s, result.end, result.cause);
-    return LSP_OK;
-}
-
 static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
-    return plan->resident != NULL ? run_resident(plan, b, outcome) : run_streamed(plan, b, outcome);
+    if (plan->resident != NULL) {
+        outcome->solver = "resident";
+        return lsp_resident_cg(plan->ctx, plan->resident, b, plan->inverse, outcome->guess, &outcome->state);
+    }
+    return run_streamed(plan, b, outcome);
 }
 
 /* ---- the solver that is one kernel ---- */
@@ -159,20 +139,12 @@ static bool fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row) {
 }
 
 static lsp_status keep(lsp_solve_plan *plan, const lsp_csr *A) {
-    return lsp_resident_create(plan->ctx, A, NULL, &plan->resident, NULL);
+    return lsp_resident_create(plan->ctx, A, NULL, &plan->resident);
 }
 
 static lsp_status update(lsp_solve_plan *plan, const lsp_csr *A) {
     lsp_cuda_queue_forget(&plan->queue); /* it reads the arrays of the old A */
     return plan->resident != NULL ? lsp_resident_update(plan->ctx, plan->resident, A) : LSP_OK;
-}
-
-static lsp_status nas(lsp_solve_plan *plan, double shift, int64_t iterations, double *zeta, double *residual,
-                      double *seconds) {
-    return lsp_resident_nas(
-        plan->ctx, plan->resident,
-        &(lsp_resident_nas_args){.shift = shift, .iterations = iterations, .zeta = zeta, .residual = residual},
-        seconds);
 }
 
 const lsp_solve_backend lsp_solve_cuda = {.solver = "streamed",
@@ -184,4 +156,4 @@ const lsp_solve_backend lsp_solve_cuda = {.solver = "streamed",
                                           .fits = fits,
                                           .keep = keep,
                                           .update = update,
-                                          .nas = nas};
+                                          .nas = lsp_resident_nas};
