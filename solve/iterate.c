@@ -4,26 +4,11 @@
 
 static bool ended(const lsp_solve_outcome *outcome) { return outcome->state.end != LSP_SOLVE_RUNS; }
 
-static lsp_solve_loop loop_of(const lsp_solve_plan *plan) {
-    const lsp_solve_vectors *v = &plan->vectors;
-    return (lsp_solve_loop){.inverse = plan->inverse,
-                            .q = v->q,
-                            .z = v->z != NULL ? v->z : v->r,
-                            .r = v->r,
-                            .p = v->p,
-                            .r_hat = v->r_hat,
-                            .s = v->s,
-                            .t = v->t,
-                            .p_hat = v->p_hat,
-                            .s_hat = v->s_hat};
-}
-
 static lsp_status loop(lsp_solve_plan *plan, lsp_solve_outcome *outcome, lsp_solve_loop_id id, int slot) {
-    const lsp_solve_loop l = loop_of(plan);
-    return plan->backend->loop(plan, outcome, id, &l, slot);
+    return plan->backend->loop(plan, outcome, id, &plan->vectors, slot);
 }
 
-static lsp_status dot(lsp_solve_plan *plan, lsp_solve_outcome *outcome, void *p, const void *q, int slot) {
+static lsp_status dot(lsp_solve_plan *plan, lsp_solve_outcome *outcome, void *p, void *q, int slot) {
     return plan->backend->loop(plan, outcome, LSP_LOOP_DOT, &(lsp_solve_loop){.p = p, .q = q}, slot);
 }
 
@@ -39,8 +24,8 @@ static lsp_status precondition(const lsp_solve_plan *plan, const lsp_solve_outco
 /* Ends an iteration of conjugate gradients, or the start. A preconditioner that is called makes z = M r, and r*z comes
  * from there; otherwise the loops have made r*z. */
 static lsp_status turn_cg(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
-    const lsp_solve_vectors *v = &plan->vectors;
-    if (v->z != NULL) {
+    const lsp_solve_loop *v = &plan->vectors;
+    if (v->z != v->r) {
         LSP_TRY(precondition(plan, outcome, v->r, v->z));
         LSP_TRY(dot(plan, outcome, v->r, v->z, LSP_SLOT_APART));
     }
@@ -49,17 +34,17 @@ static lsp_status turn_cg(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
 
 /* The same of BiCGStab, as far as p_hat of the next iteration. */
 static lsp_status turn_bicgstab(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
-    const lsp_solve_vectors *v = &plan->vectors;
+    const lsp_solve_loop *v = &plan->vectors;
     LSP_TRY(loop(plan, outcome, LSP_LOOP_TURN_STABILIZED, 0));
     return precondition(plan, outcome, v->p, v->p_hat);
 }
 
 lsp_status lsp_solve_start(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
-    lsp_solve_loop l = loop_of(plan);
+    lsp_solve_loop l = plan->vectors;
     l.b = b;
     l.x = outcome->state.x;
     if (outcome->guess) {
-        LSP_TRY(lsp_solve_multiply(plan, l.x, plan->vectors.q));
+        LSP_TRY(lsp_solve_multiply(plan, l.x, l.q));
     } else {
         l.q = NULL;
     }
@@ -68,7 +53,7 @@ lsp_status lsp_solve_start(lsp_solve_plan *plan, const void *b, lsp_solve_outcom
 }
 
 static lsp_status iterate_cg(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
-    const lsp_solve_vectors *v = &plan->vectors;
+    const lsp_solve_loop *v = &plan->vectors;
     LSP_TRY(multiply(plan, outcome, v->p, v->q));
     LSP_TRY(dot(plan, outcome, v->p, v->q, LSP_SLOT_DOTS));
     LSP_TRY(loop(plan, outcome, LSP_LOOP_STEP, LSP_SLOT_NORMS));
@@ -76,7 +61,7 @@ static lsp_status iterate_cg(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
 }
 
 static lsp_status iterate_bicgstab(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
-    const lsp_solve_vectors *v = &plan->vectors;
+    const lsp_solve_loop *v = &plan->vectors;
     LSP_TRY(multiply(plan, outcome, v->p_hat, v->q));
     LSP_TRY(dot(plan, outcome, v->r_hat, v->q, LSP_SLOT_DOTS));
     LSP_TRY(loop(plan, outcome, LSP_LOOP_HALF, LSP_SLOT_APART));

@@ -5,6 +5,20 @@
 
 LSP_BEGIN_DECLS
 
+/* A real number of an array; of a pattern 1. */
+LSP_BOTH_SIDES static inline __attribute__((always_inline)) double lsp_solve_value(lsp_type type, const void *array,
+                                                                                   int64_t i) {
+    return type == LSP_F64 ? ((const double *)array)[i] : type == LSP_F32 ? (double)((const float *)array)[i] : 1;
+}
+LSP_BOTH_SIDES static inline __attribute__((always_inline)) void lsp_solve_set_value(lsp_type type, void *array,
+                                                                                     int64_t i, double value) {
+    if (type == LSP_F64) {
+        ((double *)array)[i] = value;
+    } else {
+        ((float *)array)[i] = (float)value;
+    }
+}
+
 /* What an iteration knows besides its vectors. On a GPU it lies there, and kernels read and write it. */
 typedef struct lsp_solve_state {
     /* set before the first iteration */
@@ -37,13 +51,17 @@ enum {
     LSP_CAUSE_HUGE       /* b is finite, but the square of its norm is not */
 };
 
-/* Work vectors of a plan. x: the iterate, where a call may fail while it runs; NULL: the caller's x. q = A p, or A
- * p_hat. With Jacobi, z of conjugate gradients is not stored, and stands for nothing. Of BiCGStab, p_hat and s_hat are
- * the preconditioned p and s; without a preconditioner p and s themselves. */
-typedef struct lsp_solve_vectors {
-    void *x, *r, *p, *q, *z;
+/* Vectors and factors of a loop. Of a plan: its work vectors. x: the iterate, where a call may fail while it runs;
+ * NULL: the caller's x. q = A p, or A p_hat. inverse: Jacobi, 1 / diagonal; else NULL. z of conjugate gradients is r,
+ * unless a preconditioner that is called makes it. Of BiCGStab, p_hat and s_hat are the preconditioned p and s; without
+ * a preconditioner p and s themselves. */
+typedef struct lsp_solve_loop {
+    const void *b;
+    void *inverse, *x, *r, *p, *q, *z;
     void *r_hat, *s, *t, *p_hat, *s_hat;
-} lsp_solve_vectors;
+    double alpha, beta, omega;
+    bool due, runs; /* does x wait for its update? does the solver go on? */
+} lsp_solve_loop;
 
 struct lsp_solve_plan {
     lsp_ctx *ctx; /* NULL once the context is destroyed */
@@ -61,10 +79,9 @@ struct lsp_solve_plan {
     bool spmv_borrowed;       /* from the hierarchy */
     lsp_multigrid *multigrid; /* the plan's own hierarchy; one of the caller's is in the options alone */
     int64_t recorded;         /* of gpu/: the version of the hierarchy that the queue's batch was recorded with */
-    void *inverse;            /* Jacobi: n numbers, 1 / diagonal; else NULL */
     void *memory;             /* of all work vectors */
-    lsp_solve_vectors vectors;
-    void *parts;                   /* of cpu/ or gpu/: its own struct, on the host */
+    lsp_solve_loop vectors;
+    void *parts;                   /* of cpu/ or gpu/: its own struct, where the device works */
     lsp_cuda_queue queue;          /* of gpu/ */
     struct lsp_resident *resident; /* of gpu/; NULL: the solver is not one kernel */
     lsp_spmv_info spmv_info;
@@ -97,16 +114,13 @@ typedef struct lsp_solve_outcome {
 #define LSP_SOLVE_LOOP_ID(id, name, sums) id,
 typedef enum lsp_solve_loop_id { LSP_SOLVE_LOOPS(LSP_SOLVE_LOOP_ID) } lsp_solve_loop_id;
 
-/* Vectors and factors of a loop. z is r, unless a preconditioner that is called makes it. */
-typedef struct lsp_solve_loop {
-    const void *b, *inverse, *q, *z;
-    void *x, *r, *p, *r_hat, *s, *t, *p_hat, *s_hat;
-    double alpha, beta, omega;
-    bool due, runs; /* does x wait for its update? does the solver go on? */
-} lsp_solve_loop;
-
-/* Sums of a loop are left in one of three slots, for the decisions that later loops begin with. */
-enum { LSP_SLOT_DOTS, LSP_SLOT_NORMS, LSP_SLOT_APART, LSP_SOLVE_SLOTS };
+/* A loop leaves its sums in one of three slots, for the decisions that later loops begin with. */
+enum {
+    LSP_SLOT_DOTS,  /* p*q or r_hat*q; t*s, t*t */
+    LSP_SLOT_NORMS, /* r*r, r*z or r_hat*r, b*b */
+    LSP_SLOT_APART, /* r*z where a preconditioner is called; s*s */
+    LSP_SOLVE_SLOTS
+};
 
 /* What a device does; the top of the room calls nothing else of cpu/ and gpu/. */
 typedef struct lsp_solve_backend {
@@ -114,8 +128,7 @@ typedef struct lsp_solve_backend {
     lsp_status (*prepare)(lsp_solve_plan *plan); /* sets plan->parts */
     /* One round: from the first residual to an end. May wait for the GPU. */
     lsp_status (*run)(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome);
-    /* One loop, with the decision that it begins with; its sums go to `slot`. outcome: of the round, or NULL outside.
-     */
+    /* One loop, with the decision that it begins with; its sums go to `slot`. outcome: NULL outside of a round. */
     lsp_status (*loop)(const lsp_solve_plan *plan, lsp_solve_outcome *outcome, lsp_solve_loop_id id,
                        const lsp_solve_loop *loop, int slot);
     /* The first two sums that a loop left in `slot`. Waits. */

@@ -1,7 +1,7 @@
-/* What the loops of an iteration do to the numbers i of the vectors, on both devices: eight of them on a CPU, one on a
- * GPU. Each says which sums it leaves. Who includes this has defined
+/* What the loops of an iteration do to number i of the vectors, on both devices; on a CPU to as many as a register
+ * holds. Each says which sums it leaves. Who includes this has defined
  *     LSP_LOOP_BODY(name)        the head of a function of v, a lsp_solve_loop
- *     NUMBER, ZERO               a number in f64, or eight of them
+ *     NUMBER                     a number in f64, or several of them
  *     LOAD(name), STORE(name, x) the vector v->name; STORE is x as it was rounded
  *     PLUS(c, a, b)              c + a * b, as the device rounds it
  *     SUM(k, a, b)               adds a * b to sum k */
@@ -9,13 +9,13 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* not every loop has sums, or stores */
 
 /* M x, where the preconditioner is a factor. */
-#define PRECONDITIONED(x) (v->inverse ? (x)*LOAD(inverse) : (x))
+#define PRECONDITIONED(x) (v->inverse ? LOAD(inverse) * (x) : (x))
 
 /* r = b - q, or b; x = 0 unless it holds a guess, then q = A x. r*r, r*(M r), b*b. */
 LSP_LOOP_BODY(start) {
     const NUMBER b = LOAD(b), r = STORE(r, v->q ? b - LOAD(q) : b);
     if (!v->q) {
-        STORE(x, ZERO);
+        STORE(x, (NUMBER){0});
     }
     if (v->r_hat) {
         STORE(r_hat, r);
@@ -68,7 +68,7 @@ LSP_LOOP_BODY(turn_stabilized) {
         }
         next = STORE(p, next);
         if (v->inverse) {
-            STORE(p_hat, next * LOAD(inverse));
+            STORE(p_hat, PRECONDITIONED(next));
         }
     }
 }
@@ -106,3 +106,7 @@ LSP_LOOP_BODY(residual) {
 LSP_LOOP_BODY(scale) { STORE(x, v->alpha * LOAD(z)); }
 
 #undef PRECONDITIONED
+#undef LSP_LOOP_BODY
+#undef NUMBER
+#undef LOAD
+#undef STORE

@@ -8,11 +8,7 @@
 static int64_t bytes_of(const lsp_solve_plan *plan) { return plan->n * (int64_t)lsp_type_bytes(plan->type); }
 
 static lsp_status copy(const lsp_solve_plan *plan, void *to, const void *from) {
-    if (plan->where == LSP_CUDA) {
-        return lsp_cuda_copy(plan->ctx, to, LSP_CUDA, from, LSP_CUDA, bytes_of(plan));
-    }
-    memcpy(to, from, (size_t)bytes_of(plan));
-    return LSP_OK;
+    return lsp_array_copy(plan->ctx, to, plan->where, from, plan->where, (size_t)bytes_of(plan));
 }
 
 /* The square of |b| is 0 or no finite number: is that true of b, or only of the square? That of an f32 has its place

@@ -25,7 +25,6 @@ ALWAYS double NAME(store_one)(T *to, double x) {
 
 #define LSP_LOOP_BODY(name) ALWAYS void NAME(name##_wide)(const lsp_solve_loop *v, int64_t i, wide sums[3])
 #define NUMBER wide
-#define ZERO ((wide){0})
 #define LOAD(name) NAME(load)((const T *)v->name + i)
 #define STORE(name, x)                                                                                                 \
     ({                                                                                                                 \
@@ -33,23 +32,12 @@ ALWAYS double NAME(store_one)(T *to, double x) {
         NAME(store_at)((T *)v->name + i, &stored_);                                                                    \
     })
 #include "solve/loop_bodies.h"
-#undef LSP_LOOP_BODY
-#undef NUMBER
-#undef ZERO
-#undef LOAD
-#undef STORE
 
 #define LSP_LOOP_BODY(name) ALWAYS void NAME(name##_one)(const lsp_solve_loop *v, int64_t i, double sums[3])
 #define NUMBER double
-#define ZERO 0.0
 #define LOAD(name) ((double)((const T *)v->name)[i])
 #define STORE(name, x) NAME(store_one)((T *)v->name + i, (x))
 #include "solve/loop_bodies.h"
-#undef LSP_LOOP_BODY
-#undef NUMBER
-#undef ZERO
-#undef LOAD
-#undef STORE
 #undef PLUS
 #undef SUM
 

@@ -108,11 +108,7 @@ static void invert_rows(void *data, int64_t begin, int64_t end) {
         if (sum == 0) {
             lsp_lower(&d->bad, i);
         }
-        if (d->type == LSP_F64) {
-            ((double *)d->inverse)[i] = 1 / sum;
-        } else {
-            ((float *)d->inverse)[i] = (float)(1 / sum);
-        }
+        lsp_solve_set_value(d->type, d->inverse, i, 1 / sum);
     }
 }
 

@@ -21,20 +21,14 @@ typedef struct lsp_solve_partial {
     double of[3][LSP_SOLVE_BLOCKS];
 } lsp_solve_partial;
 
-/* On the GPU. A kernel reads the state that the kernel before it left, and leaves its own in another place, because
- * its blocks do not begin together. */
+/* plan->parts, on the GPU. A kernel reads the state that the kernel before it left, and leaves its own in another
+ * place, because its blocks do not begin together. */
 typedef struct lsp_solve_area {
     lsp_solve_news news;                       /* left by `turn` */
     lsp_solve_state after_first, after_second; /* left by `step` and `half`; by `step_stabilized` */
     lsp_solve_partial sums[LSP_SOLVE_SLOTS];
     double total[2];
 } lsp_solve_area;
-
-/* plan->parts */
-typedef struct lsp_solve_gpu {
-    lsp_solve_area *area; /* on the GPU */
-    int batch;            /* iterations that the host enqueues together */
-} lsp_solve_gpu;
 
 /* loops.cu: as in lsp_solve_backend. */
 lsp_status lsp_solve_launch_loop(const lsp_solve_plan *plan, lsp_solve_outcome *outcome, lsp_solve_loop_id id,

@@ -26,7 +26,6 @@ template <typename T> struct stored {
     template <typename T>                                                                                              \
     __device__ __forceinline__ void name##_body(const lsp_solve_loop *v, int64_t i, double *sums, stored<T> &to)
 #define NUMBER double
-#define ZERO 0.0
 #define PLUS(c, a, b) fma((a), (b), (c))
 #define SUM(k, a, b) sums[k] = fma((a), (b), sums[k])
 #define LOAD(name) ((double)((const T *)v->name)[i])
@@ -140,15 +139,13 @@ static __global__ void __launch_bounds__(NT) kernel_total(const lsp_solve_partia
 
 static int64_t blocks_for(int64_t n) { return lsp_blocks_upto(n, TILE, LSP_SOLVE_BLOCKS); }
 
-static lsp_solve_area *area_of(const lsp_solve_plan *plan) { return ((const lsp_solve_gpu *)plan->parts)->area; }
-
 /* A kernel that decides comes behind another one of this file: its blocks may wait for that while it still runs. */
 template <lsp_solve_loop_id ID>
 static lsp_status launch(const lsp_solve_plan *plan, const char *failed, const lsp_solve_loop *loop, int slot) {
     bool beside = lsp_rule_decides(ID);
     return lsp_launch_with(plan->ctx, lsp_overlap(), lsp_may_overlap(plan->ctx, &beside), failed,
                            plan->type == LSP_F64 ? kernel_loop<ID, double> : kernel_loop<ID, float>,
-                           lsp_grid{blocks_for(plan->n), NT, 0}, plan->n, *loop, area_of(plan), slot);
+                           lsp_grid{blocks_for(plan->n), NT, 0}, plan->n, *loop, (lsp_solve_area *)plan->parts, slot);
 }
 
 extern "C" lsp_status lsp_solve_launch_loop(const lsp_solve_plan *plan, lsp_solve_outcome *, lsp_solve_loop_id id,
@@ -161,7 +158,7 @@ extern "C" lsp_status lsp_solve_launch_loop(const lsp_solve_plan *plan, lsp_solv
 }
 
 extern "C" lsp_status lsp_solve_launch_sums(const lsp_solve_plan *plan, int slot, double sums[2]) {
-    lsp_solve_area *area = area_of(plan);
+    lsp_solve_area *area = (lsp_solve_area *)plan->parts;
     LSP_TRY(LSP_LAUNCH(plan->ctx, kernel_total, 1, NT, 0, &area->sums[slot], (int)blocks_for(plan->n), area->total));
     return lsp_cuda_read(plan->ctx, sums, area->total, sizeof area->total);
 }

@@ -12,20 +12,14 @@ static lsp_status start(lsp_ctx *ctx, const lsp_resident *plan, void (*kernel)(r
     return LSP_LAUNCH_TOGETHER(ctx, true, kernel, blocks, plan->shape.threads, plan->shared, plan->job, task);
 }
 
-template <bool MEMORY> static lsp_status start_cg(lsp_ctx *ctx, const lsp_resident *plan, const cg_task &task) {
-    return plan->shape.lanes == 1   ? start(ctx, plan, kernel_cg<1, MEMORY>, task)
-           : plan->shape.lanes == 2 ? start(ctx, plan, kernel_cg<2, MEMORY>, task)
-                                    : start(ctx, plan, kernel_cg<4, MEMORY>, task);
-}
-template <bool MEMORY> static lsp_status start_nas(lsp_ctx *ctx, const lsp_resident *plan, const nas_task &task) {
-    return plan->shape.lanes == 1   ? start(ctx, plan, kernel_nas<1, MEMORY>, task)
-           : plan->shape.lanes == 2 ? start(ctx, plan, kernel_nas<2, MEMORY>, task)
-                                    : start(ctx, plan, kernel_nas<4, MEMORY>, task);
-}
+/* A kernel for the plan's lanes; for rows in memory, or in registers. */
+#define WITH_LANES(kernel, memory)                                                                                     \
+    (plan->shape.lanes == 1 ? kernel<1, memory> : plan->shape.lanes == 2 ? kernel<2, memory> : kernel<4, memory>)
+#define OF_PLAN(kernel) (plan->job.own ? WITH_LANES(kernel, true) : WITH_LANES(kernel, false))
 
 lsp_status resident_try(lsp_ctx *ctx, const lsp_resident *plan) {
     const nas_task none = {};
-    const lsp_status status = plan->job.own ? start_nas<true>(ctx, plan, none) : start_nas<false>(ctx, plan, none);
+    const lsp_status status = start(ctx, plan, OF_PLAN(kernel_nas), none);
     return status == LSP_OK ? lsp_cuda_sync(ctx)
                             : lsp_fail(ctx, LSP_ERR_UNSUPPORTED, "the driver does not run %d blocks together",
                                        plan->job.A.columns * plan->job.A.chunks);
@@ -38,7 +32,7 @@ extern "C" lsp_status lsp_resident_cg(lsp_ctx *ctx, const lsp_resident *plan, co
     cg_task task = {b, inverse, use_x0, *s, (lsp_resident_result *)plan->result};
     task.s.history_capacity = s->history ? lsp_min(s->history_capacity, s->max_iterations + 1) : 0;
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, task.s.history_capacity, sizeof(double), (void **)&task.s.history));
-    LSP_TRY(plan->job.own ? start_cg<true>(ctx, plan, task) : start_cg<false>(ctx, plan, task));
+    LSP_TRY(start(ctx, plan, OF_PLAN(kernel_cg), task));
     LSP_TRY(lsp_cuda_read(ctx, &result, plan->result, sizeof result));
     s->bb = result.bb;
     s->rr = result.rr;
@@ -67,7 +61,7 @@ extern "C" lsp_status lsp_resident_nas(lsp_ctx *ctx, const lsp_resident *plan, d
     for (int timed = 0; timed < 2; timed++) {
         task.iterations = timed ? iterations : 1;
         began = lsp_now();
-        LSP_TRY(plan->job.own ? start_nas<true>(ctx, plan, task) : start_nas<false>(ctx, plan, task));
+        LSP_TRY(start(ctx, plan, OF_PLAN(kernel_nas), task));
         LSP_TRY(lsp_cuda_sync(ctx));
     }
     *seconds = lsp_now() - began;

@@ -9,8 +9,6 @@
 enum { MOST_BATCH = 16, USER_BATCH = 4 };
 static const double batch_seconds = 150e-6, kernel_seconds = 2.5e-6, bytes_a_second = 3e12;
 
-static lsp_solve_gpu *gpu_of(const lsp_solve_plan *plan) { return plan->parts; }
-
 /* Iterations of a batch: enough to hide the host, and few, because the host ends a batch late. */
 static int batch_for(const lsp_solve_plan *plan) {
     if (lsp_solve_has_user_part(plan)) {
@@ -26,19 +24,14 @@ static int batch_for(const lsp_solve_plan *plan) {
 }
 
 static lsp_status prepare(lsp_solve_plan *plan) {
-    lsp_ctx *ctx = plan->ctx;
-    lsp_solve_gpu *gpu;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *gpu, &plan->parts));
-    gpu = gpu_of(plan);
-    *gpu = (lsp_solve_gpu){.batch = batch_for(plan)};
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof *gpu->area, (void **)&gpu->area));
-    return lsp_cuda_queue_open(ctx, &plan->queue, sizeof(lsp_solve_news));
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, 1, sizeof(lsp_solve_area), &plan->parts));
+    return lsp_cuda_queue_open(plan->ctx, &plan->queue, sizeof(lsp_solve_news));
 }
 
 /* ---- batches ---- */
 
 static lsp_status enqueue_iterations(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
-    for (int k = 0; k < gpu_of(plan)->batch; k++) {
+    for (int k = batch_for(plan); k > 0; k--) {
         LSP_TRY(lsp_solve_iterate(plan, outcome));
     }
     return LSP_OK;
@@ -74,13 +67,14 @@ static bool tell(const lsp_solve_plan *plan, const lsp_solve_news *news, int64_t
 static lsp_status run_batches(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
     lsp_ctx *ctx = plan->ctx;
     const lsp_cuda_queue *queue = &plan->queue;
+    const lsp_solve_area *area = plan->parts;
     int64_t sent = 0, read = 0, seen = 0;
     bool ended = false;
     while (!ended || read < sent) {
         LSP_TRY(lsp_go_on(ctx));
         if (!ended) {
             LSP_TRY(queue->graph != NULL ? lsp_cuda_queue_replay(ctx, queue) : enqueue_iterations(plan, outcome));
-            LSP_TRY(lsp_cuda_queue_send(ctx, queue, (int)(sent++ % LSP_CUDA_SLOTS), &gpu_of(plan)->area->news));
+            LSP_TRY(lsp_cuda_queue_send(ctx, queue, (int)(sent++ % LSP_CUDA_SLOTS), &area->news));
         }
         if (ended || sent - read == LSP_CUDA_SLOTS) {
             const void *memory;
@@ -98,7 +92,7 @@ static lsp_status run_batches(lsp_solve_plan *plan, lsp_solve_outcome *outcome) 
 
 static lsp_status enqueue(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
     lsp_ctx *ctx = plan->ctx;
-    lsp_solve_area *area = gpu_of(plan)->area;
+    lsp_solve_area *area = plan->parts;
     lsp_solve_state *s = &outcome->state;
     double *const told = s->history; /* on the host */
     int64_t kept = lsp_min(s->history_capacity, s->max_iterations < INT64_MAX ? s->max_iterations + 1 : INT64_MAX);
@@ -127,7 +121,7 @@ static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_ou
 static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
     if (plan->resident != NULL) {
         outcome->solver = "resident";
-        return lsp_resident_cg(plan->ctx, plan->resident, b, plan->inverse, outcome->guess, &outcome->state);
+        return lsp_resident_cg(plan->ctx, plan->resident, b, plan->vectors.inverse, outcome->guess, &outcome->state);
     }
     return run_streamed(plan, b, outcome);
 }
