@@ -5,6 +5,20 @@
 
 LSP_BEGIN_DECLS
 
+/* A real number of an array; of a pattern 1. */
+LSP_BOTH_SIDES static inline __attribute__((always_inline)) double lsp_solve_value(lsp_type type, const void *array,
+                                                                                   int64_t i) {
+    return type == LSP_F64 ? ((const double *)array)[i] : type == LSP_F32 ? (double)((const float *)array)[i] : 1;
+}
+LSP_BOTH_SIDES static inline __attribute__((always_inline)) void lsp_solve_set_value(lsp_type type, void *array,
+                                                                                     int64_t i, double value) {
+    if (type == LSP_F64) {
+        ((double *)array)[i] = value;
+    } else {
+        ((float *)array)[i] = (float)value;
+    }
+}
+
 /* What an iteration knows besides its vectors. On a GPU it lies there, and kernels read and write it. */
 typedef struct lsp_solve_state {
     /* set before the first iteration */
@@ -37,13 +51,17 @@ enum {
     LSP_CAUSE_HUGE       /* b is finite, but the square of its norm is not */
 };
 
-/* Work vectors of a plan. x: the iterate, where a call may fail while it runs; NULL: the caller's x. q = A p, or A
- * p_hat. With Jacobi, z of conjugate gradients is not stored, and stands for nothing. Of BiCGStab, p_hat and s_hat are
- * the preconditioned p and s; without a preconditioner p and s themselves. */
-typedef struct lsp_solve_vectors {
-    void *x, *r, *p, *q, *z;
+/* Vectors and factors of a loop. Of a plan: its work vectors. x: the iterate, where a call may fail while it runs;
+ * NULL: the caller's x. q = A p, or A p_hat. inverse: Jacobi, 1 / diagonal; else NULL. z of conjugate gradients is r,
+ * unless a preconditioner that is called makes it. Of BiCGStab, p_hat and s_hat are the preconditioned p and s; without
+ * a preconditioner p and s themselves. */
+typedef struct lsp_solve_loop {
+    const void *b;
+    void *inverse, *x, *r, *p, *q, *z;
     void *r_hat, *s, *t, *p_hat, *s_hat;
-} lsp_solve_vectors;
+    double alpha, beta, omega;
+    bool due, runs; /* does x wait for its update? does the solver go on? */
+} lsp_solve_loop;
 
 struct lsp_solve_plan {
     lsp_ctx *ctx; /* NULL once the context is destroyed */
@@ -61,10 +79,9 @@ struct lsp_solve_plan {
     bool spmv_borrowed;       /* from the hierarchy */
     lsp_multigrid *multigrid; /* the plan's own hierarchy; one of the caller's is in the options alone */
     int64_t recorded;         /* of gpu/: the version of the hierarchy that the queue's batch was recorded with */
-    void *inverse;            /* Jacobi: n numbers, 1 / diagonal; else NULL */
     void *memory;             /* of all work vectors */
-    lsp_solve_vectors vectors;
-    void *parts;                   /* of cpu/ or gpu/: its own struct, on the host */
+    lsp_solve_loop vectors;
+    void *parts;                   /* of cpu/ or gpu/: its own struct, where the device works */
     lsp_cuda_queue queue;          /* of gpu/ */
     struct lsp_resident *resident; /* of gpu/; NULL: the solver is not one kernel */
     lsp_spmv_info spmv_info;
@@ -82,30 +99,56 @@ typedef struct lsp_solve_outcome {
     const char *solver;
 } lsp_solve_outcome;
 
+/* THE loops over the vectors, which loop_bodies.h defines: each with the number of its sums. */
+#define LSP_SOLVE_LOOPS(X)                                                                                             \
+    X(LSP_LOOP_START, start, 3)                                                                                        \
+    X(LSP_LOOP_DOT, dot, 1)                                                                                            \
+    X(LSP_LOOP_STEP, step, 2)                                                                                          \
+    X(LSP_LOOP_TURN, turn, 0)                                                                                          \
+    X(LSP_LOOP_HALF, half, 1)                                                                                          \
+    X(LSP_LOOP_DOTS, dots, 2)                                                                                          \
+    X(LSP_LOOP_STEP_STABILIZED, step_stabilized, 2)                                                                    \
+    X(LSP_LOOP_TURN_STABILIZED, turn_stabilized, 0)                                                                    \
+    X(LSP_LOOP_RESIDUAL, residual, 1)                                                                                  \
+    X(LSP_LOOP_SCALE, scale, 0)
+#define LSP_SOLVE_LOOP_ID(id, name, sums) id,
+typedef enum lsp_solve_loop_id { LSP_SOLVE_LOOPS(LSP_SOLVE_LOOP_ID) } lsp_solve_loop_id;
+
+/* A loop leaves its sums in one of three slots, for the decisions that later loops begin with. */
+enum {
+    LSP_SLOT_DOTS,  /* p*q or r_hat*q; t*s, t*t */
+    LSP_SLOT_NORMS, /* r*r, r*z or r_hat*r, b*b */
+    LSP_SLOT_APART, /* r*z where a preconditioner is called; s*s */
+    LSP_SOLVE_SLOTS
+};
+
 /* What a device does; the top of the room calls nothing else of cpu/ and gpu/. */
 typedef struct lsp_solve_backend {
     const char *solver;                          /* its usual name for lsp_solve_info */
     lsp_status (*prepare)(lsp_solve_plan *plan); /* sets plan->parts */
     /* One round: from the first residual to an end. May wait for the GPU. */
     lsp_status (*run)(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome);
-    /* *rr = |b - A x|^2. Waits. */
-    lsp_status (*residual)(const lsp_solve_plan *plan, const void *b, const void *x, double *rr);
+    /* One loop, with the decision that it begins with; its sums go to `slot`. outcome: NULL outside of a round. */
+    lsp_status (*loop)(const lsp_solve_plan *plan, lsp_solve_outcome *outcome, lsp_solve_loop_id id,
+                       const lsp_solve_loop *loop, int slot);
+    /* The first two sums that a loop left in `slot`. Waits. */
+    lsp_status (*sums)(const lsp_solve_plan *plan, int slot, double sums[2]);
     /* inverse[i] = 1 / A[i][i]; *bad: the first row whose entry is 0 or missing, or -1. Waits. */
     lsp_status (*diagonal)(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad);
-    /* For the NAS benchmark, f64. x = (1, ..., 1). sums[0] = x*z, sums[1] = z*z; waits. to[i] = from[i] * factor. */
-    lsp_status (*ones)(lsp_ctx *ctx, int64_t n, double *x);
-    lsp_status (*pair)(lsp_ctx *ctx, int64_t n, const double *x, const double *z, double sums[2]);
-    lsp_status (*scale)(lsp_ctx *ctx, int64_t n, double factor, const double *from, double *to);
     /* The solver that is one kernel; NULL where there is none. fits: may it solve the system, and is that likely to be
      * faster? longest_row: of A, 0 if unknown. keep: copies A into its layout; LSP_ERR_UNSUPPORTED or LSP_ERR_MEMORY:
      * it cannot. update: new values in A, for all that the GPU keeps. nas: all of the benchmark, timed. */
     bool (*fits)(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row);
     lsp_status (*keep)(lsp_solve_plan *plan, const lsp_csr *A);
     lsp_status (*update)(lsp_solve_plan *plan, const lsp_csr *A);
-    lsp_status (*nas)(lsp_solve_plan *plan, double shift, int64_t iterations, double *zeta, double *residual,
-                      double *seconds);
+    lsp_status (*nas)(lsp_ctx *ctx, const struct lsp_resident *resident, double shift, int64_t iterations, double *zeta,
+                      double *residual, double *seconds);
 } lsp_solve_backend;
 extern const lsp_solve_backend lsp_solve_cpu, lsp_solve_cuda;
+
+/* iterate.c: the first residual and direction; one iteration. A GPU's are enqueued. */
+lsp_status lsp_solve_start(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome);
+lsp_status lsp_solve_iterate(lsp_solve_plan *plan, lsp_solve_outcome *outcome);
 
 /* apply.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
 lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y);

@@ -5,6 +5,7 @@
  * an outer iteration of class A takes .2 to .3 ms there (26 steps of about 10 us), and a launch and a wait for each
  * would add 20 us or more: at least 7 %. Class C takes 2.7 ms each on an H200 (measured): it would lose about 1 %. */
 #include "libsparse/unstable.h"
+#include "matrices/matrices.h"
 #include "rules.h"
 #include "solve.h"
 
@@ -21,20 +22,28 @@ typedef struct benchmark {
 
 static lsp_status iterate(benchmark *run, lsp_nas_result *result) {
     lsp_ctx *ctx = run->plan->ctx;
-    const int64_t n = run->class.n;
-    const lsp_solve_backend *backend = run->plan->backend;
+    const lsp_solve_plan *plan = run->plan;
+    const lsp_solve_backend *backend = plan->backend;
+    lsp_solve_loop dots = {.s = run->x, .t = run->z}, scale = {.z = run->z, .x = run->x};
     lsp_solve_outcome outcome;
     double sums[2];
     LSP_TRY(lsp_solve_run(run->plan, run->x, run->z, &outcome));
     LSP_REQUIRE(outcome.state.end == LSP_SOLVE_MAX_ITERATIONS, LSP_ERR_CONVERGENCE,
                 "step %lld of an inner solve failed: A is not the benchmark's matrix",
                 (long long)outcome.state.end_iteration);
-    LSP_TRY(backend->pair(ctx, n, run->x, run->z, sums));
-    LSP_TRY(backend->scale(ctx, n, 1 / sqrt(sums[1]), run->z, run->x));
+    LSP_TRY(backend->loop(plan, NULL, LSP_LOOP_DOTS, &dots, LSP_SLOT_DOTS)); /* z*x, z*z */
+    LSP_TRY(backend->sums(plan, LSP_SLOT_DOTS, sums));
+    scale.alpha = 1 / sqrt(sums[1]);
+    LSP_TRY(backend->loop(plan, NULL, LSP_LOOP_SCALE, &scale, LSP_SLOT_DOTS));
     result->solver = outcome.solver;
     result->zeta = run->class.shift + 1 / sums[0];
     result->residual = sqrt(outcome.rr);
     return LSP_OK;
+}
+
+/* x = (1, ..., 1) */
+static lsp_status set_ones(const benchmark *run) {
+    return lsp_convert_values(run->plan->ctx, run->plan->where, LSP_F64, run->x, LSP_NONE, NULL, run->class.n);
 }
 
 static lsp_status run_iterations(benchmark *run, lsp_nas_result *result) {
@@ -43,9 +52,9 @@ static lsp_status run_iterations(benchmark *run, lsp_nas_result *result) {
     LSP_FREES(ctx, run->z);
     LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->x, (void **)&run->x));
     LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->z, (void **)&run->z));
-    LSP_TRY(run->plan->backend->ones(ctx, run->class.n, run->x));
+    LSP_TRY(set_ones(run));
     LSP_TRY(iterate(run, result)); /* untimed */
-    LSP_TRY(run->plan->backend->ones(ctx, run->class.n, run->x));
+    LSP_TRY(set_ones(run));
     LSP_TRY(run->plan->where == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK);
     const double start = lsp_now();
     for (int64_t k = 1; k <= run->class.iterations; k++) {
@@ -67,7 +76,8 @@ static lsp_status run_resident(benchmark *run, lsp_nas_result *result) {
     double *zeta, *residual;
     LSP_TRY(LSP_SCRATCH(ctx, iterations, &zeta));
     LSP_TRY(LSP_SCRATCH(ctx, iterations, &residual));
-    LSP_TRY(run->plan->backend->nas(run->plan, run->class.shift, iterations, zeta, residual, &result->seconds));
+    LSP_TRY(run->plan->backend->nas(ctx, run->plan->resident, run->class.shift, iterations, zeta, residual,
+                                    &result->seconds));
     for (int64_t k = 1; run->report != NULL && k <= iterations; k++) {
         run->report(run->user, k, residual[k - 1], zeta[k - 1]);
     }

@@ -22,7 +22,7 @@ static lsp_status invert_diagonal(lsp_solve_plan *plan, const lsp_csr *A, void *
 
 static lsp_status allocate_vectors(lsp_solve_plan *plan) {
     lsp_ctx *ctx = plan->ctx;
-    lsp_solve_vectors *v = &plan->vectors;
+    lsp_solve_loop *v = &plan->vectors;
     const lsp_precondition precondition = plan->options.precondition;
     void **cg[MOST_VECTORS] = {&v->r, &v->p, &v->q, &v->z};
     void **bicgstab[MOST_VECTORS] = {&v->r, &v->p, &v->q, &v->r_hat, &v->s, &v->t, &v->p_hat, &v->s_hat};
@@ -39,6 +39,7 @@ static lsp_status allocate_vectors(lsp_solve_plan *plan) {
     for (int i = 0; i < count; i++) {
         *(plan->bicgstab ? bicgstab : cg)[i] = pitch > 0 ? (char *)plan->memory + i * pitch : NULL;
     }
+    v->z = v->z != NULL ? v->z : v->r;
     v->p_hat = v->p_hat != NULL ? v->p_hat : v->p;
     v->s_hat = v->s_hat != NULL ? v->s_hat : v->s;
     return LSP_OK;
@@ -105,8 +106,8 @@ static lsp_status prepare(lsp_solve_plan *plan, const lsp_csr *A, bool once) {
         LSP_TRY(prepare_products(plan, A, once ? lsp_max(products * lsp_min(iterations, INT32_MAX), 1) : 0));
     }
     if (o->precondition == LSP_PRECONDITION_JACOBI) {
-        LSP_TRY(lsp_alloc(plan->ctx, plan->where, plan->n, lsp_type_bytes(plan->type), &plan->inverse));
-        LSP_TRY(invert_diagonal(plan, A, plan->inverse));
+        LSP_TRY(lsp_alloc(plan->ctx, plan->where, plan->n, lsp_type_bytes(plan->type), &plan->vectors.inverse));
+        LSP_TRY(invert_diagonal(plan, A, plan->vectors.inverse));
     }
     LSP_TRY(allocate_vectors(plan));
     return plan->backend->prepare(plan);
@@ -134,11 +135,11 @@ void lsp_solve_plan_destroy(lsp_solve_plan *plan) { lsp_plan_end(plan); }
 lsp_status lsp_solve_update(lsp_solve_plan *plan, const lsp_csr *A) {
     LSP_PLAN_USE(plan);
     LSP_TRY(lsp_solve_check_same(plan, A));
-    if (plan->inverse != NULL) { /* first of all: a refused diagonal leaves the plan as it was */
+    if (plan->vectors.inverse != NULL) { /* first of all: a refused diagonal leaves the plan as it was */
         void *inverse;
         LSP_TRY(lsp_scratch_at(ctx, plan->where, plan->n, lsp_type_bytes(plan->type), &inverse));
         LSP_TRY(invert_diagonal(plan, A, inverse));
-        LSP_TRY(invert_diagonal(plan, A, plan->inverse));
+        LSP_TRY(invert_diagonal(plan, A, plan->vectors.inverse));
     }
     LSP_TRY(plan->multigrid != NULL ? lsp_multigrid_update(plan->multigrid, A) : LSP_OK);
     LSP_TRY(plan->spmv_borrowed ? LSP_OK : lsp_spmv_update(plan->spmv, A));

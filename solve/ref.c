@@ -1,9 +1,8 @@
 /* The specification of the solvers: the textbook's loops on the host, one thread, sums in the order of the vectors. The
- * ends are those of rules.h, told a second time. A solve has rounds, as in run.c. */
+ * decisions are those of rules.h. A solve has rounds, as in run.c. */
 #include "matrices/matrices.h"
+#include "rules.h"
 #include "solve.h"
-
-#include <math.h>
 
 typedef struct equations {
     const lsp_csr *A;
@@ -37,170 +36,74 @@ static void precondition(const equations *sys, const double *x, double *y) {
     }
 }
 
-static void end(lsp_solve_state *s, lsp_solve_end why, int64_t iteration, int cause) {
-    s->end = (int)why;
-    s->end_iteration = iteration;
-    s->cause = cause;
-}
-
-static bool reached(const lsp_solve_state *s) {
-    const double r = sqrt(s->rr);
-    return !s->fixed && (r <= s->rtol * sqrt(s->bb) || (s->atol > 0 && r <= s->atol));
+/* z = x + factor y, unless the factor is 0: then y may be anything. */
+static void add(const equations *sys, const double *x, double factor, const double *y, double *z) {
+    for (int64_t i = 0; i < sys->n; i++) {
+        z[i] = factor != 0 ? x[i] + factor * y[i] : x[i];
+    }
 }
 
 /* r = b - A x; r*r */
 static double find_residual(const equations *sys, const double *b, const double *x, double *r) {
     multiply(sys, x, r);
-    for (int64_t i = 0; i < sys->n; i++) {
-        r[i] = b[i] - r[i];
-    }
+    add(sys, b, -1, r, r);
     return dot(sys, r, r);
-}
-
-/* r = b - A x; s->bb and s->rr. Returns false if that ends the solver. */
-static bool start(const equations *sys, const double *b, double *x, double *r, lsp_solve_state *s) {
-    s->bb = dot(sys, b, b);
-    s->rr = find_residual(sys, b, x, r);
-    if (!isfinite(s->bb) || !isfinite(s->rr)) {
-        end(s, LSP_SOLVE_NOT_FINITE, 0, LSP_CAUSE_RESIDUAL);
-    } else if (s->bb == 0) {
-        for (int64_t i = 0; i < sys->n; i++) {
-            x[i] = 0;
-        }
-        end(s, LSP_SOLVE_CONVERGED, 0, LSP_CAUSE_NONE);
-    } else if (reached(s)) {
-        end(s, LSP_SOLVE_CONVERGED, 0, LSP_CAUSE_NONE);
-    } else if (s->max_iterations == 0) { /* a round before did them all */
-        end(s, LSP_SOLVE_MAX_ITERATIONS, 0, LSP_CAUSE_NONE);
-    }
-    return s->end == LSP_SOLVE_RUNS;
-}
-
-/* After iteration k: is it the last one? */
-static bool is_last(lsp_solve_state *s, int64_t k) {
-    s->iteration = k;
-    if (reached(s)) {
-        end(s, LSP_SOLVE_CONVERGED, k, LSP_CAUSE_NONE);
-    } else if (k == s->max_iterations) {
-        end(s, LSP_SOLVE_MAX_ITERATIONS, k, LSP_CAUSE_NONE);
-    }
-    return s->end != LSP_SOLVE_RUNS;
 }
 
 static void cg(const equations *sys, const double *b, double *x, double *const v[], lsp_solve_state *s) {
     double *r = v[0], *p = v[1], *q = v[2], *z = v[3];
-    if (!start(sys, b, x, r, s)) {
-        return;
-    }
-    precondition(sys, r, z);
-    precondition(sys, r, p);
-    s->rz = dot(sys, r, z);
-    for (int64_t k = 1;; k++) {
-        if (!(s->rz > 0) && !s->fixed) {
-            end(s, isfinite(s->rz) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE, k, LSP_CAUSE_RZ);
-            return;
-        }
-        multiply(sys, p, q);
-        s->denominator = dot(sys, p, q);
-        if (!(s->denominator > 0) && !(s->denominator == 0 && s->fixed)) {
-            end(s, isfinite(s->denominator) ? LSP_SOLVE_INDEFINITE : LSP_SOLVE_NOT_FINITE, k, LSP_CAUSE_CURVATURE);
-            return;
-        }
-        s->alpha = s->denominator > 0 ? s->rz / s->denominator : 0;
-        for (int64_t i = 0; i < sys->n; i++) {
-            x[i] += s->alpha * p[i];
-            r[i] -= s->alpha * q[i];
-        }
-        s->rr = dot(sys, r, r);
-        if (!isfinite(s->rr)) {
-            end(s, LSP_SOLVE_NOT_FINITE, k, LSP_CAUSE_RESIDUAL);
-            return;
-        }
-        if (is_last(s, k)) {
-            return;
-        }
+    double rr = find_residual(sys, b, x, r);
+    for (;;) {
         precondition(sys, r, z);
-        const double before = s->rz;
-        s->rz = dot(sys, r, z);
-        s->beta = before > 0 ? s->rz / before : 0;
-        for (int64_t i = 0; i < sys->n; i++) {
-            p[i] = z[i] + s->beta * p[i];
+        lsp_rule_turn(s, rr, dot(sys, r, z), false);
+        if (s->due) {
+            add(sys, x, s->alpha, p, x);
         }
+        if (s->end != LSP_SOLVE_RUNS) {
+            return;
+        }
+        add(sys, z, s->beta, p, p);
+        multiply(sys, p, q);
+        lsp_rule_length(s, dot(sys, p, q));
+        if (s->end != LSP_SOLVE_RUNS) {
+            return;
+        }
+        add(sys, r, -s->alpha, q, r);
+        rr = dot(sys, r, r);
     }
 }
 
 static void bicgstab(const equations *sys, const double *b, double *x, double *const v[], lsp_solve_state *s) {
     double *r = v[0], *p = v[1], *q = v[2], *r_hat = v[3], *t = v[4], *p_hat = v[5], *s_hat = v[6];
-    if (!start(sys, b, x, r, s)) {
-        return;
-    }
-    for (int64_t i = 0; i < sys->n; i++) {
-        r_hat[i] = p[i] = r[i];
-    }
-    s->rz = s->rr;
-    for (int64_t k = 1;; k++) {
+    double rr = find_residual(sys, b, x, r);
+    add(sys, r, 0, r, r_hat);
+    for (;;) {
+        lsp_rule_turn(s, rr, dot(sys, r_hat, r), true);
+        if (s->due) {
+            add(sys, x, s->alpha, p_hat, x);
+            add(sys, x, s->omega, s_hat, x);
+        }
+        if (s->end != LSP_SOLVE_RUNS) {
+            return;
+        }
+        add(sys, p, s->beta != 0 ? -s->omega : 0, q, p);
+        add(sys, r, s->beta, p, p);
         precondition(sys, p, p_hat);
         multiply(sys, p_hat, q);
-        s->denominator = dot(sys, r_hat, q);
-        if (!isfinite(s->denominator) || (s->denominator == 0 && !s->fixed)) {
-            end(s, isfinite(s->denominator) ? LSP_SOLVE_BREAKDOWN : LSP_SOLVE_NOT_FINITE, k, LSP_CAUSE_CURVATURE);
+        lsp_rule_first_length(s, dot(sys, r_hat, q));
+        if (s->end != LSP_SOLVE_RUNS) {
             return;
         }
-        s->alpha = s->denominator != 0 ? s->rz / s->denominator : 0;
-        for (int64_t i = 0; i < sys->n; i++) {
-            r[i] -= s->alpha * q[i]; /* called s in the literature */
-        }
-        s->rr = dot(sys, r, r);
+        add(sys, r, -s->alpha, q, r); /* called s in the literature */
         precondition(sys, r, s_hat);
         multiply(sys, s_hat, t);
-        const double ts = dot(sys, t, r), tt = dot(sys, t, t);
-        if (reached(s)) {
-            s->omega = 0;
-        } else if (!isfinite(s->rr) || !isfinite(ts) || !isfinite(tt)) {
-            end(s, LSP_SOLVE_NOT_FINITE, k, LSP_CAUSE_RESIDUAL);
-            return;
-        } else if (tt == 0 && !s->fixed) {
-            end(s, LSP_SOLVE_BREAKDOWN, k, LSP_CAUSE_TT);
-            return;
-        } else {
-            s->omega = tt > 0 ? ts / tt : 0;
-        }
-        for (int64_t i = 0; i < sys->n; i++) {
-            x[i] += s->omega != 0 ? s->alpha * p_hat[i] + s->omega * s_hat[i] : s->alpha * p_hat[i];
-            r[i] -= s->omega != 0 ? s->omega * t[i] : 0;
-        }
-        s->rr = dot(sys, r, r);
-        const double before = s->rz;
-        s->rz = dot(sys, r_hat, r);
-        if (is_last(s, k)) {
+        lsp_rule_second_length(s, dot(sys, r, r), dot(sys, t, r), dot(sys, t, t));
+        if (s->end != LSP_SOLVE_RUNS) {
             return;
         }
-        if ((s->rz == 0 || s->omega == 0) && !s->fixed) {
-            end(s, LSP_SOLVE_BREAKDOWN, k + 1, s->rz == 0 ? LSP_CAUSE_RZ : LSP_CAUSE_OMEGA);
-            return;
-        }
-        s->beta = before != 0 && s->omega != 0 ? s->rz / before * (s->alpha / s->omega) : 0;
-        for (int64_t i = 0; i < sys->n; i++) {
-            p[i] = s->beta != 0 ? r[i] + s->beta * (p[i] - s->omega * q[i]) : r[i];
-        }
+        add(sys, r, -s->omega, t, r);
+        rr = dot(sys, r, r);
     }
-}
-
-/* Is another round needed, from x? *least: |b - A x| at the ends of the rounds before. */
-static bool again(const equations *sys, const double *b, const double *x, double *r, double *least,
-                  lsp_solve_state *s) {
-    const double norm = sqrt(find_residual(sys, b, x, r)), before = *least;
-    const bool broken = s->end == LSP_SOLVE_BREAKDOWN && s->iteration > 0;
-    if (s->fixed || s->bb == 0 || (s->end != LSP_SOLVE_CONVERGED && !broken)) {
-        return false;
-    }
-    if (norm <= LSP_SOLVE_SLACK * fmax(s->rtol * sqrt(s->bb), s->atol)) {
-        end(s, LSP_SOLVE_CONVERGED, s->iteration, LSP_CAUSE_NONE);
-        return false;
-    }
-    s->end = norm <= before / 2 || broken ? s->end : LSP_SOLVE_STAGNATED;
-    *least = norm;
-    return norm <= before / 2;
 }
 
 lsp_status lsp_solve_ref(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options *options, bool stabilized,
@@ -210,14 +113,12 @@ lsp_status lsp_solve_ref(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options
     equations sys = {.A = A, .n = A->rows};
     double *v[VECTORS], *inverse = NULL;
     int64_t bad = -1;
-    *state = (lsp_solve_state){
-        .rtol = options->rtol > 0 ? options->rtol : 1e-8, .atol = options->atol, .fixed = options->fixed, .x = x};
     const int64_t most = options->max_iterations > 0 ? options->max_iterations : 10 * sys.n;
     int64_t before = 0;
     double least = INFINITY;
     bool goes_on;
     for (int i = 0; i < VECTORS; i++) {
-        LSP_TRY(LSP_SCRATCH(ctx, sys.n, &v[i]));
+        LSP_TRY(LSP_SCRATCH_ZERO(ctx, sys.n, &v[i]));
     }
     if (options->precondition == LSP_PRECONDITION_JACOBI) {
         LSP_TRY(LSP_SCRATCH(ctx, sys.n, &inverse));
@@ -228,11 +129,18 @@ lsp_status lsp_solve_ref(lsp_ctx *ctx, const lsp_csr *A, const lsp_solve_options
         x[i] = 0;
     }
     do {
-        state->max_iterations = most - before;
-        state->iteration = 0;
-        state->end = LSP_SOLVE_RUNS;
+        *state = (lsp_solve_state){.rtol = options->rtol > 0 ? options->rtol : 1e-8,
+                                   .atol = options->atol,
+                                   .max_iterations = most - before,
+                                   .fixed = options->fixed,
+                                   .bb = dot(&sys, b, b),
+                                   .iteration = -1,
+                                   .end = LSP_SOLVE_RUNS};
         (stabilized ? bicgstab : cg)(&sys, b, x, v, state);
-        goes_on = again(&sys, b, x, v[0], &least, state);
+        for (int64_t i = 0; state->bb == 0 && i < sys.n; i++) {
+            x[i] = 0;
+        }
+        goes_on = lsp_rule_again(state, find_residual(&sys, b, x, v[0]), &least);
         state->end_iteration += before;
         before += state->iteration;
     } while (goes_on);

@@ -49,6 +49,9 @@ LSP_RULE lsp_rule_ending lsp_rule_curvature(double pq, bool fixed, bool any_sign
 /* |r| / |b| */
 LSP_RULE double lsp_rule_residual(double rr, double bb) { return bb > 0 ? sqrt(rr) / sqrt(bb) : 0; }
 
+/* Does a loop end an iteration? */
+LSP_RULE bool lsp_rule_turns(lsp_solve_loop_id id) { return id == LSP_LOOP_TURN || id == LSP_LOOP_TURN_STABILIZED; }
+
 /* ---- with a state ---- */
 
 /* What went wrong did so in the iteration after those that are done. */
@@ -125,6 +128,52 @@ LSP_RULE void lsp_rule_second_length(lsp_solve_state *s, double ss, double ts, d
     } else if (!s->fixed) {
         lsp_rule_stop(s, LSP_SOLVE_BREAKDOWN, LSP_CAUSE_TT);
     }
+}
+
+/* Does a loop begin with a decision? */
+LSP_RULE bool lsp_rule_decides(lsp_solve_loop_id id) {
+    return id == LSP_LOOP_STEP || id == LSP_LOOP_HALF || id == LSP_LOOP_STEP_STABILIZED || lsp_rule_turns(id);
+}
+
+/* The decision before a loop, from the sums[slot] of the loops before it. apart: r*z has a slot of its own. Returns
+ * whether an iteration has ended with a residual. */
+LSP_RULE bool lsp_rule_decide(lsp_solve_state *s, lsp_solve_loop_id id, double (*sums)[3], bool apart) {
+    const double *dots = sums[LSP_SLOT_DOTS], *norms = sums[LSP_SLOT_NORMS], *other = sums[LSP_SLOT_APART];
+    const bool first = s->iteration < 0, bicgstab = id == LSP_LOOP_TURN_STABILIZED;
+    s->due = false;
+    if (s->end != LSP_SOLVE_RUNS) {
+        return false;
+    }
+    if (id == LSP_LOOP_STEP) {
+        lsp_rule_length(s, dots[0]);
+    } else if (id == LSP_LOOP_HALF) {
+        lsp_rule_first_length(s, dots[0]);
+    } else if (id == LSP_LOOP_STEP_STABILIZED) {
+        lsp_rule_second_length(s, other[0], dots[0], dots[1]);
+    } else {
+        s->bb = first ? norms[2] : s->bb;
+        lsp_rule_turn(s, norms[0], bicgstab && first ? norms[0] : apart ? other[0] : norms[1], bicgstab);
+    }
+    return lsp_rule_turns(id) && s->cause != LSP_CAUSE_RESIDUAL;
+}
+
+/* |r| / |b| after an iteration, which goes to the history. */
+LSP_RULE double lsp_rule_tell(const lsp_solve_state *s) {
+    const double residual = lsp_rule_residual(s->rr, s->bb);
+    if (s->iteration < s->history_capacity) {
+        s->history[s->iteration] = residual;
+    }
+    return residual;
+}
+
+/* What the decision means for the loop. */
+LSP_RULE void lsp_rule_set_factors(const lsp_solve_state *s, lsp_solve_loop *l) {
+    l->x = s->x;
+    l->alpha = s->alpha;
+    l->beta = s->beta;
+    l->omega = s->omega;
+    l->due = s->due;
+    l->runs = s->end == LSP_SOLVE_RUNS;
 }
 
 /* After a round: does another one go on from x? rr = |b - A x|^2, computed anew; *least: of the rounds before, at first

@@ -8,11 +8,7 @@
 static int64_t bytes_of(const lsp_solve_plan *plan) { return plan->n * (int64_t)lsp_type_bytes(plan->type); }
 
 static lsp_status copy(const lsp_solve_plan *plan, void *to, const void *from) {
-    if (plan->where == LSP_CUDA) {
-        return lsp_cuda_copy(plan->ctx, to, LSP_CUDA, from, LSP_CUDA, bytes_of(plan));
-    }
-    memcpy(to, from, (size_t)bytes_of(plan));
-    return LSP_OK;
+    return lsp_array_copy(plan->ctx, to, plan->where, from, plan->where, (size_t)bytes_of(plan));
 }
 
 /* The square of |b| is 0 or no finite number: is that true of b, or only of the square? That of an f32 has its place
@@ -59,6 +55,17 @@ static lsp_solve_state begin(const lsp_solve_plan *plan, void *x, int64_t before
                              .end = LSP_SOLVE_RUNS};
 }
 
+/* *rr = |b - A x|^2. Waits. */
+static lsp_status find_residual(const lsp_solve_plan *plan, const void *b, const void *x, double *rr) {
+    const lsp_solve_loop l = {.b = b, .q = plan->vectors.q};
+    double sums[2];
+    LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
+    LSP_TRY(plan->backend->loop(plan, NULL, LSP_LOOP_RESIDUAL, &l, LSP_SLOT_DOTS));
+    LSP_TRY(plan->backend->sums(plan, LSP_SLOT_DOTS, sums));
+    *rr = sums[0];
+    return LSP_OK;
+}
+
 /* One round, and the residual of its x; x = 0 for b = 0. */
 static lsp_status run_round(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome) {
     lsp_solve_state *s = &outcome->state;
@@ -69,7 +76,7 @@ static lsp_status run_round(lsp_solve_plan *plan, const void *b, void *x, lsp_so
     outcome->last = lsp_rule_residual(s->rr, s->bb);
     outcome->rr = 0;
     if (s->bb != 0) {
-        LSP_TRY(plan->backend->residual(plan, b, x, &outcome->rr));
+        LSP_TRY(find_residual(plan, b, x, &outcome->rr));
     } else if (plan->where == LSP_CUDA) {
         LSP_TRY(lsp_cuda_clear(plan->ctx, x, bytes_of(plan)));
     } else {

@@ -1,5 +1,5 @@
-/* Inside solve. A x = b by conjugate gradients or flexible BiCGStab. plan.c checks and prepares, cpu/ and gpu/ run the
- * iterations, rules.h has the decisions that both take in the same way. */
+/* Inside solve. A x = b by conjugate gradients or flexible BiCGStab. plan.c checks and prepares, iterate.c has the
+ * steps of an iteration, loop_bodies.h what a loop does and rules.h what it decides; cpu/ and gpu/ carry them out. */
 #pragma once
 
 #include "job.h"

@@ -7,10 +7,22 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* about vectors that functions return: these are always inlined */
 #define ALWAYS static inline __attribute__((always_inline))
-typedef double eight __attribute__((vector_size(64)));
 
-ALWAYS double add_lanes(const eight *lanes) {
-    const eight s = *lanes;
+/* Sums have eight lanes. WIDTH: as many numbers as a register holds; compilers keep wider vectors in memory. */
+#ifdef __AVX512F__
+enum { LANES = 8, WIDTH = 8 };
+#elif defined __AVX__
+enum { LANES = 8, WIDTH = 4 };
+#else
+enum { LANES = 8, WIDTH = 2 };
+#endif
+typedef double wide __attribute__((vector_size(WIDTH * sizeof(double))));
+
+ALWAYS double add_lanes(wide (*lanes)[3], int k) {
+    double s[LANES];
+    for (int lane = 0; lane < LANES; lane++) {
+        s[lane] = lanes[lane / WIDTH][k][lane % WIDTH];
+    }
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
@@ -25,7 +37,7 @@ ALWAYS double add_lanes(const eight *lanes) {
 #undef T
 #undef NAME
 
-#define LINE(id, name) {name##_f32, name##_f64},
+#define LINE(id, name, count) {name##_f32, name##_f64},
 lsp_solve_kernel LSP_ISA_NAME(lsp_solve_kernel_of)(lsp_solve_loop_id id, lsp_type type) {
     static const lsp_solve_kernel kernels[][2] = {LSP_SOLVE_LOOPS(LINE)};
     return kernels[id][type == LSP_F64];

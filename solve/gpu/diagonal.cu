@@ -15,9 +15,7 @@ static __global__ void __launch_bounds__(NT) kernel_diagonal(lsp_csr A, lsp_type
         double sum = 0;
         for (int64_t k = begin + lane; k < end; k += WARP) {
             if (index_at(A.col, wide_cols, k) == i) {
-                sum += A.val_type == LSP_F64   ? ((const double *)A.val)[k]
-                       : A.val_type == LSP_F32 ? (double)((const float *)A.val)[k]
-                                               : 1.0;
+                sum += lsp_solve_value(A.val_type, A.val, k);
             }
         }
         sum = warp_sum(sum);
@@ -25,11 +23,7 @@ static __global__ void __launch_bounds__(NT) kernel_diagonal(lsp_csr A, lsp_type
             if (sum == 0) {
                 atomicMin(bad, (long long)i);
             }
-            if (type == LSP_F64) {
-                ((double *)inverse)[i] = 1 / sum;
-            } else {
-                ((float *)inverse)[i] = (float)(1 / sum);
-            }
+            lsp_solve_set_value(type, inverse, i, 1 / sum);
         }
     }
 }

@@ -8,11 +8,8 @@
 
 typedef struct cg_task {
     const double *b, *inverse;
-    double *x;
-    double rtol, atol;
-    long long max_iterations, history_capacity;
-    bool fixed, use_x0;
-    double *history; /* r*r of each iteration */
+    bool use_x0;
+    lsp_solve_state s; /* before the first iteration. history: gets r*r of each iteration */
     lsp_resident_result *result;
 } cg_task;
 
@@ -38,11 +35,11 @@ __device__ inline bool cg_ends(const cg_task &task, double limit, double rho, do
         told->iteration = iteration;
         told->rr = rr;
         told->rz = rho;
-        if (iteration < task.history_capacity) {
-            task.history[iteration] = rr;
+        if (iteration < task.s.history_capacity) {
+            task.s.history[iteration] = rr;
         }
     }
-    const lsp_rule_ending e = lsp_rule_end(rr, rho, limit, iteration, task.max_iterations, task.fixed, true);
+    const lsp_rule_ending e = lsp_rule_end(rr, rho, limit, iteration, task.s.max_iterations, task.s.fixed, true);
     if (told && e.end != LSP_SOLVE_RUNS) {
         told->end = e.end;
         told->cause = e.cause;
@@ -68,7 +65,7 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
     rows.template each<0, OWN_X | OWN_R | OWN_P | OWN_W>(
         [&](int row, double &x, double &r, double &, double &, double &w) {
             r = task.b[row];
-            x = guess ? task.x[row] : 0;
+            x = guess ? ((const double *)task.s.x)[row] : 0;
             w = jacobi ? task.inverse[row] : 1;
             bb[0] = fma(r, r, bb[0]);
             __stcg(job.news + row, guess ? x : r * w);
@@ -76,7 +73,7 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
             rr = fma(r, r, rr);
         });
     resident_together(job, s, number, bb);
-    const double limit = lsp_rule_limit(bb[0], task.rtol, task.atol, task.fixed);
+    const double limit = lsp_rule_limit(bb[0], task.s.rtol, task.s.atol, task.s.fixed);
     if (told) {
         *told = lsp_resident_result{};
         told->iteration = -1;
@@ -101,7 +98,7 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
         const double d = resident_step<LANES>(job, s, part, rows, number, beta, dots);
         const double rho_before = rho;
         if (!guess) {
-            const lsp_rule_ending e = lsp_rule_curvature(d, task.fixed, false);
+            const lsp_rule_ending e = lsp_rule_curvature(d, task.s.fixed, false);
             if (told) {
                 told->end = e.end;
                 told->cause = e.cause;
@@ -129,7 +126,7 @@ static __global__ void __launch_bounds__(RESIDENT_NT, 1)
         done = cg_ends(task, limit, rho, rr, iteration, told);
     }
     rows.template each<OWN_X | OWN_P, 0>([&](int row, double &x, double &, double &p, double &, double &) {
-        task.x[row] = alpha == 0 ? x : fma(alpha, p, x);
+        ((double *)task.s.x)[row] = alpha == 0 ? x : fma(alpha, p, x);
     });
     if (told) {
         *task.result = *told;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "job.cuh"
+#include "matrices/matrices.h"
 
 enum {
     LAYOUT_NT = 256,
@@ -12,37 +13,23 @@ enum {
     ROWS_BITS = 30 /* a prefix sum counts rows in these bits, and their work above */
 };
 
-/* CSR with indices and values of any offered type. */
-typedef struct layout_csr {
-    const void *rowptr, *col, *val;
-    bool wide_rowptr, wide_col;
-    lsp_type val_type;
-} layout_csr;
-
-__device__ inline long long layout_index(const void *array, bool wide, long long i) {
-    return wide ? ((const long long *)array)[i] : ((const int *)array)[i];
-}
-__device__ inline double layout_value(const layout_csr &A, long long k) {
-    return A.val_type == LSP_F64 ? ((const double *)A.val)[k] : A.val_type == LSP_F32 ? ((const float *)A.val)[k] : 1;
-}
-
 /* count[c * n + i]: entries of row i in column block c. work[]: of the column blocks from the row's first to its last,
  * 1 + the work << ROWS_BITS. Row i has a partial sum in these blocks alone. */
 static __global__ void __launch_bounds__(LAYOUT_NT)
-    kernel_count(layout_csr csr, resident_matrix A, int lanes, int *count, long long *work) {
+    kernel_count(lsp_csr csr, resident_matrix A, int lanes, int *count, long long *work) {
     LSP_DYNAMIC_SHARED(shared);
     const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
     int *const mine = (int *)shared + warp * A.columns;
     for (int i = (int)blockIdx.x * LAYOUT_WARPS + warp; i < A.n; i += (int)gridDim.x * LAYOUT_WARPS) {
-        const long long begin = layout_index(csr.rowptr, csr.wide_rowptr, i);
-        const long long end = layout_index(csr.rowptr, csr.wide_rowptr, i + 1);
+        const long long begin = lsp_csr_rowptr(&csr, i);
+        const long long end = lsp_csr_rowptr(&csr, i + 1);
         int first = A.columns, beyond = 0;
         for (int c = lane; c < A.columns; c += WARP) {
             mine[c] = 0;
         }
         __syncwarp();
         for (long long k = begin + lane; k < end; k += WARP) {
-            const int c = (int)layout_index(csr.col, csr.wide_col, k) / A.width;
+            const int c = (int)lsp_csr_col(&csr, k) / A.width;
             atomicAdd(mine + c, 1);
             first = min(first, c);
             beyond = max(beyond, c + 1);
@@ -171,13 +158,13 @@ __device__ inline void layout_find(const resident_matrix &A, int lanes, unsigned
 
 /* Brings each entry to its place. The entries of a row keep their order. COLUMNS: not only the values. */
 template <bool COLUMNS>
-static __global__ void __launch_bounds__(LAYOUT_NT) kernel_fill(layout_csr csr, resident_matrix A, int lanes) {
+static __global__ void __launch_bounds__(LAYOUT_NT) kernel_fill(lsp_csr csr, resident_matrix A, int lanes) {
     LSP_DYNAMIC_SHARED(shared);
     const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
     int *const met = (int *)shared + warp * 2 * A.columns; /* entries so far in each column block; then the places */
     for (int i = (int)blockIdx.x * LAYOUT_WARPS + warp; i < A.n; i += (int)gridDim.x * LAYOUT_WARPS) {
-        const long long begin = layout_index(csr.rowptr, csr.wide_rowptr, i);
-        const long long end = layout_index(csr.rowptr, csr.wide_rowptr, i + 1);
+        const long long begin = lsp_csr_rowptr(&csr, i);
+        const long long end = lsp_csr_rowptr(&csr, i + 1);
         const int from = (int)(A.range[i] & 0xFFFF), to = (int)(A.range[i] >> 16);
         for (int c = from + lane; c < to; c += WARP) {
             met[c] = 0;
@@ -186,7 +173,7 @@ static __global__ void __launch_bounds__(LAYOUT_NT) kernel_fill(layout_csr csr, 
         __syncwarp();
         for (long long first = begin; first < end; first += WARP) {
             const long long k = first + lane;
-            const int column = k < end ? (int)layout_index(csr.col, csr.wide_col, k) : -1;
+            const int column = k < end ? (int)lsp_csr_col(&csr, k) : -1;
             const int c = k < end ? column / A.width : -1;
             const unsigned peers = __match_any_sync(~0u, (unsigned)c), before = peers & ((1u << lane) - 1);
             const int e = k < end ? met[c] + __popc(before) : 0;
@@ -194,7 +181,7 @@ static __global__ void __launch_bounds__(LAYOUT_NT) kernel_fill(layout_csr csr, 
             if (k < end) {
                 long long val, at;
                 layout_find(A, lanes, (unsigned)met[A.columns + c], e, &val, &at);
-                A.val[val] = layout_value(csr, k);
+                A.val[val] = lsp_solve_value(csr.val_type, csr.val, k);
                 if (COLUMNS) {
                     A.col[at] = (uint16_t)(column - c * A.width);
                 }

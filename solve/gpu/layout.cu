@@ -32,26 +32,7 @@ extern "C" bool lsp_resident_fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longes
            bytes < lsp_available_bytes(ctx, LSP_CUDA) / 10 * 9;
 }
 
-/* ---- memory ---- */
-
-static lsp_status scratch(lsp_ctx *ctx, int64_t count, size_t item_bytes, void **memory) {
-    return lsp_scratch_at(ctx, LSP_CUDA, count, item_bytes, memory);
-}
-
-extern "C" void lsp_resident_free(lsp_resident *plan) { lsp_plan_end(plan); }
-
 /* ---- the layout ---- */
-
-static layout_csr csr_of(const lsp_csr *A) {
-    layout_csr csr = {};
-    csr.rowptr = A->rowptr;
-    csr.col = A->col;
-    csr.val = A->val;
-    csr.wide_rowptr = A->rowptr_type == LSP_I64;
-    csr.wide_col = A->col_type == LSP_I64;
-    csr.val_type = A->val_type;
-    return csr;
-}
 
 /* Sorts the rows of each block by length, the longest first. */
 static lsp_status sort_rows(lsp_ctx *ctx, const resident_matrix *M, int64_t n, unsigned *length, int *row) {
@@ -82,7 +63,7 @@ static lsp_status cut_rows(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, l
     const int blocks = M->columns * M->chunks, lanes = plan->shape.lanes;
     int numbers[4] = {0};
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count, lsp_blocks_for(ctx, M->n, LAYOUT_WARPS, 8), LAYOUT_NT,
-                       (size_t)M->columns * LAYOUT_WARPS * sizeof(int), csr_of(A), *M, lanes, work->count, work->sums));
+                       (size_t)M->columns * LAYOUT_WARPS * sizeof(int), *A, *M, lanes, work->count, work->sums));
     LSP_TRY(lsp_cuda_scan_async(ctx, (int64_t *)work->sums, pairs, NULL));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_cut, lsp_ceil_div(blocks + 1, LAYOUT_NT), LAYOUT_NT, 0, *M, work->sums));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_slices, 1, MOST_BLOCKS, 0, *M, WARP / lanes, work->most));
@@ -104,7 +85,7 @@ static lsp_status fill(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, layou
     int64_t steps = 0;
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, lsp_max(plan->rows, 1), sizeof(int), (void **)&M->row));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->slices + 1, sizeof(unsigned), (void **)&M->step_begin));
-    LSP_TRY(scratch(ctx, plan->slices + 1, sizeof(long long), (void **)&work->steps));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, plan->slices + 1, &work->steps));
     LSP_TRY(lsp_cuda_copy(ctx, M->row, LSP_CUDA, work->row, LSP_CUDA, plan->rows * (int64_t)sizeof(int)));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_place, M->columns * M->chunks, LAYOUT_NT, 0, *M, plan->shape.lanes, work->length,
                        work->steps));
@@ -122,7 +103,7 @@ static lsp_status fill(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A, layou
     LSP_TRY(LSP_LAUNCH(ctx, kernel_pad, lsp_blocks_for(ctx, steps * WARP / 2, LAYOUT_NT, 8), LAYOUT_NT, 0, *M,
                        (long long)steps * WARP / 2));
     return LSP_LAUNCH(ctx, kernel_fill<true>, lsp_blocks_for(ctx, M->n, LAYOUT_WARPS, 8), LAYOUT_NT,
-                      (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), csr_of(A), *M, plan->shape.lanes);
+                      (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), *A, *M, plan->shape.lanes);
 }
 
 /* Decides what shared memory holds besides the slice: p of the block's rows, and a part of the matrix. */
@@ -177,11 +158,11 @@ static lsp_status lay_out(lsp_ctx *ctx, const lsp_csr *A, lsp_resident *plan) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, s.columns * s.chunks + 1, sizeof(int), (void **)&M->row_begin));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, A->rows, sizeof(unsigned), (void **)&M->range));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, A->rows * s.columns, sizeof(unsigned), (void **)&M->place));
-    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.count));
-    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(int), (void **)&work.row));
-    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(unsigned), (void **)&work.length));
-    LSP_TRY(scratch(ctx, A->rows * s.columns, sizeof(long long), (void **)&work.sums));
-    LSP_TRY(scratch(ctx, 2, sizeof(int), (void **)&work.most));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows * s.columns, &work.count));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows * s.columns, &work.row));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows * s.columns, &work.length));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->rows * s.columns, &work.sums));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, 2, &work.most));
     LSP_TRY(cut_rows(ctx, plan, A, &work));
     LSP_TRY(use_shared(ctx, plan));
     LSP_TRY(fill(ctx, plan, A, &work));
@@ -190,7 +171,7 @@ static lsp_status lay_out(lsp_ctx *ctx, const lsp_csr *A, lsp_resident *plan) {
 }
 
 extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape,
-                                          lsp_resident **out, int64_t *bytes) {
+                                          lsp_resident **out) {
     lsp_resident_shape s = shape ? *shape : lsp_resident_shape{};
     lsp_resident *plan LSP_AT_END(lsp_plan_leave) = NULL;
     LSP_REQUIRE(sizes_fit(ctx, A, &s), LSP_ERR_UNSUPPORTED,
@@ -200,17 +181,15 @@ extern "C" lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const 
     LSP_PLAN_HOLDS(ctx, plan);
     plan->shape = s;
     LSP_TRY(lay_out(ctx, A, plan));
-    if (bytes) {
-        *bytes = lsp_plan_bytes(plan);
-    }
     return LSP_PLAN_GIVE(plan, out);
 }
 
 extern "C" lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A) {
     const resident_matrix *const M = &plan->job.A;
     return LSP_LAUNCH(ctx, kernel_fill<false>, lsp_blocks_for(ctx, M->n, LAYOUT_WARPS, 8), LAYOUT_NT,
-                      (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), csr_of(A), *M, plan->shape.lanes);
+                      (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), *A, *M, plan->shape.lanes);
 }
 
+extern "C" void lsp_resident_free(lsp_resident *plan) { lsp_plan_end(plan); }
 extern "C" int64_t lsp_resident_entries(const lsp_resident *plan) { return plan->steps * WARP; }
 extern "C" void lsp_resident_get_shape(const lsp_resident *plan, lsp_resident_shape *shape) { *shape = plan->shape; }

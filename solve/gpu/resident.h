@@ -3,7 +3,7 @@
  * in shared memory for the whole solve and multiplies the columns of A that belong to it. */
 #pragma once
 
-#include "core/core.h"
+#include "solve/job.h"
 
 LSP_BEGIN_DECLS
 
@@ -29,46 +29,30 @@ typedef struct lsp_resident lsp_resident;
 bool lsp_resident_fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row, const lsp_resident_shape *shape);
 
 /* Copies A, which was checked (rows and columns inside the matrix; any order of columns, repeats allowed), into the
- * kernel's layout. Waits for the GPU. *bytes (may be NULL): what the copy holds on the GPU. LSP_ERR_UNSUPPORTED if it
- * does not fit, or if the driver refuses to run all blocks together: the caller then solves in another way. */
-lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape, lsp_resident **plan,
-                               int64_t *bytes);
+ * kernel's layout. Waits for the GPU. LSP_ERR_UNSUPPORTED if it does not fit, or if the driver refuses to run all
+ * blocks together: the caller then solves in another way. */
+lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape, lsp_resident **plan);
 /* New values in the structure of create's A. Waits for nothing. */
 lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A);
 void lsp_resident_free(lsp_resident *plan);                                       /* NULL does nothing */
 int64_t lsp_resident_entries(const lsp_resident *plan);                           /* stored, with padding */
 void lsp_resident_get_shape(const lsp_resident *plan, lsp_resident_shape *shape); /* as it was chosen */
 
-typedef struct lsp_resident_args {
-    const double *b;        /* n, on the GPU */
-    double *x;              /* n, on the GPU: read with use_x0, written */
-    const double *inverse;  /* n, on the GPU: Jacobi, 1 / diagonal of A. NULL: no preconditioner */
-    double rtol, atol;      /* ends when |r| <= rtol |b|, or atol > 0 and |r| <= atol */
-    int64_t max_iterations; /* at least 0 */
-    bool fixed;             /* no test for convergence; a residual of exactly 0 makes steps of length 0 */
-    bool use_x0;            /* else x begins as 0 and is not read */
-    double *history;        /* on the host, or NULL: the relative residual of iteration 0, 1, ... */
-    int64_t history_capacity;
-} lsp_resident_args;
-
-typedef struct lsp_resident_result { /* as in lsp_solve_state: the last one */
+typedef struct lsp_resident_result { /* of the kernel, which has no registers for a lsp_solve_state */
     int end, cause;
     int64_t iteration;
     double bb, rr, rz, denominator;
 } lsp_resident_result;
 
-/* Solves A x = b. Waits for the GPU. x holds the last iterate whose residual is finite. */
-lsp_status lsp_resident_cg(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_args *args,
-                           lsp_resident_result *result);
+/* A round of A x = b, whose state before it is *s; x of the state is on the GPU, the history on the host. b and
+ * inverse, the diagonal's inverse for Jacobi or NULL, are on the GPU. use_x0: x is read, else it begins as 0. Waits. x
+ * holds the last iterate whose residual is finite. */
+lsp_status lsp_resident_cg(lsp_ctx *ctx, const lsp_resident *plan, const double *b, const double *inverse, bool use_x0,
+                           lsp_solve_state *s);
 
 /* The NAS benchmark: `iterations` outer iterations from x = (1, ..., 1), of 25 steps and one residual each, in one
- * launch, timed, after an untimed launch of one. zeta and residual (each may be NULL): `iterations` numbers on the
- * host. */
-typedef struct lsp_resident_nas_args {
-    double shift;
-    int64_t iterations;
-    double *zeta, *residual;
-} lsp_resident_nas_args;
-lsp_status lsp_resident_nas(lsp_ctx *ctx, lsp_resident *plan, const lsp_resident_nas_args *args, double *seconds);
+ * launch, timed, after an untimed launch of one. zeta and residual: `iterations` numbers on the host. */
+lsp_status lsp_resident_nas(lsp_ctx *ctx, const lsp_resident *plan, double shift, int64_t iterations, double *zeta,
+                            double *residual, double *seconds);
 
 LSP_END_DECLS

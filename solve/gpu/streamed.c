@@ -1,7 +1,6 @@
 /* The iterations on a GPU. "streamed": kernels for products and vectors, which decide by themselves; the host enqueues
  * iterations in batches, as one CUDA graph unless the user's functions take part, and reads what an earlier batch found
  * while the next one runs. "resident": one kernel does everything (resident.h). */
-#include "core/items.h"
 #include "gpu.h"
 #include "resident.h"
 #include "solve/multigrid/job.h"
@@ -9,8 +8,6 @@
 
 enum { MOST_BATCH = 16, USER_BATCH = 4 };
 static const double batch_seconds = 150e-6, kernel_seconds = 2.5e-6, bytes_a_second = 3e12;
-
-static lsp_solve_gpu *gpu_of(const lsp_solve_plan *plan) { return plan->parts; }
 
 /* Iterations of a batch: enough to hide the host, and few, because the host ends a batch late. */
 static int batch_for(const lsp_solve_plan *plan) {
@@ -27,70 +24,21 @@ static int batch_for(const lsp_solve_plan *plan) {
 }
 
 static lsp_status prepare(lsp_solve_plan *plan) {
-    lsp_ctx *ctx = plan->ctx;
-    lsp_solve_gpu *gpu;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *gpu, &plan->parts));
-    gpu = gpu_of(plan);
-    *gpu = (lsp_solve_gpu){.batch = batch_for(plan)};
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof *gpu->area, (void **)&gpu->area));
-    return lsp_cuda_queue_open(ctx, &plan->queue, sizeof(lsp_solve_news));
-}
-
-/* ---- one iteration, enqueued ---- */
-
-/* z = M r and r*z by a preconditioner that is called. */
-static lsp_status apply_to_r(const lsp_solve_plan *plan) {
-    const lsp_solve_vectors *v = &plan->vectors;
-    if (v->z != NULL) {
-        LSP_TRY(lsp_solve_precondition(plan, v->r, v->z));
-        LSP_TRY(lsp_solve_launch_dot(plan, v->r, v->z, 2));
-    }
-    return LSP_OK;
-}
-
-/* Ends an iteration, and begins the next one as far as p_hat. */
-static lsp_status turn(const lsp_solve_plan *plan, bool first) {
-    LSP_TRY(lsp_solve_launch_turn(plan, first));
-    if (plan->bicgstab && lsp_solve_calls_precondition(plan)) {
-        LSP_TRY(lsp_solve_precondition(plan, plan->vectors.p, plan->vectors.p_hat));
-    }
-    return LSP_OK;
-}
-
-static lsp_status iterate_cg(const lsp_solve_plan *plan) {
-    const lsp_solve_vectors *v = &plan->vectors;
-    LSP_TRY(lsp_solve_multiply(plan, v->p, v->q));
-    LSP_TRY(lsp_solve_launch_dot(plan, v->p, v->q, 0));
-    LSP_TRY(lsp_solve_launch_step(plan));
-    LSP_TRY(apply_to_r(plan));
-    return turn(plan, false);
-}
-
-static lsp_status iterate_bicgstab(const lsp_solve_plan *plan) {
-    const lsp_solve_vectors *v = &plan->vectors;
-    LSP_TRY(lsp_solve_multiply(plan, v->p_hat, v->q));
-    LSP_TRY(lsp_solve_launch_dot(plan, v->r_hat, v->q, 0));
-    LSP_TRY(lsp_solve_launch_half(plan));
-    if (lsp_solve_calls_precondition(plan)) {
-        LSP_TRY(lsp_solve_precondition(plan, v->s, v->s_hat));
-    }
-    LSP_TRY(lsp_solve_multiply(plan, v->s_hat, v->t));
-    LSP_TRY(lsp_solve_launch_dots(plan));
-    LSP_TRY(lsp_solve_launch_step_stabilized(plan));
-    return turn(plan, false);
+    LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, 1, sizeof(lsp_solve_area), &plan->parts));
+    return lsp_cuda_queue_open(plan->ctx, &plan->queue, sizeof(lsp_solve_news));
 }
 
 /* ---- batches ---- */
 
-static lsp_status enqueue_iterations(const lsp_solve_plan *plan) {
-    for (int k = 0; k < gpu_of(plan)->batch; k++) {
-        LSP_TRY(plan->bicgstab ? iterate_bicgstab(plan) : iterate_cg(plan));
+static lsp_status enqueue_iterations(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
+    for (int k = batch_for(plan); k > 0; k--) {
+        LSP_TRY(lsp_solve_iterate(plan, outcome));
     }
     return LSP_OK;
 }
 
 /* Records a batch, unless that was done or cannot be done: then each launch is enqueued by itself. */
-static void record(lsp_solve_plan *plan) {
+static void record(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
     const lsp_multigrid *m = plan->options.multigrid;
     if (m != NULL && m->version != plan->recorded) {
         lsp_cuda_queue_forget(&plan->queue); /* it reads the hierarchy before its update */
@@ -98,7 +46,7 @@ static void record(lsp_solve_plan *plan) {
     }
     if (plan->queue.graph == NULL && !lsp_solve_has_user_part(plan) &&
         lsp_cuda_queue_record(plan->ctx, &plan->queue) == LSP_OK &&
-        lsp_cuda_queue_recorded(plan->ctx, &plan->queue, enqueue_iterations(plan)) != LSP_OK) {
+        lsp_cuda_queue_recorded(plan->ctx, &plan->queue, enqueue_iterations(plan, outcome)) != LSP_OK) {
         lsp_log(plan->ctx, "solve: no CUDA graph: %s", lsp_last_error(plan->ctx));
     }
 }
@@ -119,13 +67,14 @@ static bool tell(const lsp_solve_plan *plan, const lsp_solve_news *news, int64_t
 static lsp_status run_batches(lsp_solve_plan *plan, lsp_solve_outcome *outcome) {
     lsp_ctx *ctx = plan->ctx;
     const lsp_cuda_queue *queue = &plan->queue;
+    const lsp_solve_area *area = plan->parts;
     int64_t sent = 0, read = 0, seen = 0;
     bool ended = false;
     while (!ended || read < sent) {
         LSP_TRY(lsp_go_on(ctx));
         if (!ended) {
-            LSP_TRY(queue->graph != NULL ? lsp_cuda_queue_replay(ctx, queue) : enqueue_iterations(plan));
-            LSP_TRY(lsp_cuda_queue_send(ctx, queue, (int)(sent++ % LSP_CUDA_SLOTS), &gpu_of(plan)->area->news));
+            LSP_TRY(queue->graph != NULL ? lsp_cuda_queue_replay(ctx, queue) : enqueue_iterations(plan, outcome));
+            LSP_TRY(lsp_cuda_queue_send(ctx, queue, (int)(sent++ % LSP_CUDA_SLOTS), &area->news));
         }
         if (ended || sent - read == LSP_CUDA_SLOTS) {
             const void *memory;
@@ -141,15 +90,9 @@ static lsp_status run_batches(lsp_solve_plan *plan, lsp_solve_outcome *outcome) 
 
 /* ---- the whole ---- */
 
-static lsp_status find_residual(const lsp_solve_plan *plan, const void *b, const void *x, double *rr) {
-    LSP_TRY(lsp_solve_multiply(plan, x, plan->vectors.q));
-    LSP_TRY(lsp_solve_launch_residual(plan, b, plan->vectors.q));
-    return lsp_cuda_read(plan->ctx, rr, gpu_of(plan)->area->total, sizeof *rr);
-}
-
 static lsp_status enqueue(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
     lsp_ctx *ctx = plan->ctx;
-    const lsp_solve_vectors *v = &plan->vectors;
+    lsp_solve_area *area = plan->parts;
     lsp_solve_state *s = &outcome->state;
     double *const told = s->history; /* on the host */
     int64_t kept = lsp_min(s->history_capacity, s->max_iterations < INT64_MAX ? s->max_iterations + 1 : INT64_MAX);
@@ -157,14 +100,10 @@ static lsp_status enqueue(lsp_solve_plan *plan, const void *b, lsp_solve_outcome
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, kept, sizeof *told, &history));
     s->history = history;
     s->history_capacity = kept;
-    record(plan);
-    LSP_TRY(lsp_cuda_copy(ctx, &gpu_of(plan)->area->after_first, LSP_CUDA, s, LSP_HOST, sizeof *s));
-    if (outcome->guess) {
-        LSP_TRY(lsp_solve_multiply(plan, s->x, v->q));
-    }
-    LSP_TRY(lsp_solve_launch_start(plan, b, outcome->guess ? v->q : NULL, s->x));
-    LSP_TRY(apply_to_r(plan));
-    LSP_TRY(turn(plan, true));
+    record(plan, outcome);
+    LSP_TRY(lsp_cuda_copy(ctx, plan->bicgstab ? &area->after_second : &area->after_first, LSP_CUDA, s, LSP_HOST,
+                          sizeof *s));
+    LSP_TRY(lsp_solve_start(plan, b, outcome));
     LSP_TRY(run_batches(plan, outcome));
     kept = lsp_min(kept, s->iteration + 1);
     return lsp_cuda_copy(ctx, told, LSP_HOST, history, LSP_CUDA, kept * (int64_t)sizeof *told);
@@ -179,32 +118,12 @@ static lsp_status run_streamed(lsp_solve_plan *plan, const void *b, lsp_solve_ou
     return status;
 }
 
-static lsp_status run_resident(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
-    lsp_solve_state *s = &outcome->state;
-    lsp_resident_result result = {0};
-    const lsp_resident_args args = {.b = b,
-                                    .x = s->x,
-                                    .inverse = plan->inverse,
-                                    .rtol = s->rtol,
-                                    .atol = s->atol,
-                                    .max_iterations = s->max_iterations,
-                                    .fixed = s->fixed,
-                                    .use_x0 = outcome->guess,
-                                    .history = s->history,
-                                    .history_capacity = s->history_capacity};
-    LSP_TRY(lsp_resident_cg(plan->ctx, plan->resident, &args, &result));
-    outcome->solver = "resident";
-    s->bb = result.bb;
-    s->rr = result.rr;
-    s->rz = result.rz;
-    s->denominator = result.denominator;
-    s->iteration = result.iteration;
-    lsp_rule_stop(s, result.end, result.cause);
-    return LSP_OK;
-}
-
 static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome) {
-    return plan->resident != NULL ? run_resident(plan, b, outcome) : run_streamed(plan, b, outcome);
+    if (plan->resident != NULL) {
+        outcome->solver = "resident";
+        return lsp_resident_cg(plan->ctx, plan->resident, b, plan->vectors.inverse, outcome->guess, &outcome->state);
+    }
+    return run_streamed(plan, b, outcome);
 }
 
 /* ---- the solver that is one kernel ---- */
@@ -214,7 +133,7 @@ static bool fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row) {
 }
 
 static lsp_status keep(lsp_solve_plan *plan, const lsp_csr *A) {
-    return lsp_resident_create(plan->ctx, A, NULL, &plan->resident, NULL);
+    return lsp_resident_create(plan->ctx, A, NULL, &plan->resident);
 }
 
 static lsp_status update(lsp_solve_plan *plan, const lsp_csr *A) {
@@ -222,27 +141,13 @@ static lsp_status update(lsp_solve_plan *plan, const lsp_csr *A) {
     return plan->resident != NULL ? lsp_resident_update(plan->ctx, plan->resident, A) : LSP_OK;
 }
 
-static lsp_status nas(lsp_solve_plan *plan, double shift, int64_t iterations, double *zeta, double *residual,
-                      double *seconds) {
-    return lsp_resident_nas(
-        plan->ctx, plan->resident,
-        &(lsp_resident_nas_args){.shift = shift, .iterations = iterations, .zeta = zeta, .residual = residual},
-        seconds);
-}
-
-static lsp_status fill_ones(lsp_ctx *ctx, int64_t n, double *x) {
-    return lsp_cuda_convert(ctx, x, LSP_F64, NULL, LSP_NONE, n);
-}
-
 const lsp_solve_backend lsp_solve_cuda = {.solver = "streamed",
                                           .prepare = prepare,
                                           .run = run_round,
-                                          .residual = find_residual,
+                                          .loop = lsp_solve_launch_loop,
+                                          .sums = lsp_solve_launch_sums,
                                           .diagonal = lsp_solve_launch_diagonal,
-                                          .ones = fill_ones,
-                                          .pair = lsp_solve_launch_pair,
-                                          .scale = lsp_solve_launch_scale,
                                           .fits = fits,
                                           .keep = keep,
                                           .update = update,
-                                          .nas = nas};
+                                          .nas = lsp_resident_nas};

@@ -1,7 +1,7 @@
 /* Inside solve/multigrid: the hierarchy. */
 #pragma once
 
-#include "core/cuda.h"
+#include "solve/job.h"
 
 LSP_BEGIN_DECLS
 

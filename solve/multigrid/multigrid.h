@@ -28,27 +28,13 @@ typedef struct lsp_two { /* what a rule adds to the sums of its pass */
     double a, b;
 } lsp_two;
 
-typedef enum lsp_setup_rule {
-    LSP_RULE_INVERT,
-    LSP_RULE_WEIGH,
-    LSP_RULE_SEED,
-    LSP_RULE_KRYLOV,
-    LSP_RULE_SMOOTH,
-    LSP_RULE_CONDENSE,
-    LSP_RULE_STRONG,
-    LSP_RULE_ENTER,
-    LSP_RULE_COMPETE,
-    LSP_RULE_LOW,
-    LSP_RULE_DECIDE,
-    LSP_RULE_PRUNE,
-    LSP_RULE_GATHER,
-    LSP_RULE_MEASURE,
-    LSP_RULE_JOIN,
-    LSP_RULE_COUNT,
-    LSP_RULE_PLACE,
-    LSP_RULE_ORTHOGONAL,
-    LSP_RULE_CONSTANT
-} lsp_setup_rule;
+/* THE table of rules. */
+#define LSP_EACH_RULE(X)                                                                                               \
+    X(INVERT)                                                                                                          \
+    X(WEIGH) X(SEED) X(KRYLOV) X(SMOOTH) X(CONDENSE) X(STRONG) X(ENTER) X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) \
+        X(MEASURE) X(JOIN) X(COUNT) X(PLACE) X(ORTHOGONAL) X(CONSTANT)
+#define LSP_RULE_ID(rule) LSP_RULE_##rule,
+typedef enum lsp_setup_rule { LSP_EACH_RULE(LSP_RULE_ID) } lsp_setup_rule;
 
 /* Sums of a pass: LSP_SUM_LANES sums of every LSP_SUM_LANES-th row of a piece of LSP_SUM_ROWS rows; then, halving their
  * number, those of the upper half are added to the lower half; then pieces in order. */

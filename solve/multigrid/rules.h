@@ -1,6 +1,7 @@
-/* The rules of the set-up: what is computed for one row, node or aggregate. cpu/ calls a rule for all of them in a
- * loop, gpu/ in a kernel. A rule reads nothing that the same pass writes elsewhere, its sums have one order, and no
- * compiler may fuse a multiplication and an addition (-ffp-contract=off, --fmad=false); so both give the same bits. */
+/* The rules of the set-up: what is computed for one row, node or aggregate. multigrid.h lists them. cpu/ calls a rule
+ * for all of them in a loop, gpu/ in a kernel. A rule reads nothing that the same pass writes elsewhere, its sums have
+ * one order, and no compiler may fuse a multiplication and an addition (-ffp-contract=off, --fmad=false); so both give
+ * the same bits. */
 #pragma once
 
 #include "multigrid.h"
@@ -11,24 +12,13 @@ LSP_BEGIN_DECLS
 
 #define LSP_RULE LSP_BOTH_SIDES static inline __attribute__((always_inline))
 
-/* ---- reading and writing: constant types make one load each ---- */
-
-LSP_RULE double lsp_rule_value(lsp_type type, const void *array, int64_t i) {
-    return type == LSP_F64 ? ((const double *)array)[i] : type == LSP_F32 ? (double)((const float *)array)[i] : 1;
-}
-LSP_RULE void lsp_rule_set_value(lsp_type type, void *array, int64_t i, double value) {
-    if (type == LSP_F64) {
-        ((double *)array)[i] = value;
-    } else {
-        ((float *)array)[i] = (float)value;
-    }
-}
+/* ---- reading, with constant types: one load each ---- */
 
 /* The entries of row i of s->A: k from LSP_BEGIN to LSP_END - 1; their columns and values. */
 #define LSP_BEGIN(i) lsp_index_at(s->A.rowptr, rows, (i))
 #define LSP_END(i) lsp_index_at(s->A.rowptr, rows, (i) + 1)
 #define LSP_COL(k) lsp_index_at(s->A.col, cols, (k))
-#define LSP_VAL(k) lsp_rule_value(vals, s->A.val, (k))
+#define LSP_VAL(k) lsp_solve_value(vals, s->A.val, (k))
 #define LSP_DEFINE_RULE(name)                                                                                          \
     LSP_RULE lsp_two lsp_rule_##name(const lsp_setup *s, lsp_type rows, lsp_type cols, lsp_type vals, int64_t i)
 /* Not every rule reads all types. */
@@ -46,8 +36,8 @@ LSP_RULE uint64_t lsp_rule_hash(uint64_t x) {
 /* inverse = 1 / diagonal, or 0 for a diagonal up to factor * from, which is rounding. Sums: those below the negative of
  * that, NaN included; without `from` those not positive. */
 LSP_DEFINE_RULE(INVERT) {
-    const double d = lsp_rule_value(s->diagonal_type, s->diagonal, i), floor = s->from ? s->factor * s->from[i] : 0;
-    lsp_rule_set_value(s->type, s->inverse, i, d > floor ? 1 / d : 0);
+    const double d = lsp_solve_value(s->diagonal_type, s->diagonal, i), floor = s->from ? s->factor * s->from[i] : 0;
+    lsp_solve_set_value(s->type, s->inverse, i, d > floor ? 1 / d : 0);
     const bool bad = s->from ? !(d >= -floor) : !(d > 0 && d - d == 0);
     return (lsp_two){bad ? 1.0 : 0.0, 0};
 }
@@ -58,7 +48,7 @@ LSP_DEFINE_RULE(WEIGH) {
     double sum = 0;
     for (int64_t k = LSP_BEGIN(i), end = LSP_END(i); k < end; k++) {
         const double r = LSP_VAL(k);
-        sum += r * r * (s->from ? s->from[LSP_COL(k)] : 1 / lsp_rule_value(s->type, s->inverse, LSP_COL(k)));
+        sum += r * r * (s->from ? s->from[LSP_COL(k)] : 1 / lsp_solve_value(s->type, s->inverse, LSP_COL(k)));
     }
     s->to[i] = sum;
     return LSP_NO_SUM;
@@ -72,7 +62,7 @@ LSP_DEFINE_RULE(SEED) {
 
 /* to = D^-1 A from - from. Sums: from * D from, from * D to. */
 LSP_DEFINE_RULE(KRYLOV) {
-    const double inverse = lsp_rule_value(s->type, s->inverse, i), x = s->from[i];
+    const double inverse = lsp_solve_value(s->type, s->inverse, i), x = s->from[i];
     double sum = 0;
     for (int64_t k = LSP_BEGIN(i), end = LSP_END(i); k < end; k++) {
         sum += LSP_VAL(k) * s->from[LSP_COL(k)];
@@ -85,15 +75,15 @@ LSP_DEFINE_RULE(KRYLOV) {
 /* Row i of P, which holds A*T: P = T - factor * D^-1 A T. T is s->A. */
 LSP_DEFINE_RULE(SMOOTH) {
     const lsp_csr *P = &s->P;
-    const double factor = -s->factor * lsp_rule_value(s->type, s->inverse, i);
+    const double factor = -s->factor * lsp_solve_value(s->type, s->inverse, i);
     int64_t t = LSP_BEGIN(i);
     const int64_t end = LSP_END(i), last = lsp_index_at(P->rowptr, P->rowptr_type, i + 1);
     for (int64_t k = lsp_index_at(P->rowptr, P->rowptr_type, i); k < last; k++) {
-        double value = factor * lsp_rule_value(P->val_type, P->val, k);
+        double value = factor * lsp_solve_value(P->val_type, P->val, k);
         if (t < end && LSP_COL(t) == lsp_index_at(P->col, P->col_type, k)) {
             value += LSP_VAL(t++);
         }
-        lsp_rule_set_value(P->val_type, P->val, k, value);
+        lsp_solve_set_value(P->val_type, P->val, k, value);
     }
     return LSP_NO_SUM;
 }
@@ -107,18 +97,18 @@ LSP_DEFINE_RULE(CONDENSE) {
     lsp_index_set(s->P.rowptr, s->P.rowptr_type, i + 1, end);
     for (int64_t k = LSP_BEGIN(i * b); k < end; k++) {
         lsp_index_set(s->P.col, s->P.col_type, k, LSP_COL(k) / b);
-        lsp_rule_set_value(LSP_F64, s->P.val, k, fabs(LSP_VAL(k)));
+        lsp_solve_set_value(LSP_F64, s->P.val, k, fabs(LSP_VAL(k)));
     }
     return LSP_NO_SUM;
 }
 
 /* Which entries of row i couple it: stays. Sums: entries that do not, but for the diagonal. */
 LSP_DEFINE_RULE(STRONG) {
-    const double own = s->factor > 0 ? s->factor * sqrt(fabs(lsp_rule_value(s->diagonal_type, s->diagonal, i))) : 0;
+    const double own = s->factor > 0 ? s->factor * sqrt(fabs(lsp_solve_value(s->diagonal_type, s->diagonal, i))) : 0;
     int64_t weak = 0;
     for (int64_t k = LSP_BEGIN(i), end = LSP_END(i); k < end; k++) {
         const int64_t j = LSP_COL(k);
-        const double limit = own > 0 ? own * sqrt(fabs(lsp_rule_value(s->diagonal_type, s->diagonal, j))) : 0;
+        const double limit = own > 0 ? own * sqrt(fabs(lsp_solve_value(s->diagonal_type, s->diagonal, j))) : 0;
         const bool stays = fabs(LSP_VAL(k)) > limit && j != i;
         s->stays[k] = stays;
         weak += !stays && j != i;
@@ -335,7 +325,7 @@ LSP_DEFINE_RULE(ORTHOGONAL) {
             double *q = s->basis + LSP_T_AT(k);
             for (int64_t u = 0; u < s->block; u++) {
                 q[u * v + c] *= factor;
-                lsp_rule_set_value(s->T.val_type, s->T.val, LSP_T_AT(k) + u * v + c, q[u * v + c]);
+                lsp_solve_set_value(s->T.val_type, s->T.val, LSP_T_AT(k) + u * v + c, q[u * v + c]);
             }
         }
     }
@@ -349,17 +339,5 @@ LSP_DEFINE_RULE(CONSTANT) {
     }
     return LSP_NO_SUM;
 }
-
-/* THE table of rules. */
-#define LSP_EACH_RULE(X)                                                                                               \
-    X(INVERT)                                                                                                          \
-    X(WEIGH)                                                                                                           \
-    X(SEED)                                                                                                            \
-    X(KRYLOV)                                                                                                          \
-    X(SMOOTH)                                                                                                          \
-    X(CONDENSE)                                                                                                        \
-    X(STRONG)                                                                                                          \
-    X(ENTER)                                                                                                           \
-    X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) X(MEASURE) X(JOIN) X(COUNT) X(PLACE) X(ORTHOGONAL) X(CONSTANT)
 
 LSP_END_DECLS

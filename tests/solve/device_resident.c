@@ -84,8 +84,8 @@ typedef struct solve {
     lsp_csr A, there;
     lsp_resident *plan;
     double *b, *x, *inverse, *history; /* on the host; inverse NULL: no preconditioner */
-    lsp_resident_args args;            /* but for the arrays */
-    lsp_resident_result result;
+    lsp_solve_state args, result;      /* before a run, but for the arrays; after it */
+    bool use_x0;
 } solve;
 
 static void *there(solve *s, const void *from, int64_t count) {
@@ -108,29 +108,27 @@ static void begin(solve *s, lsp_csr A) {
          lsp_csr_copy(s->gpu, &A,
                       &(lsp_csr_types){.place = LSP_PLACE_CUDA, .rowptr_type = A.rowptr_type, .col_type = A.col_type},
                       &s->there));
-    s->args = (lsp_resident_args){.rtol = 1e-10, .max_iterations = 900, .history_capacity = 1000};
+    s->args = (lsp_solve_state){.rtol = 1e-10, .max_iterations = 900, .history_capacity = 1000};
 }
 
 static void plan(solve *s, lsp_resident_shape shape) {
-    int64_t bytes = 0;
     lsp_resident_free(s->plan);
     s->plan = NULL;
-    must(s->gpu, lsp_resident_create(s->gpu, &s->there, &shape, &s->plan, &bytes));
-    cr_assert(bytes > 0 && lsp_resident_entries(s->plan) >= s->A.nnz);
+    must(s->gpu, lsp_resident_create(s->gpu, &s->there, &shape, &s->plan));
+    cr_assert(lsp_resident_entries(s->plan) >= s->A.nnz);
 }
 
 static void run(solve *s) {
     const int64_t n = s->A.rows;
-    lsp_resident_args args = s->args;
-    args.b = there(s, s->b, n);
-    args.x = there(s, s->x, n);
-    args.inverse = s->inverse ? there(s, s->inverse, n) : NULL;
-    args.history = s->history;
-    must(s->gpu, lsp_resident_cg(s->gpu, s->plan, &args, &s->result));
-    must(s->gpu, lsp_cuda_copy(s->gpu, s->x, LSP_HOST, args.x, LSP_CUDA, n * (int64_t)sizeof(double)));
-    lsp_free(s->gpu, (void *)(uintptr_t)args.b);
-    lsp_free(s->gpu, args.x);
-    lsp_free(s->gpu, (void *)(uintptr_t)args.inverse);
+    double *b = there(s, s->b, n), *inverse = s->inverse ? there(s, s->inverse, n) : NULL, *x = there(s, s->x, n);
+    s->result = s->args;
+    s->result.x = x;
+    s->result.history = s->history;
+    must(s->gpu, lsp_resident_cg(s->gpu, s->plan, b, inverse, s->use_x0, &s->result));
+    must(s->gpu, lsp_cuda_copy(s->gpu, s->x, LSP_HOST, x, LSP_CUDA, n * (int64_t)sizeof(double)));
+    lsp_free(s->gpu, b);
+    lsp_free(s->gpu, x);
+    lsp_free(s->gpu, inverse);
 }
 
 static void end(solve *s) {
@@ -277,7 +275,7 @@ Test(device_resident, preconditioner_guess_and_tolerances) {
         cr_assert(s.result.iteration < plain, "%lld iterations, without a preconditioner %lld",
                   (long long)s.result.iteration, (long long)plain);
     }
-    s.args.use_x0 = true; /* the solution itself */
+    s.use_x0 = true; /* the solution itself */
     s.args.rtol = 1e-8;
     run(&s);
     must_converge(&s, "a good guess");
@@ -288,7 +286,7 @@ Test(device_resident, preconditioner_guess_and_tolerances) {
     run(&s);
     must_converge(&s, "a bad guess");
     cr_assert(s.result.iteration > 0);
-    s.args.use_x0 = false;
+    s.use_x0 = false;
     s.args.rtol = 0;
     s.args.atol = 1e-3;
     run(&s);
@@ -361,7 +359,7 @@ Test(device_resident, few_bytes_of_shared_memory_make_many_column_blocks) {
     must_converge(&s, "short slices");
     chip->shared_block_bytes = (4 << 10) + 16;
     cr_assert(!lsp_resident_fits(s.gpu, &s.there, 5, NULL));
-    must_fail(s.gpu, LSP_ERR_UNSUPPORTED, "does not fit", lsp_resident_create(s.gpu, &s.there, NULL, &s.plan, NULL));
+    must_fail(s.gpu, LSP_ERR_UNSUPPORTED, "does not fit", lsp_resident_create(s.gpu, &s.there, NULL, &s.plan));
     end(&s);
     finish(&s);
 }
@@ -378,11 +376,7 @@ Test(device_resident, nas_benchmark_verifies) {
     for (int f = 1; f < 5; f++) {
         const int iterations = f == 1 ? params.iterations : outer;
         plan(&s, shapes[f]);
-        must(s.gpu,
-             lsp_resident_nas(s.gpu, s.plan,
-                              &(lsp_resident_nas_args){
-                                  .shift = params.shift, .iterations = iterations, .zeta = zeta, .residual = residual},
-                              &seconds));
+        must(s.gpu, lsp_resident_nas(s.gpu, s.plan, params.shift, iterations, zeta, residual, &seconds));
         cr_assert(seconds > 0 && residual[iterations - 1] < 1e-12, "residual %g", residual[iterations - 1]);
         if (f == 1) {
             cr_assert(fabs(zeta[14] - params.zeta) <= 1e-10 * params.zeta, "zeta is %.13f", zeta[14]);
