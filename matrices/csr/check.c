@@ -181,13 +181,8 @@ static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A)
     int64_t row;
     LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
     if (row < A->rows) {
-        const int64_t bytes = A->nnz * (int64_t)lsp_type_bytes(A->col_type);
-        LSP_TRY(lsp_scratch_at(ctx, A->where, bytes, 1, &columns.col));
-        if (A->where == LSP_CUDA) {
-            LSP_TRY(lsp_cuda_copy(ctx, columns.col, LSP_CUDA, A->col, LSP_CUDA, bytes));
-        } else {
-            memcpy(columns.col, A->col, (size_t)bytes);
-        }
+        LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, lsp_type_bytes(A->col_type), &columns.col));
+        LSP_TRY(lsp_convert_values(ctx, A->where, A->col_type, columns.col, A->col_type, A->col, A->nnz));
         LSP_TRY(lsp_csr_sort_rows(ctx, &columns));
         LSP_TRY(lsp_csr_find_unsorted(ctx, &columns, true, &row));
         LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld holds a column twice", name, (long long)row);
