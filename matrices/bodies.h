@@ -18,6 +18,8 @@ LSP_BEGIN_DECLS
     ITEM(place, placing)                                                                                               \
     ITEM(triple_outside, lsp_coo)                                                                                      \
     ITEM(too_wide, valuing)                                                                                            \
+    ITEM(row_falls, lsp_csr)                                                                                           \
+    ITEM(spot, seeking)                                                                                                \
     ITEM(differs, comparing)                                                                                           \
     ITEM(size_behind, indexing)                                                                                        \
     ITEM(add_starts, summing)                                                                                          \
@@ -38,6 +40,7 @@ LSP_BEGIN_DECLS
     VALUE(apart, comparing)                                                                                            \
     VALUE(lost, comparing)                                                                                             \
     LSP_MAPS(LSP_MAP_LINE, VALUE)                                                                                      \
+    ENTRY(unsorted, seeking)                                                                                           \
     ENTRY(place_entry, summing)                                                                                        \
     ENTRY(take_head, summing)                                                                                          \
     ENTRY(scale, scaling)                                                                                              \

@@ -59,6 +59,33 @@ LSP_ITEM_BODY(lay_diagonal, laying) {
     lsp_value_set(t.val, a->B.val, i, a->diagonal ? lsp_value_of(t.val, a->diagonal, i) : one);
 }
 
+/* ---- checks ---- */
+
+LSP_ITEM_BODY(row_falls, lsp_csr) {
+    if (lsp_csr_rowptr(a, i) > lsp_csr_rowptr(a, i + 1)) {
+        lsp_tell_first(f, 0, (uint64_t)i);
+    }
+}
+typedef struct seeking {
+    lsp_csr A;
+    int64_t entry;
+    bool strictly;
+} seeking;
+/* Tells one entry: its row, its column, and its value if that is an integer. */
+LSP_ITEM_BODY(spot, seeking) {
+    const int64_t row = LSP_FIRST(0, a->A.rows, middle, lsp_csr_rowptr(&a->A, middle + 1) > a->entry);
+    lsp_tell_first(f, 0, (uint64_t)row);
+    lsp_tell_first(f, 1, (uint64_t)lsp_csr_col(&a->A, a->entry));
+    lsp_tell_flags(f, (uint64_t)lsp_value_of(a->A.val_type, a->A.val, a->entry).whole);
+}
+/* The first row whose columns do not ascend or, `strictly`, repeat. */
+LSP_ENTRY_BODY(unsorted, seeking) {
+    const int64_t before = k > lsp_csr_rowptr(&a->A, i) ? lsp_col_of(t, &a->A, k - 1) : -1;
+    if (before + a->strictly > lsp_col_of(t, &a->A, k)) {
+        lsp_tell_first(f, 0, (uint64_t)i);
+    }
+}
+
 /* ---- two matrices compared ---- */
 
 typedef struct comparing {

@@ -97,6 +97,10 @@ int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *dat
         }                                                                                                              \
     }
 
+/* Refuses A, whose header was checked, because of its row pointers or columns: names the first fault. LSP_OK if there
+ * is none. */
+lsp_status lsp_csr_refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A);
+
 /* What flags of lsp_csr_check ask for, of a matrix that was checked without them. */
 lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
 

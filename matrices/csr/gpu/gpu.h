@@ -26,8 +26,7 @@ LSP_BEGIN_DECLS
     /* Fills B = A^T, which was created. *done = false: that takes a sort of all entries (rows unsorted, a column twice \
      * in a row, or columns too uneven). Checks A, whose struct was checked before, unless `name` is NULL. Waits. */   \
     E(csr_transpose, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done))                       \
-    E(csr_find_unsorted, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row))                                \
-    E(csr_spot, (lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot))                                   \
+    E(csr_is_sorted, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, bool *sorted))                                    \
     E(csr_row_facts, (lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts))                                       \
     /* The rows of T = A^T without entries, and the entries of the longest. Waits. */                                  \
     E(csr_column_facts, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats))
