@@ -22,7 +22,6 @@ LSP_BEGIN_DECLS
     ITEM(spot, seeking)                                                                                                \
     ITEM(differs, comparing)                                                                                           \
     ITEM(size_behind, indexing)                                                                                        \
-    ITEM(add_starts, summing)                                                                                          \
     ITEM(row_length, lsp_taking)                                                                                       \
     ITEM(row_shift, lsp_taking)                                                                                        \
     ITEM(count_repeats, repeating)                                                                                     \
@@ -41,7 +40,6 @@ LSP_BEGIN_DECLS
     VALUE(lost, comparing)                                                                                             \
     LSP_MAPS(LSP_MAP_LINE, VALUE)                                                                                      \
     ENTRY(unsorted, seeking)                                                                                           \
-    ENTRY(place_entry, summing)                                                                                        \
     ENTRY(take_head, summing)                                                                                          \
     ENTRY(scale, scaling)                                                                                              \
     ENTRY(scale_too_wide, scaling)                                                                                     \

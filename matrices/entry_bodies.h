@@ -149,6 +149,8 @@ typedef struct copying {
     lsp_csr A, B;
     int64_t *next;  /* of each row of A: where its entries go in B */
     int64_t offset; /* of columns */
+    int64_t number; /* of A's first entry, where values of B are `numbered` */
+    bool numbered;
     lsp_dense D;
 } copying;
 LSP_ITEM_BODY(add_length, copying) { a->next[i + 1] += lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i); }
@@ -163,7 +165,11 @@ LSP_BODY_FUNCTION void copy_value(lsp_type to_type, void *to, int64_t at, lsp_ty
 LSP_ENTRY_BODY(stack_entry, copying) {
     const int64_t to = a->next[i] + k - lsp_csr_rowptr(&a->A, i);
     lsp_index_set(a->B.col, a->B.col_type, to, lsp_col_of(t, &a->A, k) + a->offset);
-    copy_value(a->B.val_type, a->B.val, to, t.val, a->A.val, k);
+    if (a->numbered) {
+        lsp_place_set(a->B.val, a->B.val_type == lsp_place_type(true), to, a->number + k);
+    } else {
+        copy_value(a->B.val_type, a->B.val, to, t.val, a->A.val, k);
+    }
 }
 typedef struct listing { /* of triples */
     lsp_csr A;
@@ -183,21 +189,11 @@ LSP_ENTRY_BODY(store_entry, copying) {
 /* ---- the structure of a sum by a plan: csr/add_plan.c ---- */
 
 typedef struct summing {
-    lsp_csr A, B, P, C;
-    bool second, wide; /* B's entries, behind those of A; places are wide */
+    lsp_csr P, C;
+    bool wide; /* places are wide */
     const void *heads;
     void *starts;
 } summing;
-LSP_ITEM_BODY(add_starts, summing) {
-    lsp_index_set(a->P.rowptr, a->P.rowptr_type, i, lsp_csr_rowptr(&a->A, i) + lsp_csr_rowptr(&a->B, i));
-}
-LSP_ENTRY_BODY(place_entry, summing) {
-    const lsp_csr *X = a->second ? &a->B : &a->A;
-    const int64_t before = a->second ? lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i) : 0;
-    const int64_t to = lsp_csr_rowptr(&a->P, i) + before + k - lsp_csr_rowptr(X, i);
-    lsp_index_set(a->P.col, a->P.col_type, to, lsp_col_of(t, X, k));
-    lsp_place_set(a->P.val, a->wide, to, (a->second ? a->A.nnz : 0) + k);
-}
 LSP_ENTRY_BODY(take_head, summing) {
     const int64_t place = lsp_csr_rowptr(&a->P, i) + k - lsp_csr_rowptr(&a->C, i);
     const int64_t head = lsp_index_at(a->heads, a->P.rowptr_type, place);
