@@ -59,6 +59,33 @@ LSP_ITEM_BODY(lay_diagonal, laying) {
     lsp_value_set(t.val, a->B.val, i, a->diagonal ? lsp_value_of(t.val, a->diagonal, i) : one);
 }
 
+/* ---- checks ---- */
+
+LSP_ITEM_BODY(row_falls, lsp_csr) {
+    if (lsp_csr_rowptr(a, i) > lsp_csr_rowptr(a, i + 1)) {
+        lsp_tell_first(f, 0, (uint64_t)i);
+    }
+}
+typedef struct seeking {
+    lsp_csr A;
+    int64_t entry;
+    bool strictly;
+} seeking;
+/* Tells one entry: its row, its column, and its value if that is an integer. */
+LSP_ITEM_BODY(spot, seeking) {
+    const int64_t row = LSP_FIRST(0, a->A.rows, middle, lsp_csr_rowptr(&a->A, middle + 1) > a->entry);
+    lsp_tell_first(f, 0, (uint64_t)row);
+    lsp_tell_first(f, 1, (uint64_t)lsp_csr_col(&a->A, a->entry));
+    lsp_tell_flags(f, (uint64_t)lsp_value_of(a->A.val_type, a->A.val, a->entry).whole);
+}
+/* The first row whose columns do not ascend or, `strictly`, repeat. */
+LSP_ENTRY_BODY(unsorted, seeking) {
+    const int64_t before = k > lsp_csr_rowptr(&a->A, i) ? lsp_col_of(t, &a->A, k - 1) : -1;
+    if (before + a->strictly > lsp_col_of(t, &a->A, k)) {
+        lsp_tell_first(f, 0, (uint64_t)i);
+    }
+}
+
 /* ---- two matrices compared ---- */
 
 typedef struct comparing {
@@ -122,6 +149,8 @@ typedef struct copying {
     lsp_csr A, B;
     int64_t *next;  /* of each row of A: where its entries go in B */
     int64_t offset; /* of columns */
+    int64_t number; /* of A's first entry, where values of B are `numbered` */
+    bool numbered;
     lsp_dense D;
 } copying;
 LSP_ITEM_BODY(add_length, copying) { a->next[i + 1] += lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i); }
@@ -136,17 +165,33 @@ LSP_BODY_FUNCTION void copy_value(lsp_type to_type, void *to, int64_t at, lsp_ty
 LSP_ENTRY_BODY(stack_entry, copying) {
     const int64_t to = a->next[i] + k - lsp_csr_rowptr(&a->A, i);
     lsp_index_set(a->B.col, a->B.col_type, to, lsp_col_of(t, &a->A, k) + a->offset);
-    copy_value(a->B.val_type, a->B.val, to, t.val, a->A.val, k);
+    if (a->numbered) {
+        lsp_place_set(a->B.val, a->B.val_type == lsp_place_type(true), to, a->number + k);
+    } else {
+        copy_value(a->B.val_type, a->B.val, to, t.val, a->A.val, k);
+    }
 }
 typedef struct listing { /* of triples */
     lsp_csr A;
     void *row, *col, *val;
     lsp_type type; /* of row and col */
 } listing;
+LSP_ENTRY_BODY(list_row, listing) { lsp_index_set(a->row, a->type, k, i); }
 LSP_ENTRY_BODY(list_entry, listing) {
-    lsp_index_set(a->row, a->type, k, i);
+    list_row_body(a, t, i, k, f);
     lsp_index_set(a->col, a->type, k, lsp_col_of(t, &a->A, k));
     lsp_move_value(a->val, k, a->A.val, k, lsp_value_bytes(t.val));
+}
+/* Where row i of A begins among triples that are sorted by row. */
+LSP_ITEM_BODY(start_row, listing) {
+    const int64_t first = LSP_FIRST(0, a->A.nnz, middle, lsp_index_at(a->row, a->type, middle) >= i);
+    lsp_index_set(a->A.rowptr, a->A.rowptr_type, i, first);
+}
+/* Element i, counted along the lines, becomes 0. */
+LSP_ITEM_BODY(clear_element, lsp_dense) {
+    const int64_t length = a->by_columns ? a->rows : a->cols;
+    const lsp_value zero = {0, 0, 0};
+    lsp_value_set(t.val, a->val, i / length * a->stride + i % length, zero);
 }
 LSP_ENTRY_BODY(store_entry, copying) {
     const int64_t j = lsp_col_of(t, &a->A, k), at = a->D.by_columns ? j * a->D.stride + i : i * a->D.stride + j;
@@ -156,21 +201,11 @@ LSP_ENTRY_BODY(store_entry, copying) {
 /* ---- the structure of a sum by a plan: csr/add_plan.c ---- */
 
 typedef struct summing {
-    lsp_csr A, B, P, C;
-    bool second, wide; /* B's entries, behind those of A; places are wide */
+    lsp_csr P, C;
+    bool wide; /* places are wide */
     const void *heads;
     void *starts;
 } summing;
-LSP_ITEM_BODY(add_starts, summing) {
-    lsp_index_set(a->P.rowptr, a->P.rowptr_type, i, lsp_csr_rowptr(&a->A, i) + lsp_csr_rowptr(&a->B, i));
-}
-LSP_ENTRY_BODY(place_entry, summing) {
-    const lsp_csr *X = a->second ? &a->B : &a->A;
-    const int64_t before = a->second ? lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i) : 0;
-    const int64_t to = lsp_csr_rowptr(&a->P, i) + before + k - lsp_csr_rowptr(X, i);
-    lsp_index_set(a->P.col, a->P.col_type, to, lsp_col_of(t, X, k));
-    lsp_place_set(a->P.val, a->wide, to, (a->second ? a->A.nnz : 0) + k);
-}
 LSP_ENTRY_BODY(take_head, summing) {
     const int64_t place = lsp_csr_rowptr(&a->P, i) + k - lsp_csr_rowptr(&a->C, i);
     const int64_t head = lsp_index_at(a->heads, a->P.rowptr_type, place);
@@ -266,6 +301,41 @@ LSP_KEEP_BODY(picked, keeping) {
     const int64_t j = lsp_col_of(t, &a->A, k);
     const bool stays = t.pass == LSP_PASS_COLUMN || (a->bits[j / 32] >> j % 32 & 1) != 0;
     return lsp_kept(t, stays, stays ? lsp_index_at(a->places, a->places_type, j) : 0);
+}
+
+/* Rows with more than `largest` entries: the ranks of those that stay are sorted, the largest first, and places[k] is
+ * the entry that comes k-th then. An entry that has gone has rank 0. */
+typedef struct ranking {
+    lsp_csr A;
+    int64_t largest;
+    uint8_t *stays;
+    uint64_t *ranks;
+    int64_t *places;
+    void *ends; /* of the rows, of the type of row pointers; a row that is not sorted ends where it begins */
+} ranking;
+LSP_BODY_FUNCTION bool is_ranked(const ranking *a, int64_t i) {
+    return lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i) > a->largest;
+}
+LSP_ITEM_BODY(end_ranks, ranking) {
+    lsp_index_set(a->ends, a->A.rowptr_type, i, lsp_csr_rowptr(&a->A, i + is_ranked(a, i)));
+}
+/* Orders values by size, above 0; all NaN are equal, above infinity. */
+LSP_BODY_FUNCTION uint64_t lsp_entry_rank(lsp_type type, const void *val, int64_t k) {
+    const lsp_value v = lsp_value_of(type, val, k);
+    const double size = lsp_is_integer(type) ? 0 : lsp_magnitude(type, v);
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    return lsp_is_integer(type) ? lsp_whole_size(v.whole) + 1 : size == size ? bits | (uint64_t)1 << 63 : UINT64_MAX;
+}
+LSP_ENTRY_BODY(rank_entry, ranking) {
+    if (is_ranked(a, i)) {
+        a->ranks[k] = a->stays[k] ? lsp_entry_rank(t.val, a->A.val, k) : 0;
+    }
+}
+LSP_ENTRY_BODY(drop_ranked, ranking) {
+    if (k - lsp_csr_rowptr(&a->A, i) >= a->largest) {
+        a->stays[a->places[k]] = 0;
+    }
 }
 
 LSP_KEEP_BODY(off_diagonal, keeping) {

@@ -188,8 +188,8 @@ static inline lsp_csr lsp_csr_pattern(const lsp_csr *A) {
 /* Converts A to `types`; NULL leaves it as it is. On failure A is unchanged. */
 lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A);
 
-/* to[i] = from[i], n values in another type, in one place: a pattern becomes ones, integers become LSP_F32 by way of
- * LSP_F64, LSP_I64 is cut to the lower 32 bits of LSP_I32. Waits for nothing. */
+/* to[i] = from[i], n values or indices of any types, in one place: equal types are copied, a pattern becomes ones,
+ * integers become LSP_F32 by way of LSP_F64, LSP_I64 is cut to the lower 32 bits of LSP_I32. Waits for nothing. */
 lsp_status lsp_convert_values(lsp_ctx *ctx, lsp_where where, lsp_type to_type, void *to, lsp_type from_type,
                               const void *from, int64_t n);
 

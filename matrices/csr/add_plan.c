@@ -6,17 +6,6 @@
 
 /* ---- the structure ---- */
 
-/* P = row i of A, then row i of B, for each i; values are places. */
-static lsp_status stack(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr *P) {
-    const lsp_csr_types types = {.val_type = lsp_place_type(wide), .place = lsp_place_of(A->where)};
-    LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, A->nnz + B->nnz, &types, P));
-    summing s = {.A = *A, .B = *B, .P = *P, .wide = wide};
-    LSP_TRY(LSP_EACH(ctx, A->where, add_starts, (lsp_each_job){.args = &s, .n = A->rows + 1}));
-    LSP_TRY(LSP_EACH_ENTRY(ctx, place_entry, (lsp_entry_job){.args = &s, .A = A}));
-    s.second = true;
-    return LSP_EACH_ENTRY(ctx, place_entry, (lsp_entry_job){.args = &s, .A = B});
-}
-
 /* C = the columns of P at heads[]. Row i has counts[i] of them; heads[] holds them from the begin of P's row i on. Both
  * arrays have the type of P's row pointers. *starts[c] = the head of entry c, and the end of P; NULL: not wanted. */
 static lsp_status take_heads(lsp_ctx *ctx, const lsp_csr *P, const void *heads, const void *counts, bool wide,
@@ -42,10 +31,12 @@ static lsp_status merge(lsp_csr_add_plan *plan, const lsp_csr *A, const lsp_csr 
     LSP_SCRATCH_SCOPE(ctx);
     const bool valued = plan->C.val_type != LSP_NONE;
     const lsp_type val_type = plan->C.val_type;
+    const lsp_part parts[] = {{.A = A}, {.A = B, .number = A->nnz}};
     LSP_OWNED_CSR(ctx, P);
     void *heads, *counts;
     plan->C.nnz = 0;
-    LSP_TRY(stack(ctx, A, B, plan->from.wide, &P));
+    LSP_TRY(lsp_csr_join(ctx, parts, 2, A->rows, A->cols, &(lsp_csr_types){.val_type = lsp_place_type(plan->from.wide)},
+                         true, &P));
     const size_t bytes = lsp_type_bytes(P.rowptr_type);
     LSP_TRY(lsp_scratch_at(ctx, A->where, P.nnz, bytes, &heads));
     LSP_TRY(lsp_scratch_at(ctx, A->where, P.rows, bytes, &counts));

@@ -62,14 +62,9 @@ static int64_t find_fall(const void *data, int64_t begin, int64_t end) {
 }
 
 lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    int64_t start = lsp_csr_rowptr(A, 0), stop = lsp_csr_rowptr(A, A->rows);
-    LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)start);
-    LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
-                (long long)A->rows, (long long)stop, (long long)A->nnz);
-    const int64_t first = lsp_first(ctx, A->rows, find_fall, A);
-    LSP_REQUIRE(first == A->rows, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
-                (long long)first, (long long)lsp_csr_rowptr(A, first + 1), (long long)lsp_csr_rowptr(A, first));
-    return LSP_OK;
+    const bool fine = lsp_csr_rowptr(A, 0) == 0 && lsp_csr_rowptr(A, A->rows) == A->nnz &&
+                      lsp_first(ctx, A->rows, find_fall, A) == A->rows;
+    return fine ? LSP_OK : lsp_csr_refuse(ctx, name, A);
 }
 
 /* ---- entries ---- */
@@ -97,14 +92,11 @@ static lsp_status check_flag_bits(lsp_ctx *ctx, unsigned flags) {
 }
 
 lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags) {
-    int64_t k;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     LSP_TRY(check_flag_bits(ctx, flags));
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
     LSP_TRY(lsp_csr_check_rows(ctx, name, A));
-    k = lsp_first(ctx, A->nnz, find_outside, A);
-    LSP_REQUIRE(k == A->nnz, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
-                (long long)lsp_csr_row_of(A, k), (long long)lsp_csr_col(A, k), (long long)(A->cols - 1));
+    LSP_TRY(lsp_first(ctx, A->nnz, find_outside, A) < A->nnz ? lsp_csr_refuse(ctx, name, A) : LSP_OK);
     return lsp_csr_check_flags(ctx, name, A, flags);
 }
 
@@ -153,13 +145,60 @@ lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
     return LSP_OK;
 }
 
-/* ---- what flags ask for, in either place: a place searches for the first fault ---- */
+/* ---- in either place: the first fault, and what flags ask for ---- */
+
+lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
+    lsp_found found;
+    LSP_TRY(LSP_EACH(ctx, A->where, spot,
+                     (lsp_each_job){.args = &(seeking){.A = *A, .entry = entry}, .n = 1, .found = &found}));
+    *spot = (lsp_csr_spot){(int64_t)found.first[0], (int64_t)found.first[1], (int64_t)found.flags};
+    return LSP_OK;
+}
+
+static lsp_status read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value) {
+    return lsp_read_index(ctx, A->where, A->rowptr, A->rowptr_type, i, value);
+}
+
+lsp_status lsp_csr_refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    int64_t start, stop, row, k;
+    lsp_csr_spot spot;
+    LSP_TRY(read_rowptr(ctx, A, 0, &start));
+    LSP_TRY(read_rowptr(ctx, A, A->rows, &stop));
+    LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)start);
+    LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
+                (long long)A->rows, (long long)stop, (long long)A->nnz);
+    LSP_TRY(LSP_EACH_FIRST(ctx, A->where, row_falls, &row, (lsp_each_job){.args = A, .n = A->rows}));
+    if (row < A->rows) {
+        LSP_TRY(read_rowptr(ctx, A, row, &start));
+        LSP_TRY(read_rowptr(ctx, A, row + 1, &stop));
+        LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
+                    (long long)row, (long long)stop, (long long)start);
+    }
+    LSP_TRY(LSP_EACH_FIRST(ctx, A->where, outside, &k,
+                           (lsp_each_job){.args = &(indexing){.from = A->col, .limit = A->cols},
+                                          .n = A->nnz,
+                                          .kind = {.index = A->col_type}}));
+    if (k < A->nnz) {
+        LSP_TRY(lsp_csr_spot_of(ctx, A, k, &spot));
+        LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
+                    (long long)spot.row, (long long)spot.col, (long long)(A->cols - 1));
+    }
+    return LSP_OK;
+}
 
 lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
-    if (A->where == LSP_CUDA) {
-        return lsp_csr_on_gpu.csr_find_unsorted(ctx, A, strictly, row);
+    lsp_found found = lsp_found_nothing();
+    bool sorted = true;
+    if (A->where == LSP_HOST) {
+        *row = lsp_csr_first_unsorted(ctx, A, strictly);
+        return LSP_OK;
     }
-    *row = lsp_csr_first_unsorted(ctx, A, strictly);
+    LSP_TRY(lsp_csr_on_gpu.csr_is_sorted(ctx, A, strictly, &sorted));
+    LSP_TRY(sorted ? LSP_OK
+                   : LSP_EACH_ENTRY(
+                         ctx, unsorted,
+                         (lsp_entry_job){.args = &(seeking){.A = *A, .strictly = strictly}, .A = A, .found = &found}));
+    *row = sorted ? A->rows : (int64_t)found.first[0];
     return LSP_OK;
 }
 
@@ -181,13 +220,8 @@ static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A)
     int64_t row;
     LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
     if (row < A->rows) {
-        const int64_t bytes = A->nnz * (int64_t)lsp_type_bytes(A->col_type);
-        LSP_TRY(lsp_scratch_at(ctx, A->where, bytes, 1, &columns.col));
-        if (A->where == LSP_CUDA) {
-            LSP_TRY(lsp_cuda_copy(ctx, columns.col, LSP_CUDA, A->col, LSP_CUDA, bytes));
-        } else {
-            memcpy(columns.col, A->col, (size_t)bytes);
-        }
+        LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, lsp_type_bytes(A->col_type), &columns.col));
+        LSP_TRY(lsp_convert_values(ctx, A->where, A->col_type, columns.col, A->col_type, A->col, A->nnz));
         LSP_TRY(lsp_csr_sort_rows(ctx, &columns));
         LSP_TRY(lsp_csr_find_unsorted(ctx, &columns, true, &row));
         LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld holds a column twice", name, (long long)row);

@@ -4,8 +4,6 @@
 #include "core/items.h"
 #include "matrices/matrices.h"
 
-enum { least_share = 1 << 15 };
-
 typedef struct array { /* n items of one type in one place */
     void *items;
     lsp_type type;
@@ -13,40 +11,11 @@ typedef struct array { /* n items of one type in one place */
     bool values; /* not indices */
 } array;
 
-typedef struct conversion {
-    array to, from;
-} conversion;
-
-/* Indices of `type` = indices of the other type. */
-LSP_INLINE void convert_index(lsp_type type, void *to, const void *from, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(to, type, i, lsp_index_at(from, type == LSP_I32 ? LSP_I64 : LSP_I32, i));
-    }
-}
-
-static void convert_share(void *data, int64_t begin, int64_t end) {
-    const conversion *c = data;
-    const size_t bytes = lsp_type_bytes(c->to.type), at = (size_t)begin * bytes;
-    if (c->to.type != c->from.type) {
-        LSP_WITH_INDEX(c->to.type, convert_index, c->to.items, c->from.items, begin, end);
-    } else if (begin < end) {
-        memcpy((char *)c->to.items + at, (const char *)c->from.items + at, (size_t)(end - begin) * bytes);
-    }
-}
-
-/* Both arrays lie in one place. */
+/* Both arrays lie in one place. Indices of a GPU, whose matrix is not checked, must fit their new type. */
 static lsp_status convert(lsp_ctx *ctx, array to, array from, int64_t n) {
-    if (to.values && to.type != from.type) {
-        return lsp_convert_values(ctx, to.where, to.type, to.items, from.type, from.items, n);
-    }
-    if (to.where == LSP_HOST) {
-        lsp_for_shares(ctx, n, least_share, convert_share, &(conversion){.to = to, .from = from});
-        return LSP_OK;
-    }
-    if (to.type == from.type) {
-        return lsp_cuda_copy(ctx, to.items, to.where, from.items, from.where, n * (int64_t)lsp_type_bytes(to.type));
-    }
-    return lsp_cuda_convert(ctx, to.items, to.type, from.items, from.type, n);
+    return to.values || to.where == LSP_HOST
+               ? lsp_convert_values(ctx, to.where, to.type, to.items, from.type, from.items, n)
+               : lsp_cuda_convert(ctx, to.items, to.type, from.items, from.type, n);
 }
 
 static lsp_status copy_array(lsp_ctx *ctx, array to, array from, int64_t n) {

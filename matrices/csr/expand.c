@@ -1,33 +1,12 @@
-/* B = A + M. M holds the entries of A off the diagonal at their mirrored places; it is empty for a general matrix. Rows
- * of M are put behind those of A, sorted in a stable way, and duplicates are summed. */
-#include "core/cuda.h"
+/* B = A + M. M holds the entries of A off the diagonal at their mirrored places; a general matrix has none. Rows of M
+ * are put behind those of A, sorted in a stable way, and duplicates are summed. */
 #include "matrices/bodies.h"
-
-/* B = row i of A, then row i of M, for each i. */
-static lsp_status stack(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *M, lsp_csr *B) {
-    LSP_SCRATCH_SCOPE(ctx);
-    const lsp_csr_types types = lsp_types_like(A, A->cols, A->nnz + M->nnz);
-    copying a = {.A = *A}, m = {.A = *M};
-    const lsp_each_job of_a = {.args = &a, .n = A->rows}, of_m = {.args = &m, .n = A->rows};
-    LSP_TRY(A->where == LSP_CUDA ? LSP_SCRATCH_FILLED(ctx, 0, A->rows + 1, &a.next)
-                                 : LSP_SCRATCH_ZERO(ctx, A->rows + 1, &a.next));
-    m.next = a.next;
-    LSP_TRY(LSP_EACH(ctx, A->where, add_length, of_a));
-    LSP_TRY(LSP_EACH(ctx, A->where, add_length, of_m));
-    LSP_TRY(lsp_csr_make_rows(ctx, A->where, A->rows, A->cols, a.next, A->nnz + M->nnz, &types, B));
-    a.B = m.B = *B;
-    LSP_TRY(LSP_EACH_ENTRY(ctx, stack_entry, (lsp_entry_job){.args = &a, .A = A}));
-    LSP_TRY(LSP_EACH(ctx, A->where, pass_length, of_a));
-    return LSP_EACH_ENTRY(ctx, stack_entry, (lsp_entry_job){.args = &m, .A = M});
-}
 
 static lsp_status expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, lsp_csr *B) {
     LSP_OWNED_CSR(ctx, T);
     LSP_OWNED_CSR(ctx, M);
-    if (symmetry == LSP_SYMMETRY_GENERAL) {
-        LSP_TRY(lsp_csr_create(ctx, A->rows, A->cols, 0,
-                               &(lsp_csr_types){.val_type = A->val_type, .place = lsp_place_of(A->where)}, &M));
-    } else {
+    const lsp_part parts[] = {{.A = A}, {.A = &M}};
+    if (symmetry != LSP_SYMMETRY_GENERAL) {
         LSP_TRY(lsp_csr_transpose(ctx, A, &T));
         LSP_TRY(LSP_KEEP(ctx, off_diagonal, &M, (lsp_keep){.args = &(keeping){.A = T}, .A = &T, .cols = A->cols}));
         if (symmetry != LSP_SYMMETRY_SYMMETRIC) {
@@ -37,7 +16,8 @@ static lsp_status expand(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, 
                                             .kind = {.val = M.val_type}}));
         }
     }
-    LSP_TRY(stack(ctx, A, &M, B));
+    const lsp_csr_types stacked = lsp_types_like(A, A->cols, A->nnz + M.nnz);
+    LSP_TRY(lsp_csr_join(ctx, parts, symmetry == LSP_SYMMETRY_GENERAL ? 1 : 2, A->rows, A->cols, &stacked, false, B));
     LSP_TRY(lsp_csr_sort_rows(ctx, B));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, B, NULL));
     if (B->rowptr_type != A->rowptr_type && B->nnz <= INT32_MAX) {

@@ -97,6 +97,10 @@ int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *dat
         }                                                                                                              \
     }
 
+/* Refuses A, whose header was checked, because of its row pointers or columns: names the first fault. LSP_OK if there
+ * is none. */
+lsp_status lsp_csr_refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A);
+
 /* What flags of lsp_csr_check ask for, of a matrix that was checked without them. */
 lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
 
@@ -119,13 +123,6 @@ typedef struct lsp_csr_spot {
 lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot);
 
 /* ---- statistics ---- */
-
-/* What the rows of a matrix tell. */
-typedef struct lsp_csr_row_facts {
-    lsp_csr_stats stats; /* but mean_row and stddev_row, and what needs the transpose */
-    uint64_t squares[2]; /* the sum of the squared lengths of all rows: low word, high word */
-    bool strict;         /* all rows ascend strictly */
-} lsp_csr_row_facts;
 
 /* What symmetry is lost by an entry and its mirror, x and y: of integers, of other values. */
 enum { LSP_LOST_PATTERN = 1, LSP_LOST_SYMMETRIC = 2, LSP_LOST_SKEW = 4, LSP_LOST_HERMITIAN = 8 };

@@ -22,7 +22,15 @@ LSP_INLINE void convert(lsp_type from_type, lsp_type to_type, void *to, const vo
 LSP_INLINE void convert_to(lsp_type to_type, const conversion *c, int64_t begin, int64_t end) {
     LSP_WITH_VALUE(c->from_type, convert, to_type, c->to, c->from, begin, end);
 }
-LSP_SHARE(convert_share, const conversion, c, LSP_WITH_VALUE(c->to_type, convert_to, c, begin, end))
+static void convert_share(void *data, int64_t begin, int64_t end) {
+    const conversion *c = data;
+    const size_t bytes = lsp_type_bytes(c->to_type), at = (size_t)begin * bytes;
+    if (c->to_type == c->from_type) {
+        memcpy((char *)c->to + at, (const char *)c->from + at, (size_t)(end - begin) * bytes);
+    } else {
+        LSP_WITH_VALUE(c->to_type, convert_to, c, begin, end);
+    }
+}
 
 lsp_status lsp_convert_values(lsp_ctx *ctx, lsp_where where, lsp_type to_type, void *to, lsp_type from_type,
                               const void *from, int64_t n) {

@@ -7,7 +7,7 @@ LSP_BEGIN_DECLS
 
 /* A place is the number of an entry: uint32_t, or uint64_t if the plan is `wide`. Sorts and transposes move an array of
  * places as if it held values of this type. */
-static inline lsp_type lsp_place_type(bool wide) { return wide ? LSP_F64 : LSP_F32; }
+LSP_BOTH_SIDES static inline lsp_type lsp_place_type(bool wide) { return wide ? LSP_F64 : LSP_F32; }
 static inline size_t lsp_place_bytes(bool wide) { return wide ? sizeof(uint64_t) : sizeof(uint32_t); }
 static inline bool lsp_place_is_wide(int64_t entries) { return entries > (int64_t)UINT32_MAX; }
 LSP_BOTH_SIDES static inline int64_t lsp_place_at(const void *places, bool wide, int64_t k) {

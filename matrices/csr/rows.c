@@ -1,6 +1,6 @@
 /* Work shared out among threads by rows, and the order of the columns in each row. A share holds as many rows plus
  * entries as any other, so one long row does not hold up the rest. */
-#include "matrices/csr/gpu/gpu.h"
+#include "facts.h"
 
 enum { least_share = 1 << 15 };
 
@@ -107,12 +107,4 @@ int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *dat
     first_search search = {.find = find, .data = data, .first = n};
     lsp_for_shares(ctx, n, least_share, find_in_share, &search);
     return search.first;
-}
-
-lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
-    if (A->where == LSP_CUDA) {
-        return lsp_csr_on_gpu.csr_spot(ctx, A, entry, spot);
-    }
-    *spot = (lsp_csr_spot){lsp_csr_row_of(A, entry), lsp_csr_col(A, entry), lsp_value_at(A, entry).whole};
-    return LSP_OK;
 }

@@ -24,6 +24,16 @@ typedef struct lsp_selection {
     lsp_csr P;
 } lsp_selection;
 
+/* A matrix that becomes a part of another: its first row and column there, and the number of its first entry. */
+typedef struct lsp_part {
+    const lsp_csr *A;
+    int64_t row, col, number;
+} lsp_part;
+/* B = all parts, which lie in one place: in each row one behind the other, with indices and values of `types`.
+ * numbered: the values of B are the numbers of the entries, places of a plan (csr/plans.h). */
+lsp_status lsp_csr_join(lsp_ctx *ctx, const lsp_part *parts, int64_t count, int64_t rows, int64_t cols,
+                        const lsp_csr_types *types, bool numbered, lsp_csr *B);
+
 /* What was found of a list of columns: does it name one twice; does it fall. */
 enum { LSP_LIST_TWICE = 1, LSP_LIST_FALLS = 2 };
 

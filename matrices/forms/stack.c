@@ -78,33 +78,46 @@ static lsp_status measure(lsp_ctx *ctx, grid *g) {
     return LSP_OK;
 }
 
-static lsp_status stack(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
-    const int64_t rows = g->row_at[g->rows];
-    const lsp_where where = g->any->where;
+lsp_status lsp_csr_join(lsp_ctx *ctx, const lsp_part *parts, int64_t count, int64_t rows, int64_t cols,
+                        const lsp_csr_types *types, bool numbered, lsp_csr *B) {
+    LSP_SCRATCH_SCOPE(ctx);
+    const lsp_where where = parts->A->where;
+    int64_t nnz = 0;
     void *next; /* counts at [i + 1], then where the next entry of row i goes */
     LSP_TRY(where == LSP_CUDA ? lsp_scratch_filled(ctx, 0, rows + 1, sizeof(int64_t), &next)
                               : lsp_scratch_bytes(ctx, rows + 1, sizeof(int64_t), true, &next));
     for (int pass = 0; pass < 2; pass++) {
-        for (int64_t b = 0; b < g->rows * g->cols; b++) {
-            if (g->blocks[b] == NULL) {
-                continue;
-            }
-            const copying a = {.A = *g->blocks[b],
+        for (const lsp_part *p = parts; p < parts + count; p++) {
+            const copying a = {.A = *p->A,
                                .B = *B,
-                               .next = (int64_t *)next + g->row_at[b / g->cols],
-                               .offset = g->col_at[b % g->cols]};
+                               .next = (int64_t *)next + p->row,
+                               .offset = p->col,
+                               .numbered = numbered,
+                               .number = p->number};
             const lsp_each_job lengths = {.args = &a, .n = a.A.rows};
             if (pass == 0) {
+                nnz += a.A.nnz;
                 LSP_TRY(LSP_EACH(ctx, where, add_length, lengths));
             } else {
                 LSP_TRY(LSP_EACH_ENTRY(ctx, stack_entry, (lsp_entry_job){.args = &a, .A = &a.A}));
                 LSP_TRY(LSP_EACH(ctx, where, pass_length, lengths));
             }
         }
-        LSP_TRY(pass == 0 ? lsp_csr_make_rows(ctx, where, rows, g->col_at[g->cols], next, g->nnz, &g->types, B)
-                          : LSP_OK);
+        LSP_TRY(pass == 0 ? lsp_csr_make_rows(ctx, where, rows, cols, next, nnz, types, B) : LSP_OK);
     }
     return LSP_OK;
+}
+
+static lsp_status stack(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
+    lsp_part *parts;
+    int64_t count = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, g->rows * g->cols, &parts));
+    for (int64_t b = 0; b < g->rows * g->cols; b++) {
+        if (g->blocks[b] != NULL) {
+            parts[count++] = (lsp_part){g->blocks[b], g->row_at[b / g->cols], g->col_at[b % g->cols], 0};
+        }
+    }
+    return lsp_csr_join(ctx, parts, count, g->row_at[g->rows], g->col_at[g->cols], &g->types, false, B);
 }
 
 static bool holds(const grid *g, const lsp_csr *B) {

@@ -1,5 +1,4 @@
 /* Values changed in place: scaled by rows and columns, mapped by a function of the library or of the caller. */
-#include "core/cuda.h"
 #include "matrices/bodies.h"
 
 /* Refuses a pattern, and a matrix on a GPU that this context does not have. */
@@ -35,11 +34,7 @@ static lsp_status set_apart(lsp_ctx *ctx, const lsp_csr *A, int64_t n, const voi
         return LSP_OK;
     }
     LSP_TRY(lsp_scratch_at(ctx, A->where, n, bytes, &copy));
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_cuda_copy(ctx, copy, LSP_CUDA, *factors, LSP_CUDA, n * (int64_t)bytes));
-    } else {
-        memcpy(copy, *factors, (size_t)n * bytes);
-    }
+    LSP_TRY(lsp_convert_values(ctx, A->where, A->val_type, copy, A->val_type, *factors, n));
     *factors = copy;
     return LSP_OK;
 }

@@ -1,8 +1,7 @@
-/* Is it a matrix? One read of its row pointers and columns on the GPU says so; only after a fault a second one finds
- * the first fault, and the host words the refusal as it does for its own matrices. Then what flags ask for, each by a
- * search for the first entry at fault. */
-#include "entries.cuh"
+/* Is it a matrix? One read of its row pointers and columns on the GPU says so; only after a fault csr/check.c finds the
+ * first one. Do its rows ascend? */
 #include "gpu.h"
+#include "view.cuh"
 
 enum { CHECK_EACH = 4 }; /* loads of a thread in flight */
 
@@ -81,82 +80,10 @@ extern "C" lsp_status lsp_csr_check_begin_cuda(lsp_ctx *ctx, const lsp_csr *A, i
     return LSP_OK;
 }
 
-/* ---- the first fault ---- */
-
-/* The first row that ends before its start, the first entry outside; all bits 1 if none. */
-typedef struct faults {
-    ull row, entry;
-    int64_t start, stop;
-} faults;
-
-static __global__ void kernel_faults(gpu_csr A, faults *found) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        found->start = rowptr_at(A, 0);
-        found->stop = rowptr_at(A, A.rows);
-    }
-    EACH_ITEM(i, A.rows, NT) {
-        if (rowptr_at(A, i) > rowptr_at(A, i + 1)) {
-            atomicMin(&found->row, (ull)i);
-        }
-    }
-    EACH_ITEM(k, A.nnz, NT) {
-        if (col_at(A, k) < 0 || col_at(A, k) >= A.cols) {
-            atomicMin(&found->entry, (ull)k);
-        }
-    }
-}
-
-/* By one thread, after a fault was found. */
-static __global__ void kernel_spot(gpu_csr A, int64_t k, lsp_csr_spot *spot) {
-    spot->row = row_of(A, k, 0, A.rows - 1);
-    spot->col = col_at(A, k);
-    spot->whole = value_at(A, k).whole;
-}
-
-extern "C" lsp_status lsp_csr_spot_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
-    LSP_SCRATCH_SCOPE(ctx);
-    lsp_csr_spot *there = NULL;
-    LSP_TRY(LSP_SCRATCH_CUDA(ctx, 1, &there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_spot, 1, 1, 0, view(A), entry, there));
-    return lsp_cuda_read(ctx, spot, there, sizeof *spot);
-}
-
-/* The refusal of row pointers. */
-static lsp_status refuse_row(lsp_ctx *ctx, const char *name, const lsp_csr *A, int64_t row) {
-    const int64_t bytes = (int64_t)lsp_type_bytes(A->rowptr_type);
-    int64_t words[2] = {};
-    LSP_TRY(lsp_cuda_read(ctx, words, (const char *)A->rowptr + row * bytes, 2 * bytes));
-    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
-                    (long long)row, (long long)lsp_index_at(words, A->rowptr_type, 1),
-                    (long long)lsp_index_at(words, A->rowptr_type, 0));
-}
-
-/* Names the first fault. */
-static lsp_status refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    LSP_SCRATCH_SCOPE(ctx);
-    faults *there = NULL, found;
-    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, 1, &there));
-    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_faults, A->rows + A->nnz, view(A), there));
-    LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
-    LSP_REQUIRE(found.start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)found.start);
-    LSP_REQUIRE(found.stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
-                (long long)A->rows, (long long)found.stop, (long long)A->nnz);
-    if (found.row != ~0ull) {
-        LSP_TRY(refuse_row(ctx, name, A, (int64_t)found.row));
-    }
-    if (found.entry != ~0ull) {
-        lsp_csr_spot spot;
-        LSP_TRY(lsp_csr_spot_cuda(ctx, A, (int64_t)found.entry, &spot));
-        LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: column %lld is not in 0 .. %lld (indices are from 0)", name,
-                    (long long)spot.row, (long long)spot.col, (long long)(A->cols - 1));
-    }
-    return LSP_OK;
-}
-
 extern "C" lsp_status lsp_csr_check_end_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, int64_t at[2]) {
     check_note note = {};
     LSP_TRY(lsp_cuda_read_note(ctx, &note, sizeof note));
-    LSP_TRY(note.fault != 0 ? refuse(ctx, name, A) : LSP_OK);
+    LSP_TRY(note.fault != 0 ? lsp_csr_refuse(ctx, name, A) : LSP_OK);
     if (at) {
         at[0] = note.at[0], at[1] = note.at[1];
     }
@@ -170,7 +97,7 @@ extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const l
     return lsp_csr_check_end_cuda(ctx, name, A, NULL);
 }
 
-/* ---- what flags ask for ---- */
+/* ---- the order of columns ---- */
 
 static __device__ bool is_fall(const gpu_csr &A, bool strictly, int64_t k) {
     const int64_t before = k > 0 ? col_at(A, k - 1) : -1, here = col_at(A, k);
@@ -191,34 +118,13 @@ static __global__ void kernel_falls(gpu_csr A, bool strictly, ull *falls) {
     }
 }
 
-/* Columns fall where most rows begin, so only there the row of an entry is searched for, and only up to the first entry
- * that was found. */
-static __global__ void kernel_unsorted(gpu_csr A, bool strictly, ull *first) {
-    EACH_ITEM(k, A.nnz, NT) {
-        if (is_fall(A, strictly, k) && (ull)k < *(volatile ull *)first &&
-            rowptr_at(A, row_of(A, k, 0, A.rows - 1)) < k) {
-            lower_to(first, (ull)k);
-        }
-    }
-}
-
-extern "C" lsp_status lsp_csr_find_unsorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row) {
+extern "C" lsp_status lsp_csr_is_sorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, bool *sorted) {
     LSP_SCRATCH_SCOPE(ctx);
-    int64_t entry = 0;
     ull *there = NULL, falls = 0;
-    lsp_csr_spot spot = {};
-    const auto launch = [&](ull *first) {
-        return LAUNCH_ITEMS(ctx, kernel_unsorted, A->nnz, view(A), strictly, first);
-    };
-    *row = A->rows;
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_falls, lsp_blocks_for(ctx, A->rows + A->nnz, NT * 8, 8), NT, 0, view(A), strictly,
                        there));
     LSP_TRY(lsp_cuda_read(ctx, &falls, there, sizeof falls));
-    if (falls != 0) {
-        LSP_TRY(find_first(ctx, A->nnz, launch, &entry));
-        LSP_TRY(lsp_csr_spot_cuda(ctx, A, entry, &spot));
-        *row = spot.row;
-    }
+    *sorted = falls == 0;
     return LSP_OK;
 }

@@ -7,6 +7,8 @@
 
 LSP_BEGIN_DECLS
 
+struct lsp_facts;
+
 /* clang-format off */
 #define LSP_CSR_GPU(E)                                                                                                 \
     /* Checks row pointers and columns as lsp_csr_check does; the struct was checked before. Waits. */                 \
@@ -19,18 +21,12 @@ LSP_BEGIN_DECLS
     /* lsp_csr_add for checked matrices, unless a row does not ascend strictly: then *done is false. Waits for         \
      * nnz(C). */                                                                                                      \
     E(csr_add, (lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C, bool *done))  \
-    /* stays[k] = 0 for all but the `largest` entries of largest |value|, of those that stay, in each row. */             \
-    E(keep_largest, (lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays))                                 \
-    /* lsp_csr_file. */                                                                                                \
-    E(csr_file, (lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B))                                                   \
     /* Fills B = A^T, which was created. *done = false: that takes a sort of all entries (rows unsorted, a column twice \
      * in a row, or columns too uneven). Checks A, whose struct was checked before, unless `name` is NULL. Waits. */   \
     E(csr_transpose, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done))                       \
-    E(csr_find_unsorted, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, int64_t *row))                                \
-    E(csr_spot, (lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot))                                   \
-    E(csr_row_facts, (lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts))                                       \
-    /* The rows of T = A^T without entries, and the entries of the longest. Waits. */                                  \
-    E(csr_column_facts, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats))
+    E(csr_is_sorted, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, bool *sorted))                                    \
+    /* What the rows of A tell for statistics (csr/stats.h): their lengths and, if asked for, their entries. Waits. */    \
+    E(csr_facts, (lsp_ctx *ctx, const lsp_csr *A, bool entries, struct lsp_facts *facts))
 /* clang-format on */
 LSP_GPU_TABLE(lsp_csr_on_gpu, LSP_CSR_GPU)
 
