@@ -1,6 +1,24 @@
 /* The steps of an iteration, which both devices take: products, preconditioners, loops over the vectors. A GPU's are
  * only enqueued; there a round may have ended while its last steps still come, and these change nothing. */
+#include "multigrid/job.h"
 #include "solve.h"
+
+/* A function of the user: if it fails without a sentence, there is one at least that says so. */
+static lsp_status call(const lsp_solve_plan *plan, const char *what, lsp_apply_fn apply, void *user, const void *x,
+                       void *y) {
+    lsp_ctx *ctx = plan->ctx;
+    ctx->error[0] = 0;
+    const lsp_status status = apply(user, ctx, x, y);
+    return status == LSP_OK || ctx->error[0] != 0
+               ? status
+               : lsp_fail(ctx, status, "the caller's %s returned %s", what, lsp_status_name(status));
+}
+
+lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y) {
+    const lsp_solve_options *o = &plan->options;
+    return plan->spmv != NULL ? lsp_spmv_execute(plan->spmv, &(lsp_spmv_vectors){.alpha = 1, .x = x, .y = y})
+                              : call(plan, "operator", o->operator_apply, o->operator_user, x, y);
+}
 
 static bool ended(const lsp_solve_outcome *outcome) { return outcome->state.end != LSP_SOLVE_RUNS; }
 
@@ -18,7 +36,11 @@ static lsp_status multiply(const lsp_solve_plan *plan, const lsp_solve_outcome *
 
 /* By a preconditioner that is called. */
 static lsp_status precondition(const lsp_solve_plan *plan, const lsp_solve_outcome *outcome, const void *x, void *y) {
-    return ended(outcome) || !lsp_solve_calls_precondition(plan) ? LSP_OK : lsp_solve_precondition(plan, x, y);
+    const lsp_solve_options *o = &plan->options;
+    return ended(outcome) || !lsp_solve_calls_precondition(plan) ? LSP_OK
+           : o->precondition == LSP_PRECONDITION_MULTIGRID
+               ? lsp_multigrid_run_cycle(o->multigrid, x, y)
+               : call(plan, "preconditioner", o->precondition_apply, o->precondition_user, x, y);
 }
 
 /* Ends an iteration of conjugate gradients, or the start. A preconditioner that is called makes z = M r, and r*z comes

@@ -146,13 +146,12 @@ typedef struct lsp_solve_backend {
 } lsp_solve_backend;
 extern const lsp_solve_backend lsp_solve_cpu, lsp_solve_cuda;
 
-/* iterate.c: the first residual and direction; one iteration. A GPU's are enqueued. */
+/* iterate.c: y = A*x, by A's plan or the user's function. The first residual and direction; one iteration. A GPU's are
+ * enqueued. */
+lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y);
 lsp_status lsp_solve_start(lsp_solve_plan *plan, const void *b, lsp_solve_outcome *outcome);
 lsp_status lsp_solve_iterate(lsp_solve_plan *plan, lsp_solve_outcome *outcome);
 
-/* apply.c: y = A*x, and y = the preconditioner applied to x, by A's plan or the user's function. */
-lsp_status lsp_solve_multiply(const lsp_solve_plan *plan, const void *x, void *y);
-lsp_status lsp_solve_precondition(const lsp_solve_plan *plan, const void *x, void *y);
 /* Does an iteration call the user's functions? */
 static inline bool lsp_solve_has_user_part(const lsp_solve_plan *plan) {
     return plan->spmv == NULL || plan->options.precondition == LSP_PRECONDITION_USER;

@@ -31,8 +31,24 @@ typedef struct lsp_two { /* what a rule adds to the sums of its pass */
 /* THE table of rules. */
 #define LSP_EACH_RULE(X)                                                                                               \
     X(INVERT)                                                                                                          \
-    X(WEIGH) X(SEED) X(KRYLOV) X(SMOOTH) X(CONDENSE) X(STRONG) X(ENTER) X(COMPETE) X(LOW) X(DECIDE) X(PRUNE) X(GATHER) \
-        X(MEASURE) X(JOIN) X(COUNT) X(PLACE) X(ORTHOGONAL) X(CONSTANT)
+    X(WEIGH)                                                                                                           \
+    X(SEED)                                                                                                            \
+    X(KRYLOV)                                                                                                          \
+    X(SMOOTH)                                                                                                          \
+    X(CONDENSE)                                                                                                        \
+    X(STRONG)                                                                                                          \
+    X(ENTER)                                                                                                           \
+    X(COMPETE)                                                                                                         \
+    X(LOW)                                                                                                             \
+    X(DECIDE)                                                                                                          \
+    X(PRUNE)                                                                                                           \
+    X(GATHER)                                                                                                          \
+    X(MEASURE)                                                                                                         \
+    X(JOIN)                                                                                                            \
+    X(COUNT)                                                                                                           \
+    X(PLACE)                                                                                                           \
+    X(ORTHOGONAL)                                                                                                      \
+    X(CONSTANT)
 #define LSP_RULE_ID(rule) LSP_RULE_##rule,
 typedef enum lsp_setup_rule { LSP_EACH_RULE(LSP_RULE_ID) } lsp_setup_rule;
 
