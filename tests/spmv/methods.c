@@ -136,3 +136,27 @@ TEST_ON_BOTH(spmv_methods, random_cases) {
         run_case(ctx, &r);
     }
 }
+
+/* The transposed matrix has more rows than A has row pointers. */
+Test(spmv_methods, y_of_a_transposed_product_may_lie_behind_the_row_pointers) {
+    lsp_ctx *ctx = test_ctx(1);
+    request r = usual;
+    r.matrix = "random:1:4000:9000", r.transpose = true;
+    spmv_case c = make_case(ctx, &r);
+    lsp_spmv_vectors v = c.vectors;
+    lsp_csr A = c.A;
+    const lsp_spmv_options options = options_of(&r);
+    double *memory = calloc((size_t)c.y.items + 2, sizeof *memory); /* row pointers have 4 or 8 bytes */
+    A.rowptr = memory;
+    v.y = memcpy(memory + 2, c.y_there, (size_t)c.y.items * sizeof *memory);
+    memcpy(memory, c.A.rowptr, 2 * lsp_type_bytes(A.rowptr_type));
+    must_run(ctx, &r, lsp_spmv(ctx, &A, &options, &v, NULL));
+    v.y = memory;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "array of A", lsp_spmv(ctx, &A, &options, &v, NULL));
+    plain_spmv(&r, &c.host, &c.x, &c.y);
+    memcpy(c.y_there, memory + 2, (size_t)c.y.items * sizeof *memory);
+    must_equal(ctx, &r, &c);
+    free(memory);
+    free_case(ctx, &c);
+    lsp_ctx_destroy(ctx);
+}
