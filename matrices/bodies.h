@@ -17,10 +17,13 @@ LSP_BEGIN_DECLS
     ITEM(outside, indexing)                                                                                            \
     ITEM(place, placing)                                                                                               \
     ITEM(triple_outside, lsp_coo)                                                                                      \
+    ITEM(count_list, counting)                                                                                         \
     ITEM(too_wide, valuing)                                                                                            \
     ITEM(row_falls, lsp_csr)                                                                                           \
     ITEM(spot, seeking)                                                                                                \
     ITEM(differs, comparing)                                                                                           \
+    ITEM(end_ranks, ranking)                                                                                           \
+    ITEM(start_row, listing)                                                                                           \
     ITEM(size_behind, indexing)                                                                                        \
     ITEM(row_length, lsp_taking)                                                                                       \
     ITEM(row_shift, lsp_taking)                                                                                        \
@@ -35,6 +38,7 @@ LSP_BEGIN_DECLS
     VALUE(mirror_value, valuing)                                                                                       \
     VALUE(not_finite, valuing)                                                                                         \
     VALUE(map_too_wide, valuing)                                                                                       \
+    VALUE(clear_element, lsp_dense)                                                                                    \
     VALUE(lay_diagonal, laying)                                                                                        \
     VALUE(apart, comparing)                                                                                            \
     VALUE(lost, comparing)                                                                                             \
@@ -46,8 +50,11 @@ LSP_BEGIN_DECLS
     ENTRY(apart_by_column, comparing)                                                                                  \
     ENTRY(repeat_entry, repeating)                                                                                     \
     ENTRY(stack_entry, copying)                                                                                        \
+    ENTRY(list_row, listing)                                                                                           \
     ENTRY(list_entry, listing)                                                                                         \
     ENTRY(store_entry, copying)                                                                                        \
+    ENTRY(rank_entry, ranking)                                                                                         \
+    ENTRY(drop_ranked, ranking)                                                                                        \
     ENTRY(mark, keeping)                                                                                               \
     KEEP(window, keeping)                                                                                              \
     KEEP(off_diagonal, keeping)                                                                                        \

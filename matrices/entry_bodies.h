@@ -176,10 +176,22 @@ typedef struct listing { /* of triples */
     void *row, *col, *val;
     lsp_type type; /* of row and col */
 } listing;
+LSP_ENTRY_BODY(list_row, listing) { lsp_index_set(a->row, a->type, k, i); }
 LSP_ENTRY_BODY(list_entry, listing) {
-    lsp_index_set(a->row, a->type, k, i);
+    list_row_body(a, t, i, k, f);
     lsp_index_set(a->col, a->type, k, lsp_col_of(t, &a->A, k));
     lsp_move_value(a->val, k, a->A.val, k, lsp_value_bytes(t.val));
+}
+/* Where row i of A begins among triples that are sorted by row. */
+LSP_ITEM_BODY(start_row, listing) {
+    const int64_t first = LSP_FIRST(0, a->A.nnz, middle, lsp_index_at(a->row, a->type, middle) >= i);
+    lsp_index_set(a->A.rowptr, a->A.rowptr_type, i, first);
+}
+/* Element i, counted along the lines, becomes 0. */
+LSP_ITEM_BODY(clear_element, lsp_dense) {
+    const int64_t length = a->by_columns ? a->rows : a->cols;
+    const lsp_value zero = {0, 0, 0};
+    lsp_value_set(t.val, a->val, i / length * a->stride + i % length, zero);
 }
 LSP_ENTRY_BODY(store_entry, copying) {
     const int64_t j = lsp_col_of(t, &a->A, k), at = a->D.by_columns ? j * a->D.stride + i : i * a->D.stride + j;
@@ -289,6 +301,41 @@ LSP_KEEP_BODY(picked, keeping) {
     const int64_t j = lsp_col_of(t, &a->A, k);
     const bool stays = t.pass == LSP_PASS_COLUMN || (a->bits[j / 32] >> j % 32 & 1) != 0;
     return lsp_kept(t, stays, stays ? lsp_index_at(a->places, a->places_type, j) : 0);
+}
+
+/* Rows with more than `largest` entries: the ranks of those that stay are sorted, the largest first, and places[k] is
+ * the entry that comes k-th then. An entry that has gone has rank 0. */
+typedef struct ranking {
+    lsp_csr A;
+    int64_t largest;
+    uint8_t *stays;
+    uint64_t *ranks;
+    int64_t *places;
+    void *ends; /* of the rows, of the type of row pointers; a row that is not sorted ends where it begins */
+} ranking;
+LSP_BODY_FUNCTION bool is_ranked(const ranking *a, int64_t i) {
+    return lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i) > a->largest;
+}
+LSP_ITEM_BODY(end_ranks, ranking) {
+    lsp_index_set(a->ends, a->A.rowptr_type, i, lsp_csr_rowptr(&a->A, i + is_ranked(a, i)));
+}
+/* Orders values by size, above 0; all NaN are equal, above infinity. */
+LSP_BODY_FUNCTION uint64_t lsp_entry_rank(lsp_type type, const void *val, int64_t k) {
+    const lsp_value v = lsp_value_of(type, val, k);
+    const double size = lsp_is_integer(type) ? 0 : lsp_magnitude(type, v);
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    return lsp_is_integer(type) ? lsp_whole_size(v.whole) + 1 : size == size ? bits | (uint64_t)1 << 63 : UINT64_MAX;
+}
+LSP_ENTRY_BODY(rank_entry, ranking) {
+    if (is_ranked(a, i)) {
+        a->ranks[k] = a->stays[k] ? lsp_entry_rank(t.val, a->A.val, k) : 0;
+    }
+}
+LSP_ENTRY_BODY(drop_ranked, ranking) {
+    if (k - lsp_csr_rowptr(&a->A, i) >= a->largest) {
+        a->stays[a->places[k]] = 0;
+    }
 }
 
 LSP_KEEP_BODY(off_diagonal, keeping) {

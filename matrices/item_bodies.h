@@ -116,6 +116,22 @@ LSP_ITEM_BODY(too_wide, valuing) {
     }
 }
 
+/* Of list i, a row of A or all entries: its length, or the reduction of that many ones. */
+typedef struct counting {
+    lsp_csr A;
+    lsp_reduction reduction;
+    bool all;
+    void *results;
+} counting;
+LSP_ITEM_BODY(count_list, counting) {
+    const int64_t n = a->all ? a->A.nnz : lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i);
+    if (a->reduction == LSP_REDUCE_COUNT) {
+        ((int64_t *)a->results)[i] = n;
+    } else {
+        ((double *)a->results)[i] = lsp_reduce_ones(a->reduction, n);
+    }
+}
+
 /* to[i] = function(to[i]): a loop for each function. */
 LSP_BODY_FUNCTION void map_value(lsp_function function, const valuing *a, lsp_type type, int64_t i) {
     lsp_value v = lsp_value_of(type, a->to, i);

@@ -2,7 +2,7 @@
  * prefix sum of the counts, by row and then by share, says where each thread puts its items. Where the counts of all
  * threads would be more than the items, these are filed into buckets of rows first, by the same sort, and then each
  * bucket into its rows. */
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/bodies.h"
 
 enum {
     least_share = 1 << 15,
@@ -244,6 +244,63 @@ static lsp_status file_here(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
     return LSP_OK;
 }
 
+/* ---- on a GPU: a stable sort of the items' places by row ---- */
+
+/* *col = an array of the items' columns in B's type. */
+static lsp_status columns_of(lsp_ctx *ctx, const lsp_filing *items, const lsp_csr *B, const void **col) {
+    void *made;
+    *col = items->col;
+    if (!items->by && items->index_type == B->col_type) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, items->n, lsp_type_bytes(B->col_type), &made));
+    *col = made;
+    return items->by
+               ? LSP_EACH_ENTRY(ctx, list_row,
+                                (lsp_entry_job){.args = &(listing){.row = made, .type = B->col_type}, .A = items->by})
+               : lsp_convert_values(ctx, LSP_CUDA, B->col_type, made, items->index_type, items->col, items->n);
+}
+
+static lsp_status file_there(lsp_ctx *ctx, const lsp_filing *items, const lsp_csr *B) {
+    LSP_SCRATCH_SCOPE(ctx);
+    const lsp_type place_type = items->n > INT32_MAX ? LSP_I64 : LSP_I32;
+    listing sorted = {.A = *B, .type = items->index_type};
+    void *places;
+    const void *col;
+    if (items->n == 0) { /* the row pointers are 0 already */
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, items->n, lsp_type_bytes(items->index_type), &sorted.row));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, items->n, lsp_type_bytes(place_type), &places));
+    LSP_TRY(lsp_segsort(ctx,
+                        &(lsp_segsort_args){.n = items->n,
+                                            .length = items->n,
+                                            .segments = 1,
+                                            .offset_type = LSP_I64,
+                                            .key_type = items->index_type == LSP_I64 ? LSP_U64 : LSP_U32,
+                                            .end_bit = (int)lsp_max(lsp_bits((uint64_t)B->rows - 1), 1),
+                                            .value_bytes = lsp_type_bytes(place_type),
+                                            .keys = items->row,
+                                            .keys_out = sorted.row,
+                                            .values_out = places,
+                                            .flags = LSP_SORT_GLOBAL_POSITIONS,
+                                            .where = LSP_CUDA},
+                        NULL));
+    LSP_TRY(LSP_EACH(ctx, LSP_CUDA, start_row, (lsp_each_job){.args = &sorted, .n = B->rows + 1}));
+    LSP_TRY(columns_of(ctx, items, B, &col));
+    const lsp_column columns[] = {{.from = col, .to = B->col, .bytes = lsp_type_bytes(B->col_type)},
+                                  {.from = items->val, .to = B->val, .bytes = lsp_type_bytes(B->val_type)}};
+    return lsp_gather(ctx,
+                      &(lsp_gather_args){.n = items->n,
+                                         .extent = items->n,
+                                         .index = places,
+                                         .index_type = place_type,
+                                         .columns = columns,
+                                         .column_count = B->val_type == LSP_NONE ? 1 : 2,
+                                         .where = LSP_CUDA},
+                      NULL);
+}
+
 lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B) {
-    return B->where == LSP_CUDA ? lsp_csr_on_gpu.csr_file(ctx, items, B) : file_here(ctx, items, B);
+    return B->where == LSP_CUDA ? file_there(ctx, items, B) : file_here(ctx, items, B);
 }

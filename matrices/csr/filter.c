@@ -2,17 +2,8 @@
  * row. */
 #include "core/top.h"
 #include "matrices/bodies.h"
-#include "matrices/csr/gpu/gpu.h"
 
 enum { least_share = 1 << 15 };
-
-/* An integer that orders values as |value| does; all NaN are equal, above infinity. */
-static uint64_t rank_at(const lsp_csr *A, int64_t k) {
-    if (lsp_is_integer(A->val_type)) {
-        return lsp_whole_size(lsp_value_at(A, k).whole);
-    }
-    return lsp_rank_of(lsp_magnitude(A->val_type, lsp_value_at(A, k)));
-}
 
 /* Rows with more than `largest` entries, and a heap for each. */
 typedef struct long_rows {
@@ -32,7 +23,7 @@ static void select_rows(void *data, int64_t begin, int64_t end) {
             if (!l->stays[k]) {
                 continue;
             }
-            const lsp_ranked entry = {rank_at(l->A, k), k};
+            const lsp_ranked entry = {lsp_entry_rank(l->A->val_type, l->A->val, k), k};
             if (n < l->largest) {
                 lsp_top_append(heap, n++, entry);
             } else if (entry.rank > heap[0].rank) {
@@ -46,7 +37,7 @@ static void select_rows(void *data, int64_t begin, int64_t end) {
 }
 
 /* Of each row with more than `largest` entries that stay, those of largest |value| stay. */
-static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays) {
+static lsp_status keep_largest_here(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays) {
     LSP_SCRATCH_SCOPE(ctx);
     long_rows l = {.A = A, .largest = largest, .stays = stays};
     int64_t segments = 0, items = 0;
@@ -67,6 +58,33 @@ static lsp_status keep_largest(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, 
     }
     lsp_for_shares(ctx, segments, lsp_max(least_share / lsp_ceil_div(items, segments), 1), select_rows, &l);
     return LSP_OK;
+}
+
+/* The same on a GPU: a segmented sort of the ranks. */
+static lsp_status keep_largest_there(lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays) {
+    LSP_SCRATCH_SCOPE(ctx);
+    ranking a = {.A = *A, .largest = largest, .stays = stays};
+    const lsp_entry_job entries = {.args = &a, .A = A};
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->nnz, &a.ranks));
+    LSP_TRY(LSP_SCRATCH_CUDA(ctx, A->nnz, &a.places));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->rows, lsp_type_bytes(A->rowptr_type), &a.ends));
+    LSP_TRY(LSP_EACH(ctx, LSP_CUDA, end_ranks, (lsp_each_job){.args = &a, .n = A->rows}));
+    LSP_TRY(LSP_EACH_ENTRY(ctx, rank_entry, entries));
+    LSP_TRY(lsp_segsort(ctx,
+                        &(lsp_segsort_args){.n = A->nnz,
+                                            .segments = A->rows,
+                                            .offsets = A->rowptr,
+                                            .ends = a.ends,
+                                            .offset_type = A->rowptr_type,
+                                            .key_type = LSP_U64,
+                                            .value_bytes = sizeof *a.places,
+                                            .keys = a.ranks,
+                                            .keys_out = a.ranks,
+                                            .values_out = a.places,
+                                            .flags = LSP_SORT_DESCENDING | LSP_SORT_GLOBAL_POSITIONS,
+                                            .where = LSP_CUDA},
+                        NULL));
+    return LSP_EACH_ENTRY(ctx, drop_ranked, entries);
 }
 
 lsp_status lsp_filter_check_struct(lsp_ctx *ctx, const lsp_filter *filter) {
@@ -129,8 +147,8 @@ lsp_status lsp_filter_rows(lsp_ctx *ctx, const lsp_csr *A, const lsp_filter *fil
     }
     LSP_TRY(LSP_EACH_ENTRY(ctx, mark, (lsp_entry_job){.args = &a, .A = A, .rowless = filter->mask == NULL}));
     if (filter->largest > 0 && A->nnz > 0) {
-        LSP_TRY(A->where == LSP_CUDA ? lsp_csr_on_gpu.keep_largest(ctx, A, filter->largest, a.stays)
-                                     : keep_largest(ctx, A, filter->largest, a.stays));
+        LSP_TRY(A->where == LSP_CUDA ? keep_largest_there(ctx, A, filter->largest, a.stays)
+                                     : keep_largest_here(ctx, A, filter->largest, a.stays));
     }
     return lsp_filter_take(ctx, A, a.stays, &types, B);
 }

@@ -1,7 +1,7 @@
 /* The elements of a dense array = the entries of A: zeros first, then one store for each entry. Entries at the same
  * place are summed in a sorted copy before, so that no place is stored to twice. */
+#include "core/cuda.h"
 #include "matrices/bodies.h"
-#include "matrices/forms/gpu/gpu.h"
 
 enum { least_share = 1 << 15 };
 
@@ -42,6 +42,19 @@ static void clear_share(void *data, int64_t begin, int64_t end) {
     }
 }
 
+/* Clears all elements; those of a GPU without gaps between its lines are one piece of memory. */
+static lsp_status clear(lsp_ctx *ctx, lsp_dense *D) {
+    const int64_t lines = D->by_columns ? D->cols : D->rows, length = D->by_columns ? D->rows : D->cols;
+    if (D->where == LSP_HOST) {
+        lsp_for_shares(ctx, lines, lsp_max(least_share / lsp_max(length, 1), 1), clear_share, D);
+        return LSP_OK;
+    }
+    return length == D->stride && lines * length > 0
+               ? lsp_cuda_clear(ctx, D->val, lines * length * (int64_t)lsp_type_bytes(D->val_type))
+               : LSP_EACH(ctx, D->where, clear_element,
+                          (lsp_each_job){.args = D, .n = lines * length, .kind = {.val = D->val_type}});
+}
+
 typedef struct filling {
     lsp_dense *D;
     lsp_entry_job *store;
@@ -64,11 +77,7 @@ static lsp_status fill(lsp_ctx *ctx, const lsp_csr *A, lsp_dense *D) {
         lsp_for_shares(ctx, D->rows, lsp_max(least_share / lsp_max(D->cols, 1), 1), fill_share, &(filling){D, &store});
         return LSP_OK;
     }
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_forms_on_gpu.dense_clear(ctx, D));
-    } else {
-        lsp_for_shares(ctx, D->cols, lsp_max(least_share / lsp_max(D->rows, 1), 1), clear_share, D);
-    }
+    LSP_TRY(clear(ctx, D));
     return LSP_EACH_ENTRY(ctx, store_entry, store);
 }
 

@@ -1,6 +1,7 @@
 /* Values of each row, of each column or of all entries reduced to one number. A list of terms is joined in an order
  * that depends on its length alone (number.h), so threads and devices do not matter. One pass joins all lists of up to
  * LSP_LIST_PIECE terms; longer ones are joined afterwards, each by all threads. */
+#include "matrices/bodies.h"
 #include "values.h"
 
 enum {
@@ -141,19 +142,6 @@ LSP_INLINE void reduce_typed(lsp_type type, reducing *r, int64_t first, int64_t 
 }
 LSP_SHARE(reduce_share, reducing, r, LSP_WITH_VALUE(r->A->val_type, reduce_typed, r, begin, end))
 
-/* Numbers of entries, or reductions of ones. */
-static void count_share(void *data, int64_t first, int64_t last) {
-    const reducing *r = data;
-    for (int64_t i = first; i < last; i++) {
-        const int64_t n = end_of(r, i) - begin_of(r, i);
-        if (r->reduction == LSP_REDUCE_COUNT) {
-            ((int64_t *)r->results)[i] = n;
-        } else {
-            ((double *)r->results)[i] = lsp_reduce_ones(r->reduction, n);
-        }
-    }
-}
-
 /* ---- integers: their order does not matter ---- */
 
 LSP_INLINE int64_t join_entries(lsp_type type, lsp_reduction reduction, const lsp_csr *A, int64_t begin, int64_t end) {
@@ -230,14 +218,13 @@ static double join_long(lsp_ctx *ctx, const reducing *r, int64_t i, int part) {
 static lsp_status reduce_on_host(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, void *results) {
     const int64_t count = all ? 1 : A->rows;
     const lsp_type to = lsp_reduce_type(A->val_type, reduction);
-    const bool by_count = reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE;
     reducing r = {.A = A, .reduction = reduction, .all = all, .results = results, .longer = count};
     if (lsp_reduces_whole(A->val_type, reduction)) {
         reduce_whole(ctx, &r);
         return LSP_OK;
     }
     LSP_TRY(LSP_SCRATCH(ctx, lsp_ceil_div(A->nnz, LSP_LIST_PIECE), &r.joined));
-    lsp_for_shares(ctx, count, least_rows, by_count ? count_share : reduce_share, &r);
+    lsp_for_shares(ctx, count, least_rows, reduce_share, &r);
     for (int64_t i = r.longer; i < count; i++) {
         if (end_of(&r, i) - begin_of(&r, i) > LSP_LIST_PIECE) {
             const double re = join_long(ctx, &r, i, 0);
@@ -262,9 +249,18 @@ static lsp_status check_request(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction re
                                lsp_type_bytes(lsp_reduce_type(A->val_type, reduction)));
 }
 
-/* Rows, or all entries. */
+/* Are results found from the numbers of entries? */
+static bool is_count(const lsp_csr *A, lsp_reduction reduction) {
+    return reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE;
+}
+
+/* Rows, or all entries. There is no gate for a count. */
 static lsp_status reduce_lists_of(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all,
                                   const unsigned *gate, void *results) {
+    if (is_count(A, reduction)) {
+        const counting a = {.A = *A, .reduction = reduction, .all = all, .results = results};
+        return LSP_EACH(ctx, A->where, count_list, (lsp_each_job){.args = &a, .n = all ? 1 : A->rows});
+    }
     return A->where == LSP_CUDA ? lsp_values_on_gpu.csr_reduce(ctx, A, reduction, all, gate, results)
                                 : reduce_on_host(ctx, A, reduction, all, results);
 }
@@ -274,7 +270,7 @@ static lsp_status reduce_lists_of(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction 
 static lsp_status reduce_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, void *results) {
     LSP_OWNED_CSR(ctx, columns);
     bool done = false;
-    if (A->where == LSP_HOST || reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE) {
+    if (A->where == LSP_HOST || is_count(A, reduction)) {
         LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
     } else {
         LSP_TRY(lsp_csr_check_device(ctx, "A"));
@@ -291,6 +287,9 @@ lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reductio
     LSP_TRY(check_request(ctx, A, reduction, axis, results));
     if (axis == LSP_REDUCE_EACH_COL) {
         LSP_TRY(reduce_columns(ctx, A, reduction, results));
+    } else if (is_count(A, reduction)) {
+        LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
+        LSP_TRY(reduce_lists_of(ctx, A, reduction, axis == LSP_REDUCE_ALL, NULL, results));
     } else {
         LSP_TRY(lsp_csr_check_begin(ctx, "A", A, &gate));
         LSP_TRY(reduce_lists_of(ctx, A, reduction, axis == LSP_REDUCE_ALL, gate, results));

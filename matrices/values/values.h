@@ -23,7 +23,7 @@ static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reductio
 
 /* clang-format off */
 #define LSP_VALUES_GPU(E)                                                                                              \
-    /* lsp_csr_diagonal and lsp_csr_reduce of the rows of A, or of all its entries, behind the gate of                 \
+    /* lsp_csr_diagonal and lsp_csr_reduce of the rows of A, or of all its values, behind the gate of                 \
      * lsp_csr_check_begin, which is NULL for a checked matrix. They wait for nothing. */                              \
     E(csr_diagonal, (lsp_ctx *ctx, const lsp_csr *A, const unsigned *gate, void *diagonal))                            \
     E(csr_reduce, (lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, bool all, const unsigned *gate,            \

@@ -5,25 +5,22 @@ typedef struct gpu_sum {
     double alpha, beta;
     lsp_type type; /* of C's values */
 
+    template <lsp_type TYPE>
+    __device__ void add_entries(void *val, int64_t to, const gpu_csr &A, int64_t a, const gpu_csr &B, int64_t b) const {
+        const lsp_value none = {};
+        const lsp_value x = a >= 0 ? lsp_term(TYPE, A.val_type, A.val, a, alpha) : none;
+        const lsp_value y = b >= 0 ? lsp_term(TYPE, B.val_type, B.val, b, beta) : none;
+        lsp_term_set(TYPE, val, to, a < 0 ? y : b < 0 ? x : lsp_term_sum(TYPE, x, y));
+    }
     __device__ void operator()(void *val, int64_t to, const gpu_csr &A, int64_t a, const gpu_csr &B, int64_t b) const {
         if (type == LSP_F64) {
-            const double x = a >= 0 ? __dmul_rn(alpha, value_at(A, a).re) : 0;
-            const double y = b >= 0 ? __dmul_rn(beta, value_at(B, b).re) : 0;
-            ((double *)val)[to] = lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
+            add_entries<LSP_F64>(val, to, A, a, B, b);
         } else if (type == LSP_F32) {
-            const float x = a >= 0 ? __fmul_rn((float)alpha, (float)value_at(A, a).re) : 0;
-            const float y = b >= 0 ? __fmul_rn((float)beta, (float)value_at(B, b).re) : 0;
-            ((float *)val)[to] = (float)lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
+            add_entries<LSP_F32>(val, to, A, a, B, b);
         } else if (type == LSP_C64) {
-            for (int part = 0; part < 2; part++) {
-                const double x = a >= 0 ? __dmul_rn(alpha, part_at(A, a, part)) : 0;
-                const double y = b >= 0 ? __dmul_rn(beta, part_at(B, b, part)) : 0;
-                ((double *)val)[2 * to + part] = lsp_settled(a < 0 ? y : b < 0 ? x : x + y);
-            }
+            add_entries<LSP_C64>(val, to, A, a, B, b);
         } else if (type == LSP_I64) {
-            const ull x = a >= 0 ? (ull)(int64_t)alpha * ((const ull *)A.val)[a] : 0;
-            const ull y = b >= 0 ? (ull)(int64_t)beta * ((const ull *)B.val)[b] : 0;
-            ((ull *)val)[to] = x + y;
+            add_entries<LSP_I64>(val, to, A, a, B, b);
         }
     }
 } gpu_sum;

@@ -19,10 +19,6 @@ LSP_BEGIN_DECLS
     /* lsp_csr_add for checked matrices, unless a row does not ascend strictly: then *done is false. Waits for         \
      * nnz(C). */                                                                                                      \
     E(csr_add, (lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C, bool *done))  \
-    /* stays[k] = 0 for all but the `largest` entries of largest |value|, of those that stay, in each row. */             \
-    E(keep_largest, (lsp_ctx *ctx, const lsp_csr *A, int64_t largest, uint8_t *stays))                                 \
-    /* lsp_csr_file. */                                                                                                \
-    E(csr_file, (lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B))                                                   \
     /* Fills B = A^T, which was created. *done = false: that takes a sort of all entries (rows unsorted, a column twice \
      * in a row, or columns too uneven). Checks A, whose struct was checked before, unless `name` is NULL. Waits. */   \
     E(csr_transpose, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done))                       \

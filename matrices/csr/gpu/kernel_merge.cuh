@@ -1,5 +1,5 @@
 /* Two matrices whose rows ascend strictly, merged on the GPU entry by entry: their sum (add.cu) or the entrywise
- * product (matrices/values/gpu/hadamard.cu).
+ * product (matrices/values/gpu/values.cu).
  *
  * The entries of A and B, row by row and each row by column, A's first of two at one place, are one list. It is cut
  * into tiles of equal size, whatever the rows are; each thread walks over ITEMS of its tile. A first pass counts the

@@ -30,11 +30,6 @@ static inline gpu_csr view(const lsp_csr *A) {
 static inline __device__ int64_t rowptr_at(const gpu_csr &A, int64_t i) { return index_at(A.rowptr, A.wide_rowptr, i); }
 static inline __device__ int64_t col_at(const gpu_csr &A, int64_t k) { return index_at(A.col, A.wide_col, k); }
 static inline __device__ lsp_value value_at(const gpu_csr &A, int64_t k) { return lsp_value_of(A.val_type, A.val, k); }
-/* The real part of a value (part 0), or its imaginary part. */
-static inline __device__ double part_at(const gpu_csr &A, int64_t k, int part) {
-    const lsp_value v = value_at(A, k);
-    return part == 0 ? v.re : v.im;
-}
 static inline int value_bytes(const lsp_csr *A) { return (int)lsp_type_bytes(A->val_type); }
 
 /* A warp takes every row whose number is its own modulo the warps of the grid. */
@@ -45,13 +40,5 @@ static inline int value_bytes(const lsp_csr *A) { return (int)lsp_type_bytes(A->
 /* The thread takes items by EACH_ITEM. */
 static inline int64_t blocks_for_items(int64_t items) { return lsp_blocks_upto(items, NT * 4, 1 << 14); }
 #define LAUNCH_ITEMS(ctx, kernel, n, ...) LSP_LAUNCH(ctx, kernel, blocks_for_items(n), NT, 0, __VA_ARGS__)
-
-/* Creates a matrix with these row pointers; its other arrays are not set. */
-static inline lsp_status make_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz, lsp_csr_types types,
-                                   const int64_t *rowptr, lsp_csr *C) {
-    types.place = LSP_PLACE_CUDA;
-    LSP_TRY(lsp_csr_create(ctx, rows, cols, nnz, &types, C));
-    return lsp_cuda_convert_values(ctx, C->rowptr, C->rowptr_type, rowptr, LSP_I64, rows + 1);
-}
 
 static inline __device__ int lane_of(void) { return (int)threadIdx.x % 32; }

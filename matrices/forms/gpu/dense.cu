@@ -1,30 +1,7 @@
-/* Dense arrays on the GPU: cleared; and read for elements that are not 0, which are marked, placed by a prefix sum, and
- * copied. */
+/* Dense arrays on the GPU, read for elements that are not 0: these are marked, placed by a prefix sum, and copied. */
 #include "core/scan.h"
 #include "gpu.h"
 #include "words.cuh"
-
-/* ---- cleared ---- */
-
-/* Clears `length` words of each line. */
-template <typename W> static __global__ void kernel_clear(W *val, int64_t lines, int64_t length, int64_t stride) {
-    EACH_ITEM(e, lines * length, NT) { val[e / length * stride + e % length] = 0; }
-}
-
-extern "C" lsp_status lsp_dense_clear_cuda(lsp_ctx *ctx, const lsp_dense *D) {
-    const int64_t lines = D->by_columns ? D->cols : D->rows, length = D->by_columns ? D->rows : D->cols;
-    const int64_t bytes = (int64_t)lsp_type_bytes(D->val_type), words = bytes / 4; /* none: an LSP_BOOL */
-    if (lines == 0 || length == 0) {
-        return LSP_OK;
-    }
-    return length == D->stride ? lsp_cuda_clear(ctx, D->val, lines * length * bytes)
-           : words == 0
-               ? LAUNCH_ITEMS(ctx, kernel_clear<uint8_t>, lines * length, (uint8_t *)D->val, lines, length, D->stride)
-               : LAUNCH_ITEMS(ctx, kernel_clear<uint32_t>, lines * length * words, (uint32_t *)D->val, lines,
-                              length * words, D->stride * words);
-}
-
-/* ---- read ---- */
 
 /* Where element e, counted by rows, lies in D. */
 static __device__ int64_t element_at(const lsp_dense &D, int64_t e) {

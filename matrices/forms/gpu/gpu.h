@@ -16,8 +16,6 @@ typedef struct lsp_buckets {
 /* clang-format off */
 #define LSP_FORMS_GPU(E)                                                                                               \
     E(csr_count_columns, (lsp_ctx *ctx, const lsp_csr *A, const lsp_buckets *buckets, int64_t *counts))                \
-    /* Sets the elements of D, which has its stride, to 0. */                                                          \
-    E(dense_clear, (lsp_ctx *ctx, const lsp_dense *D))                                                                 \
     /* B = the elements of D, by rows, that are not 0. Waits for nnz(B). */                                            \
     E(dense_gather, (lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B))
 /* clang-format on */

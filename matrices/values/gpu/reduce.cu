@@ -138,21 +138,6 @@ template <typename J> static __global__ void __launch_bounds__(NT) kernel_join_h
     }
 }
 
-/* Numbers of entries, or reductions of ones. */
-static __global__ void kernel_count(gpu_reducing r) {
-    if (is_shut(r)) {
-        return;
-    }
-    EACH_ITEM(i, r.all ? 1 : r.A.rows, NT) {
-        const int64_t n = length_of(r, i);
-        if (r.reduction == LSP_REDUCE_COUNT) {
-            ((int64_t *)r.results)[i] = n;
-        } else {
-            ((double *)r.results)[i] = lsp_reduce_ones(r.reduction, n);
-        }
-    }
-}
-
 /* ---- the host's side ---- */
 
 /* The queue of long rows. A row is long from LONG entries on, so there are at most nnz / LONG. */
@@ -203,10 +188,5 @@ extern "C" lsp_status lsp_csr_reduce_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_re
     if (!all && A->rows == 0) {
         return LSP_OK;
     }
-    if (reduction == LSP_REDUCE_COUNT || A->val_type == LSP_NONE) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_count, all ? 1 : blocks_for_items(A->rows), NT, 0, r));
-    } else {
-        LSP_TRY(lsp_reduce_lists(ctx, r));
-    }
-    return LSP_OK;
+    return lsp_reduce_lists(ctx, r);
 }
