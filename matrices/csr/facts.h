@@ -124,13 +124,6 @@ lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_cs
 
 /* ---- statistics ---- */
 
-/* What the rows of a matrix tell. */
-typedef struct lsp_csr_row_facts {
-    lsp_csr_stats stats; /* but mean_row and stddev_row, and what needs the transpose */
-    uint64_t squares[2]; /* the sum of the squared lengths of all rows: low word, high word */
-    bool strict;         /* all rows ascend strictly */
-} lsp_csr_row_facts;
-
 /* What symmetry is lost by an entry and its mirror, x and y: of integers, of other values. */
 enum { LSP_LOST_PATTERN = 1, LSP_LOST_SYMMETRIC = 2, LSP_LOST_SKEW = 4, LSP_LOST_HERMITIAN = 8 };
 LSP_BOTH_SIDES static inline unsigned lsp_lost_whole(uint64_t x, uint64_t y) {

@@ -7,6 +7,8 @@
 
 LSP_BEGIN_DECLS
 
+struct lsp_facts;
+
 /* clang-format off */
 #define LSP_CSR_GPU(E)                                                                                                 \
     /* Checks row pointers and columns as lsp_csr_check does; the struct was checked before. Waits. */                 \
@@ -23,9 +25,8 @@ LSP_BEGIN_DECLS
      * in a row, or columns too uneven). Checks A, whose struct was checked before, unless `name` is NULL. Waits. */   \
     E(csr_transpose, (lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B, bool *done))                       \
     E(csr_is_sorted, (lsp_ctx *ctx, const lsp_csr *A, bool strictly, bool *sorted))                                    \
-    E(csr_row_facts, (lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts))                                       \
-    /* The rows of T = A^T without entries, and the entries of the longest. Waits. */                                  \
-    E(csr_column_facts, (lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats))
+    /* What the rows of A tell for statistics (csr/stats.h): their lengths and, if asked for, their entries. Waits. */    \
+    E(csr_facts, (lsp_ctx *ctx, const lsp_csr *A, bool entries, struct lsp_facts *facts))
 /* clang-format on */
 LSP_GPU_TABLE(lsp_csr_on_gpu, LSP_CSR_GPU)
 

@@ -1,31 +1,60 @@
 /* Statistics of a matrix on the GPU. A pass over the entries collects what each row needs in scratch, a pass over the
- * rows sums it up. All facts are whole numbers, so they are the host's in any order; a block collects them in shared
- * memory first. */
+ * rows sums it up. A thread collects facts in registers, a block in shared memory. */
 #include "entries.cuh"
-#include "kernel_words.cuh"
-#include "matrices/csr/facts.h"
+#include "gpu.h"
+#include "matrices/csr/stats.h"
 
-/* ---- lengths of rows ---- */
+/* ---- facts of threads added up ---- */
 
-static __global__ void kernel_lengths(gpu_csr A, ull *facts) {
-    __shared__ ull mine[WORDS];
-    ull longest = 0, shortest = 0;
-    wide_sum squares = 0;
-    clear_facts(mine);
-    EACH_ITEM(i, A.rows, NT) {
-        const ull length = (ull)(rowptr_at(A, i + 1) - rowptr_at(A, i));
-        longest = longest > length ? longest : length;
-        shortest = shortest > ~length ? shortest : ~length;
-        squares += (wide_sum)length * length;
-        atomicAdd(&mine[HISTOGRAM + (length == 0 ? 0 : 64 - __clzll((long long)length))], 1ull);
+static __device__ void add(uint64_t *to, uint64_t x) {
+    if (x != 0) {
+        atomicAdd((ull *)to, (ull)x);
     }
-    give_sum(mine, SQUARES, squares);
-    atomicMax(&mine[LONGEST], longest);
-    atomicMax(&mine[SHORTEST], shortest);
-    give_facts(mine, facts);
 }
 
-/* ---- entries ---- */
+/* Adds the facts of a thread to those of its block, or of a block to those of the grid; but its histogram. */
+static __device__ void give(const lsp_facts &mine, lsp_facts *to) {
+#pragma unroll
+    for (int w = 0; w < SUMS; w++) {
+        add(&to->sum[w], mine.sum[w]);
+    }
+#pragma unroll
+    for (int w = 0; w < WIDE_SUMS; w++) {
+        const uint64_t low = mine.wide[w][0], before = atomicAdd((ull *)&to->wide[w][0], (ull)low);
+        add(&to->wide[w][1], mine.wide[w][1] + (before + low < before));
+    }
+#pragma unroll
+    for (int w = 0; w < MAXIMA; w++) {
+        atomicMax((ull *)&to->most[w], (ull)mine.most[w]);
+    }
+}
+
+/* Adds to *all what take(mine, histogram) finds: the facts of each thread, and the histogram of its block. */
+template <typename TAKE> static __device__ void collect(lsp_facts *all, TAKE take) {
+    __shared__ lsp_facts block;
+    lsp_facts mine = {};
+    for (int w = (int)threadIdx.x; w < (int)(sizeof block / sizeof(ull)); w += NT) {
+        ((ull *)&block)[w] = 0;
+    }
+    __syncthreads();
+    take(&mine, block.histogram);
+    give(mine, &block);
+    __syncthreads();
+    if (threadIdx.x < 64) {
+        add(&all->histogram[threadIdx.x], block.histogram[threadIdx.x]);
+    }
+    if (threadIdx.x == 0) {
+        give(block, all);
+    }
+}
+
+/* ---- passes ---- */
+
+static __global__ void kernel_lengths(lsp_csr A, lsp_facts *all) {
+    collect(all, [&](lsp_facts *mine, uint64_t *histogram) {
+        EACH_ITEM(i, A.rows, NT) { add(&histogram[take_length(&A, i, mine)], 1); }
+    });
+}
 
 /* What the entries tell about their row. */
 typedef struct row_notes {
@@ -38,27 +67,6 @@ static __device__ void add_products(const row_notes &notes, int64_t i, ull count
     const ull before = atomicAdd(&notes.products[i], count);
     if (before + count < before) {
         atomicOr(&notes.flags[i], (uint32_t)OVER);
-    }
-}
-
-typedef struct entry_facts {
-    ull diagonal, repeats, zeros, infinite;
-    int64_t lower, upper;
-} entry_facts;
-
-static __device__ void take_entry(const gpu_csr &A, int64_t k, int64_t i, const row_notes &notes, entry_facts *f) {
-    const int64_t j = col_at(A, k), before = k > rowptr_at(A, i) ? col_at(A, k - 1) : -1;
-    f->diagonal += i == j;
-    f->lower = f->lower > i - j ? f->lower : i - j;
-    f->upper = f->upper > j - i ? f->upper : j - i;
-    f->repeats += j <= before;
-    if (j < before) {
-        atomicOr(&notes.flags[i], (uint32_t)FELL);
-    }
-    if (A.val_type != LSP_NONE) {
-        const lsp_value v = value_at(A, k);
-        f->zeros += v.re == 0 && v.im == 0;
-        f->infinite += !isfinite(v.re) || !isfinite(v.im);
     }
 }
 
@@ -80,109 +88,51 @@ static __device__ void take_products(const gpu_csr &A, const entry_tile &tile, c
     }
 }
 
-static __global__ void kernel_entries(gpu_csr A, row_notes notes, ull *facts) {
-    __shared__ ull mine[WORDS];
-    entry_facts f = {};
-    clear_facts(mine);
-    EACH_TILE(at, A.nnz) {
-        const entry_tile tile = tile_at(A, at);
-        for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
-            take_entry(A, k, row_of(A, k, tile.low, tile.high), notes, &f);
+static __global__ void kernel_entries(gpu_csr A, lsp_csr arrays, lsp_kind t, row_notes notes, lsp_facts *all) {
+    collect(all, [&](lsp_facts *mine, uint64_t *) {
+        EACH_TILE(at, A.nnz) {
+            const entry_tile tile = tile_at(A, at);
+            for (int64_t k = tile.first + lane_of(); k < tile.end; k += 32) {
+                const int64_t i = row_of(A, k, tile.low, tile.high);
+                if (take_entry(t, &arrays, i, rowptr_at(A, i), k, mine)) {
+                    atomicOr(&notes.flags[i], (uint32_t)FELL);
+                }
+            }
+            if (notes.products) {
+                take_products(A, tile, notes);
+            }
         }
-        if (notes.products) {
-            take_products(A, tile, notes);
-        }
-    }
-    atomicAdd(&mine[DIAGONAL], f.diagonal);
-    atomicAdd(&mine[REPEATS], f.repeats);
-    atomicAdd(&mine[ZEROS], f.zeros);
-    atomicAdd(&mine[INFINITE], f.infinite);
-    atomicMax(&mine[LOWER], (ull)f.lower);
-    atomicMax(&mine[UPPER], (ull)f.upper);
-    give_facts(mine, facts);
+    });
 }
 
-/* Sums up what the entries told about their rows. */
-static __global__ void kernel_notes(int64_t rows, int64_t cols, row_notes notes, ull *facts) {
-    __shared__ ull mine[WORDS];
-    wide_sum products = 0, bound = 0;
-    ull falling = 0;
-    clear_facts(mine);
-    EACH_ITEM(i, rows, NT) {
-        const uint32_t flags = notes.flags[i];
-        falling += flags & FELL ? 1 : 0;
-        if (notes.products) {
-            const bool over = (flags & OVER) || notes.products[i] > (ull)INT64_MAX;
-            const ull count = over ? (ull)INT64_MAX : notes.products[i];
-            products += count;
-            bound += count < (ull)cols ? count : (ull)cols;
+static __global__ void kernel_notes(lsp_csr A, row_notes notes, lsp_facts *all) {
+    collect(all, [&](lsp_facts *mine, uint64_t *) {
+        EACH_ITEM(i, A.rows, NT) {
+            const uint32_t flags = notes.flags[i];
+            take_row(&A, flags & FELL, flags & OVER ? ~0ull : notes.products ? notes.products[i] : 0, mine);
         }
-    }
-    atomicAdd(&mine[FALLING], falling);
-    give_sum(mine, PRODUCTS, products);
-    give_sum(mine, BOUND, bound);
-    give_facts(mine, facts);
+    });
 }
 
 /* ---- the host's side ---- */
 
-/* A sum of two words, or INT64_MAX if that is less. */
-static int64_t bounded(const ull *words) {
-    return words[1] != 0 || words[0] > (ull)INT64_MAX ? INT64_MAX : (int64_t)words[0];
-}
-
-static void read_facts(const lsp_csr *A, const ull *words, lsp_csr_row_facts *facts) {
-    lsp_csr_stats *s = &facts->stats;
-    *s = {};
-    for (int i = 0; i < 64; i++) {
-        s->histogram[i] = (int64_t)words[HISTOGRAM + i];
-    }
-    s->empty_rows = s->histogram[0];
-    s->min_row = A->rows > 0 ? (int64_t)~words[SHORTEST] : 0;
-    s->max_row = (int64_t)words[LONGEST];
-    s->lower_bandwidth = (int64_t)words[LOWER];
-    s->upper_bandwidth = (int64_t)words[UPPER];
-    s->diagonal = (int64_t)words[DIAGONAL];
-    s->unsorted_rows = (int64_t)words[FALLING];
-    s->zeros = (int64_t)words[ZEROS];
-    s->not_finite = (int64_t)words[INFINITE];
-    s->square = A->rows == A->cols;
-    s->products = s->square ? bounded(words + PRODUCTS) : -1;
-    s->product_nnz_bound = s->square ? bounded(words + BOUND) : -1;
-    facts->squares[0] = words[SQUARES];
-    facts->squares[1] = words[SQUARES + 1];
-    facts->strict = words[REPEATS] == 0;
-}
-
 /* Fewer blocks than items would allow: each gives its facts to the grid by atomics. */
 static int64_t blocks_for_facts(int64_t items) { return lsp_blocks_upto(items, NT * 4, 1 << 11); }
 
-extern "C" lsp_status lsp_csr_row_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_csr_row_facts *facts) {
+extern "C" lsp_status lsp_csr_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, bool entries, lsp_facts *facts) {
     LSP_SCRATCH_SCOPE(ctx);
-    ull *there = NULL, words[WORDS];
+    lsp_facts *there = NULL;
     row_notes notes = {};
     gpu_csr seen = view(A);
-    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, WORDS, &there));
-    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.flags));
-    if (A->rows == A->cols) {
-        LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.products));
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(A->rows), NT, 0, *A, there));
+    if (entries) {
+        const lsp_kind t = {A->col_type, A->val_type, LSP_PASS_BOTH};
+        LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.flags));
+        LSP_TRY(A->rows == A->cols ? LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.products) : LSP_OK);
+        LSP_TRY(find_tile_rows(ctx, &seen));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_entries, blocks_for_facts(A->nnz), NT, 0, seen, *A, t, notes, there));
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_notes, blocks_for_facts(A->rows), NT, 0, *A, notes, there));
     }
-    LSP_TRY(find_tile_rows(ctx, &seen));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(A->rows), NT, 0, seen, there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_entries, blocks_for_facts(A->nnz), NT, 0, seen, notes, there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_notes, blocks_for_facts(A->rows), NT, 0, A->rows, A->cols, notes, there));
-    LSP_TRY(lsp_cuda_read(ctx, words, there, sizeof words));
-    read_facts(A, words, facts);
-    return LSP_OK;
-}
-
-extern "C" lsp_status lsp_csr_column_facts_cuda(lsp_ctx *ctx, const lsp_csr *T, lsp_csr_stats *stats) {
-    LSP_SCRATCH_SCOPE(ctx);
-    ull *there = NULL, words[WORDS];
-    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, WORDS, &there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(T->rows), NT, 0, view(T), there));
-    LSP_TRY(lsp_cuda_read(ctx, words, there, sizeof words));
-    stats->empty_cols = (int64_t)words[HISTOGRAM];
-    stats->max_col = (int64_t)words[LONGEST];
-    return LSP_OK;
+    return lsp_cuda_read(ctx, facts, there, sizeof *facts);
 }
