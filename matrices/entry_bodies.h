@@ -320,7 +320,7 @@ LSP_ITEM_BODY(end_ranks, ranking) {
     lsp_index_set(a->ends, a->A.rowptr_type, i, lsp_csr_rowptr(&a->A, i + is_ranked(a, i)));
 }
 /* Orders values by size, above 0; all NaN are equal, above infinity. */
-LSP_BODY_FUNCTION uint64_t lsp_entry_rank(lsp_type type, const void *val, int64_t k) {
+LSP_BODY_FUNCTION uint64_t entry_rank(lsp_type type, const void *val, int64_t k) {
     const lsp_value v = lsp_value_of(type, val, k);
     const double size = lsp_is_integer(type) ? 0 : lsp_magnitude(type, v);
     uint64_t bits;
@@ -329,7 +329,7 @@ LSP_BODY_FUNCTION uint64_t lsp_entry_rank(lsp_type type, const void *val, int64_
 }
 LSP_ENTRY_BODY(rank_entry, ranking) {
     if (is_ranked(a, i)) {
-        a->ranks[k] = a->stays[k] ? lsp_entry_rank(t.val, a->A.val, k) : 0;
+        a->ranks[k] = a->stays[k] ? entry_rank(t.val, a->A.val, k) : 0;
     }
 }
 LSP_ENTRY_BODY(drop_ranked, ranking) {

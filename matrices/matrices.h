@@ -201,8 +201,8 @@ lsp_status lsp_csr_widen(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, lsp_csr 
  */
 lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_type type);
 
-/* Converts the values of a matrix that the context made, of LSP_I64, to another integer type, if they fit. On failure A
- * is unchanged. */
+/* Converts the values of a matrix that the context made from LSP_I64 to another integer type, if they fit, or back. On
+ * failure A is unchanged. */
 lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A);
 
 /* Fails with LSP_ERR_MEMORY and the bytes if a matrix of these sizes and resolved types exceeds the free memory. */
@@ -226,8 +226,8 @@ lsp_status lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, lsp_csr *made, bool is_input);
 /* May lsp_csr_free free A? False if one of its arrays is another owner's, or shared with other matrices. */
 bool lsp_csr_is_own(const lsp_ctx *ctx, const lsp_csr *A);
 
-/* lsp_csr_check, with this name for the matrix in its messages. */
-lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
+/* lsp_csr_check without flags, for a matrix on the host with this name in messages. */
+lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* lsp_csr_transpose, with this name for A in its messages. */
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B);
@@ -243,7 +243,7 @@ lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 /* Has the context a GPU, for this matrix that lies on one? */
 lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name);
 
-/* lsp_csr_check without flags, for a matrix in either place. */
+/* The same for a matrix in either place. */
 lsp_status lsp_csr_check_valid(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* Refuses an output of a call, items of `bytes` bytes, that overlaps an array of A, whose header was checked. */
@@ -270,7 +270,7 @@ lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B);
 /* to[i] = i for 0 <= i < n, indices of either type in either place. */
 lsp_status lsp_count_up(lsp_ctx *ctx, lsp_where where, void *to, lsp_type type, int64_t n);
 
-/* lsp_csr_create on the host, with row pointers: row i goes from starts[i] to starts[i+1]. */
+/* lsp_csr_create on the host, with row pointers: row i goes from starts[i] to starts[i+1], the first one from 0. */
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A);
 

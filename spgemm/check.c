@@ -80,8 +80,8 @@ lsp_status lsp_spgemm_check_operands(lsp_ctx *ctx, const char *const names[2], c
                                      const lsp_spgemm_options *options) {
     LSP_TRY(lsp_spgemm_check_headers(ctx, names, A, B, options));
     if (A->where == LSP_HOST) { /* kernels check the arrays of matrices on the GPU, later */
-        LSP_TRY(lsp_csr_check_as(ctx, names[0], A, 0));
-        LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B, 0));
+        LSP_TRY(lsp_csr_check_as(ctx, names[0], A));
+        LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B));
     }
     return LSP_OK;
 }

@@ -127,7 +127,7 @@ static lsp_status take_operand(lsp_ctx *ctx, const char *name, const lsp_csr *A,
         LSP_TRY(lsp_csr_copy(ctx, op, &types, pattern));
         *made_pattern = true;
     }
-    return A->where == LSP_CUDA || !transposed ? lsp_csr_check_as(ctx, name, A->where == LSP_CUDA ? pattern : op, 0)
+    return A->where == LSP_CUDA || !transposed ? lsp_csr_check_as(ctx, name, A->where == LSP_CUDA ? pattern : op)
                                                : LSP_OK;
 }
 

@@ -153,8 +153,8 @@ static lsp_status merge(lsp_ctx *ctx, addition *s, const lsp_csr_types *types) {
     LSP_TRY(LSP_SCRATCH(ctx, s->A->rows + 1, &s->starts));
     lsp_csr_for_rows(ctx, shared, count_rows, s);
     if (s->bad & OUTSIDE) { /* the check says where */
-        LSP_TRY(lsp_csr_check_as(ctx, "A", s->A, 0));
-        LSP_TRY(lsp_csr_check_as(ctx, "B", s->B, 0));
+        LSP_TRY(lsp_csr_check_as(ctx, "A", s->A));
+        LSP_TRY(lsp_csr_check_as(ctx, "B", s->B));
     }
     if (s->bad & UNSORTED) {
         LSP_TRY(lsp_csr_order(ctx, &s->A, false, s->A->val_type, &sorted_a));

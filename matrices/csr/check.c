@@ -85,24 +85,23 @@ static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
     const lsp_csr *A = data;
     return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
 }
-static lsp_status check_flag_bits(lsp_ctx *ctx, unsigned flags) {
-    return flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE)
-               ? LSP_OK
-               : lsp_fail(ctx, LSP_ERR_ARGUMENT, "0x%x are not flags of lsp_csr_check", flags);
+
+/* The row pointers and columns of a matrix on the host. */
+static lsp_status check_here(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    LSP_TRY(lsp_csr_check_rows(ctx, name, A));
+    return lsp_first(ctx, A->nnz, find_outside, A) < A->nnz ? lsp_csr_refuse(ctx, name, A) : LSP_OK;
 }
 
-lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags) {
+lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
-    LSP_TRY(check_flag_bits(ctx, flags));
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
-    LSP_TRY(lsp_csr_check_rows(ctx, name, A));
-    LSP_TRY(lsp_first(ctx, A->nnz, find_outside, A) < A->nnz ? lsp_csr_refuse(ctx, name, A) : LSP_OK);
-    return lsp_csr_check_flags(ctx, name, A, flags);
+    return check_here(ctx, name, A);
 }
 
 lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_TRY(check_flag_bits(ctx, flags));
+    LSP_REQUIRE(flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE), LSP_ERR_ARGUMENT,
+                "0x%x are not flags of lsp_csr_check", flags);
     LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     return lsp_csr_check_flags(ctx, "A", A, flags);
 }
@@ -117,7 +116,7 @@ lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A,
     *gate = NULL;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     if (A->where == LSP_HOST) {
-        return lsp_csr_check_as(ctx, name, A, 0);
+        return check_here(ctx, name, A);
     }
     LSP_TRY(lsp_csr_check_device(ctx, name));
     return lsp_csr_on_gpu.csr_check_begin(ctx, A, 0, 0, gate);
@@ -128,12 +127,11 @@ lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
 }
 
 lsp_status lsp_csr_check_valid(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    LSP_TRY(lsp_csr_check_header(ctx, name, A));
-    if (A->where == LSP_HOST) {
-        return lsp_csr_check_as(ctx, name, A, 0);
-    }
-    LSP_TRY(lsp_csr_check_device(ctx, name));
-    return lsp_csr_on_gpu.csr_check(ctx, name, A);
+    const unsigned *gate;
+    LSP_TRY(lsp_csr_check_header(ctx, name, A)); /* is there a context? */
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_TRY(lsp_csr_check_begin(ctx, name, A, &gate));
+    return lsp_csr_check_end(ctx, name, A);
 }
 
 lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {

@@ -2,12 +2,10 @@
 #include "matrices/matrices.h"
 
 #include "core/cuda.h"
-#include "core/items.h"
 #include "core/scan.h"
 
 enum {
     asked_from = 64 << 20, /* bytes; from this size on, the free memory is checked first */
-    least_share = 1 << 16,
 };
 
 static bool is_index(lsp_type type) { return type == LSP_I32 || type == LSP_I64; }
@@ -97,23 +95,10 @@ lsp_status lsp_csr_create(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t nnz,
     return lsp_csr_put(ctx, A, &made, false);
 }
 
-typedef struct pointers {
-    const lsp_csr *A;
-    const int64_t *starts;
-} pointers;
-
-static void set_pointers(void *data, int64_t begin, int64_t end) {
-    const pointers *p = data;
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(p->A->rowptr, p->A->rowptr_type, i + 1, p->starts[i + 1]);
-    }
-}
-
 lsp_status lsp_csr_create_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const int64_t *starts,
                                const lsp_csr_types *types, lsp_csr *A) {
     LSP_TRY(lsp_csr_create(ctx, rows, cols, starts[rows], types, A));
-    lsp_for_shares(ctx, rows, least_share, set_pointers, &(pointers){.A = A, .starts = starts});
-    return LSP_OK;
+    return lsp_convert_values(ctx, A->where, A->rowptr_type, A->rowptr, LSP_I64, starts, rows + 1);
 }
 
 lsp_status lsp_csr_make_rows(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_t cols, int64_t *counts, int64_t nnz,
@@ -122,11 +107,12 @@ lsp_status lsp_csr_make_rows(lsp_ctx *ctx, lsp_where where, int64_t rows, int64_
     of_a.place = lsp_place_of(where);
     if (where == LSP_HOST) {
         lsp_prefix_sum(ctx, counts, rows);
-        return lsp_csr_create_rows(ctx, rows, cols, counts, &of_a, A);
+        nnz = counts[rows];
+    } else {
+        LSP_TRY(lsp_cuda_scan(ctx, counts, rows + 1, nnz < 0 ? &nnz : NULL));
     }
-    LSP_TRY(lsp_cuda_scan(ctx, counts, rows + 1, nnz < 0 ? &nnz : NULL));
     LSP_TRY(lsp_csr_create(ctx, rows, cols, nnz, &of_a, A));
-    return lsp_cuda_convert_values(ctx, A->rowptr, A->rowptr_type, counts, LSP_I64, rows + 1);
+    return lsp_convert_values(ctx, where, A->rowptr_type, A->rowptr, LSP_I64, counts, rows + 1);
 }
 
 static void free_arrays(lsp_ctx *ctx, const lsp_csr *A) {

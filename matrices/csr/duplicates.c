@@ -110,13 +110,7 @@ static lsp_status sum_on_gpu(lsp_ctx *ctx, lsp_csr *A) {
 /* The same for integers narrower than LSP_I64: sums are made in that, and must fit. */
 static lsp_status sum_narrow(lsp_ctx *ctx, lsp_csr *A) {
     const lsp_type type = A->val_type;
-    void *wide, *narrow = A->val;
-    LSP_TRY(lsp_alloc(ctx, A->where, A->nnz, sizeof(int64_t), &wide));
-    const lsp_status status = lsp_convert_values(ctx, A->where, LSP_I64, wide, type, narrow, A->nnz);
-    A->val = wide;
-    A->val_type = LSP_I64;
-    lsp_free(ctx, narrow);
-    LSP_TRY(status);
+    LSP_TRY(lsp_csr_narrow(ctx, "the matrix", LSP_I64, A));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
     return lsp_csr_narrow(ctx, "the matrix with its duplicates summed", type, A);
 }

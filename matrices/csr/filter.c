@@ -23,7 +23,7 @@ static void select_rows(void *data, int64_t begin, int64_t end) {
             if (!l->stays[k]) {
                 continue;
             }
-            const lsp_ranked entry = {lsp_entry_rank(l->A->val_type, l->A->val, k), k};
+            const lsp_ranked entry = {entry_rank(l->A->val_type, l->A->val, k), k};
             if (n < l->largest) {
                 lsp_top_append(heap, n++, entry);
             } else if (entry.rank > heap[0].rank) {

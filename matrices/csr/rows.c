@@ -51,43 +51,6 @@ int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k) {
     return LSP_FIRST(1, A->rows, middle, lsp_csr_rowptr(A, middle) > k) - 1;
 }
 
-/* ---- rows in order ---- */
-
-typedef struct order_search {
-    const lsp_csr *A;
-    bool strictly;
-    int64_t first; /* atomic */
-} order_search;
-
-/* The first row whose columns do not ascend, or with `strictly` also repeat; `end` if none. */
-LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
-                            int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
-        for (int64_t k = start + 1; k < stop; k++) {
-            int64_t left = lsp_index_at(A->col, col_type, k - 1), right = lsp_index_at(A->col, col_type, k);
-            if (left > right || (strictly && left == right)) {
-                return i;
-            }
-        }
-    }
-    return end;
-}
-
-static void search_share(void *data, int64_t begin, int64_t end) {
-    order_search *search = data;
-    const lsp_csr *A = search->A;
-    const int64_t found = search->strictly ? LSP_WITH_INDICES(A, unsorted, A, true, begin, end)
-                                           : LSP_WITH_INDICES(A, unsorted, A, false, begin, end);
-    lsp_lower(&search->first, found < end ? found : INT64_MAX);
-}
-
-int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly) {
-    order_search search = {.A = A, .strictly = strictly, .first = A->rows};
-    lsp_csr_for_rows(ctx, A, search_share, &search);
-    return search.first;
-}
-
 /* ---- the first fault of all shares ---- */
 
 typedef struct first_search {
@@ -106,5 +69,40 @@ int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *dat
                   const void *data) {
     first_search search = {.find = find, .data = data, .first = n};
     lsp_for_shares(ctx, n, least_share, find_in_share, &search);
+    return search.first;
+}
+
+/* ---- rows in order ---- */
+
+typedef struct ordering {
+    const lsp_csr *A;
+    bool strictly;
+} ordering;
+
+/* The first row whose columns do not ascend, or with `strictly` also repeat; `end` if none. */
+LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
+                            int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
+        for (int64_t k = start + 1; k < stop; k++) {
+            int64_t left = lsp_index_at(A->col, col_type, k - 1), right = lsp_index_at(A->col, col_type, k);
+            if (left > right || (strictly && left == right)) {
+                return i;
+            }
+        }
+    }
+    return end;
+}
+
+static int64_t find_unsorted(const void *data, int64_t begin, int64_t end) {
+    const ordering *o = data;
+    const lsp_csr *A = o->A;
+    return o->strictly ? LSP_WITH_INDICES(A, unsorted, A, true, begin, end)
+                       : LSP_WITH_INDICES(A, unsorted, A, false, begin, end);
+}
+
+int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly) {
+    first_search search = {.find = find_unsorted, .data = &(ordering){A, strictly}, .first = A->rows};
+    lsp_csr_for_rows(ctx, A, find_in_share, &search);
     return search.first;
 }

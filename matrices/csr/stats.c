@@ -10,7 +10,8 @@
 LSP_INLINE void take_rows(lsp_type val, lsp_type index, const lsp_csr *A, bool entries, int64_t begin, int64_t end,
                           lsp_facts *all) {
     const lsp_kind t = {index, val, LSP_PASS_BOTH};
-    lsp_facts f = {.sum = {0}};
+    lsp_facts f = {.sum = {0}}; /* in registers, all but the histogram */
+    uint64_t histogram[64] = {0};
     for (int64_t i = begin; i < end; i++) {
         const int64_t start = lsp_csr_rowptr(A, i), stop = entries ? lsp_csr_rowptr(A, i + 1) : start;
         uint64_t products = 0;
@@ -22,10 +23,11 @@ LSP_INLINE void take_rows(lsp_type val, lsp_type index, const lsp_csr *A, bool e
                 products += (uint64_t)(lsp_csr_rowptr(A, j + 1) - lsp_csr_rowptr(A, j));
             }
         }
-        f.histogram[take_length(A, i, &f)]++;
+        histogram[take_length(A, i, &f)]++;
         take_row(A, falls, products, &f);
     }
     *all = f;
+    memcpy(all->histogram, histogram, sizeof histogram);
 }
 
 typedef struct row_search {
@@ -86,10 +88,10 @@ static int64_t bounded(const uint64_t wide[2]) {
 static void tell_rows(const lsp_csr *A, const lsp_facts *f, lsp_csr_stats *s) {
     const bool square = A->rows == A->cols;
     *s = (lsp_csr_stats){.empty_rows = (int64_t)f->histogram[0],
-                         .min_row = A->rows > 0 ? (int64_t)~f->most[SHORTEST] : 0,
-                         .max_row = (int64_t)f->most[LONGEST],
-                         .lower_bandwidth = (int64_t)f->most[LOWER],
-                         .upper_bandwidth = (int64_t)f->most[UPPER],
+                         .min_row = A->rows > 0 ? INT64_MAX - f->most[SHORTEST] : 0,
+                         .max_row = f->most[LONGEST],
+                         .lower_bandwidth = f->most[LOWER],
+                         .upper_bandwidth = f->most[UPPER],
                          .diagonal = (int64_t)f->sum[DIAGONAL],
                          .unsorted_rows = (int64_t)f->sum[FALLING],
                          .zeros = (int64_t)f->sum[ZEROS],
@@ -113,7 +115,7 @@ static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, ls
     LSP_TRY(lsp_csr_transpose(ctx, A, T));
     LSP_TRY(find_facts(ctx, T, false, &columns));
     s->empty_cols = (int64_t)columns.histogram[0];
-    s->max_col = (int64_t)columns.most[LONGEST];
+    s->max_col = columns.most[LONGEST];
     if (!strict) {
         LSP_TRY(lsp_csr_transpose(ctx, T, tidy)); /* A, its rows sorted */
         LSP_TRY(lsp_csr_sum_duplicates(ctx, tidy, &s->duplicates));

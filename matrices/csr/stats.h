@@ -18,21 +18,21 @@ enum {
 enum { SQUARES, PRODUCTS, BOUND, WIDE_SUMS }; /* of two words: the low one first */
 enum {
     LONGEST,
-    SHORTEST, /* all bits flipped: the largest is the shortest row's */
+    SHORTEST, /* INT64_MAX less the length: the largest is the shortest row's */
     LOWER,
     UPPER,
     MAXIMA
 };
 typedef struct lsp_facts {
-    uint64_t sum[SUMS], wide[WIDE_SUMS][2], most[MAXIMA];
-    uint64_t histogram[64];
+    uint64_t sum[SUMS], wide[WIDE_SUMS][2], histogram[64];
+    int64_t most[MAXIMA]; /* 0 or more */
 } lsp_facts;
 
 LSP_BODY_FUNCTION void add_wide(lsp_facts *f, int which, uint64_t low, uint64_t high) {
     f->wide[which][0] += low;
     f->wide[which][1] += high + (f->wide[which][0] < low);
 }
-LSP_BODY_FUNCTION void raise_most(lsp_facts *f, int which, uint64_t x) {
+LSP_BODY_FUNCTION void raise_most(lsp_facts *f, int which, int64_t x) {
     f->most[which] = x > f->most[which] ? x : f->most[which];
 }
 
@@ -40,8 +40,8 @@ LSP_BODY_FUNCTION void raise_most(lsp_facts *f, int which, uint64_t x) {
 LSP_BODY_FUNCTION int take_length(const lsp_csr *A, int64_t i, lsp_facts *f) {
     const uint64_t length = (uint64_t)(lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i));
     const unsigned __int128 square = (unsigned __int128)length * length;
-    raise_most(f, LONGEST, length);
-    raise_most(f, SHORTEST, ~length);
+    raise_most(f, LONGEST, (int64_t)length);
+    raise_most(f, SHORTEST, INT64_MAX - (int64_t)length);
     add_wide(f, SQUARES, (uint64_t)square, (uint64_t)(square >> 64));
 #ifdef __CUDA_ARCH__
     return 64 - __clzll((long long)length);
@@ -56,8 +56,8 @@ LSP_BODY_FUNCTION bool take_entry(const lsp_kind t, const lsp_csr *A, int64_t i,
     const int64_t j = lsp_index_at(A->col, t.index, k), before = k > start ? lsp_index_at(A->col, t.index, k - 1) : -1;
     f->sum[DIAGONAL] += i == j;
     f->sum[REPEATS] += j <= before;
-    raise_most(f, LOWER, i > j ? (uint64_t)(i - j) : 0);
-    raise_most(f, UPPER, j > i ? (uint64_t)(j - i) : 0);
+    raise_most(f, LOWER, i - j);
+    raise_most(f, UPPER, j - i);
     if (t.val != LSP_NONE) {
         const lsp_value v = lsp_value_of(t.val, A->val, k);
         f->sum[ZEROS] += v.re == 0 && v.im == 0;

@@ -130,7 +130,7 @@ static lsp_status transpose(lsp_ctx *ctx, lsp_csr *A) {
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, B.nnz, sizeof(uint32_t), &B.col));
     LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, B.nnz, lsp_type_bytes(B.val_type), &B.val));
     LSP_TRY(lsp_csr_transpose_cuda(ctx, NULL, A, &B, &done));
-    LSP_TRY(done ? LSP_OK : lsp_csr_file_cuda(ctx, &items, &B));
+    LSP_TRY(done ? LSP_OK : lsp_csr_file(ctx, &items, &B));
     *A = B;
     return LSP_OK;
 }

@@ -90,13 +90,6 @@ extern "C" lsp_status lsp_csr_check_end_cuda(lsp_ctx *ctx, const char *name, con
     return LSP_OK;
 }
 
-extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    LSP_SCRATCH_SCOPE(ctx);
-    const unsigned *gate;
-    LSP_TRY(lsp_csr_check_begin_cuda(ctx, A, 0, 0, &gate));
-    return lsp_csr_check_end_cuda(ctx, name, A, NULL);
-}
-
 /* ---- the order of columns ---- */
 
 static __device__ bool is_fall(const gpu_csr &A, bool strictly, int64_t k) {

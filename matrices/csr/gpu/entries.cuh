@@ -39,21 +39,3 @@ static inline __device__ entry_tile tile_at(const gpu_csr &A, int64_t first) {
 #define EACH_TILE(at, n)                                                                                               \
     for (int64_t at = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * ENTRY_TILE; at < (n);                         \
          at += (int64_t)gridDim.x * WARPS * ENTRY_TILE)
-
-/* *first = the number to which launch(word) lowers a word on the GPU; `none` if it does not. Waits. */
-template <typename LAUNCH> static lsp_status find_first(lsp_ctx *ctx, int64_t none, LAUNCH launch, int64_t *first) {
-    LSP_SCRATCH_SCOPE(ctx);
-    ull *there = NULL, found = ~0ull;
-    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, 1, &there));
-    LSP_TRY(launch(there));
-    LSP_TRY(lsp_cuda_read(ctx, &found, there, sizeof found));
-    *first = found == ~0ull ? none : (int64_t)found;
-    return LSP_OK;
-}
-
-/* *first = min(*first, x): many threads find something, few of them improve it. */
-static inline __device__ void lower_to(ull *first, ull x) {
-    if (x < *(volatile ull *)first) {
-        atomicMin(first, x);
-    }
-}

@@ -88,7 +88,8 @@ static __device__ void take_products(const gpu_csr &A, const entry_tile &tile, c
     }
 }
 
-static __global__ void kernel_entries(gpu_csr A, lsp_csr arrays, lsp_kind t, row_notes notes, lsp_facts *all) {
+static __global__ void __launch_bounds__(NT, 6)
+    kernel_entries(gpu_csr A, lsp_csr arrays, lsp_kind t, row_notes notes, lsp_facts *all) {
     collect(all, [&](lsp_facts *mine, uint64_t *) {
         EACH_TILE(at, A.nnz) {
             const entry_tile tile = tile_at(A, at);

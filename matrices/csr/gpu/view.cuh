@@ -33,8 +33,6 @@ static inline __device__ lsp_value value_at(const gpu_csr &A, int64_t k) { retur
 static inline int value_bytes(const lsp_csr *A) { return (int)lsp_type_bytes(A->val_type); }
 
 /* A warp takes every row whose number is its own modulo the warps of the grid. */
-#define LAUNCH_ROWS(ctx, kernel, rows, ...)                                                                            \
-    LSP_LAUNCH(ctx, kernel, lsp_blocks_upto((rows), WARPS, 1 << 16), NT, 0, __VA_ARGS__)
 #define EACH_ROW(i, rows)                                                                                              \
     for (int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32; i < (rows); i += (int64_t)gridDim.x * WARPS)
 /* The thread takes items by EACH_ITEM. */
