@@ -5,6 +5,7 @@
 #include "cpu.h"
 #include "gather_scatter/cpu/cpu.h"
 #include "matrices/matrices.h"
+#include "spmv/gather.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -214,7 +215,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     if (lsp_spmv_x_step(job) != 1) {
         LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, column.bytes, false, &dense));
     }
-    column.from = lsp_spmv_dense_x(ctx, job, 0, dense);
+    LSP_TRY(lsp_spmv_dense_x(ctx, job, 0, dense, &column.from));
     if (p->nnz > 0) {
         lsp_gather_stage_read(ctx, &p->gather, &p->stage, &column);
     }
