@@ -14,15 +14,19 @@ LSP_ITEM_BODY(spmv_row_length, lsp_csr) {
     lsp_tell_count(f, length == 0);
 }
 
-/* Tile i of A's rows. Told: its entries, and those before it that a copy of whole 16 bytes brings, too. */
+/* Tile i of A's rows, cut in two ways. Told first of each: how much less than LSP_NOWHERE it has of entries and of
+ * those before it that a copy of whole 16 bytes brings, too. */
 typedef struct lsp_spmv_tiling {
     lsp_csr A;
-    int64_t rows; /* of a tile */
+    int64_t rows[2]; /* of a tile */
 } lsp_spmv_tiling;
 LSP_ITEM_BODY(spmv_tile_room, lsp_spmv_tiling) {
-    const int64_t first = i * a->rows, last = first + a->rows < a->A.rows ? first + a->rows : a->A.rows;
-    const int64_t begin = lsp_index_at(a->A.rowptr, t.index, first) & ~(int64_t)3;
-    lsp_tell_most(f, (uint64_t)(lsp_index_at(a->A.rowptr, t.index, last) - begin), 0);
+    for (int way = 0; way < 2; way++) {
+        const int64_t first = i * a->rows[way] < a->A.rows ? i * a->rows[way] : a->A.rows;
+        const int64_t last = a->A.rows - first < a->rows[way] ? a->A.rows : first + a->rows[way];
+        const int64_t begin = lsp_index_at(a->A.rowptr, t.index, first) & ~(int64_t)3;
+        lsp_tell_first(f, way, LSP_NOWHERE - (uint64_t)(lsp_index_at(a->A.rowptr, t.index, last) - begin));
+    }
 }
 
 /* to[i] = from[i * step], for elements of 4 or 8 bytes, which move as integers. */

@@ -10,10 +10,11 @@ lsp_status lsp_spmv_dense_x(lsp_ctx *ctx, const lsp_spmv_job *job, int64_t v, vo
     const int64_t bytes = (int64_t)lsp_type_bytes(job->options.type), step = lsp_spmv_x_step(job);
     const int64_t first = v * (job->options.by_columns ? job->vectors.x_stride : 1);
     const lsp_spmv_packing packing = {(const char *)job->vectors.x + first * bytes, dense, step};
-    lsp_each_job each = lsp_each_of(&packing, job->A.cols);
-    each.kind.index = bytes == 4 ? LSP_I32 : LSP_I64;
+    const lsp_kind kind = {.index = bytes == 4 ? LSP_I32 : LSP_I64};
     *x = step == 1 ? packing.from : dense;
-    return step == 1 ? LSP_OK : LSP_EACH(ctx, job->A.where, spmv_pack, each);
+    return step == 1 ? LSP_OK
+                     : LSP_EACH(ctx, job->A.where, spmv_pack,
+                                (lsp_each_job){.args = &packing, .n = job->A.cols, .kind = kind});
 }
 
 /* Step 1 for vector v of X: gathered[k] = x[column of entry k]. */

@@ -31,10 +31,8 @@ static lsp_status inspect(lsp_spmv_plan *plan) {
     const lsp_spmv_method asked = job->options.method;
     lsp_spmv_facts *facts = &plan->facts;
     lsp_found found;
-    lsp_each_job rows = lsp_each_of(A, A->rows);
-    rows.kind.index = A->rowptr_type;
-    rows.found = &found;
-    LSP_TRY(LSP_EACH(ctx, A->where, spmv_row_length, rows));
+    LSP_TRY(LSP_EACH(ctx, A->where, spmv_row_length,
+                     (lsp_each_job){.args = A, .n = A->rows, .kind = {.index = A->rowptr_type}, .found = &found}));
     facts->longest_row = (int64_t)(LSP_NOWHERE - found.first[0]);
     facts->empty_rows = (int64_t)found.count;
     if (job->device->length_slots != NULL && facts->longest_row > UNEVEN * (A->nnz / lsp_max(A->rows, 1) + 1)) {

@@ -42,10 +42,8 @@ typedef struct work {
         return sum;                                                                                                    \
     }                                                                                                                  \
     static void finish_row_##suffix(const work *w, int64_t i, int64_t begin, int64_t end) {                            \
-        const lsp_spmv_vectors *v = &w->job->vectors;                                                                  \
-        const lsp_semiring semiring = w->job->options.semiring;                                                        \
-        const type sum = sum_##suffix(semiring, &w->job->A, (const type *)w->gathered, begin, end);                    \
-        finish_##suffix(semiring, (type)v->alpha, (type)v->beta, sum, lsp_spmv_y_##suffix(w->job, i, w->vector));      \
+        const type sum = sum_##suffix(w->job->options.semiring, &w->job->A, w->gathered, begin, end);                  \
+        lsp_spmv_write_##suffix(w->job, i, w->vector, sum);                                                            \
     }
 SUM_ROW(float, f32, __builtin_fmaf)
 SUM_ROW(double, f64, __builtin_fma)

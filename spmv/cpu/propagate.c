@@ -173,15 +173,13 @@ typedef struct running {
     }                                                                                                                  \
     static void join_##suffix##_rows(const running *r) {                                                               \
         const propagation *p = r->parts;                                                                               \
-        const lsp_spmv_vectors *v = &r->job->vectors;                                                                  \
         for (int64_t bin = 0; bin < p->bins; bin++) {                                                                  \
             if (p->reach[bin] > 0) {                                                                                   \
                 type sum = ((const type *)p->tail)[bin];                                                               \
                 for (int64_t k = 1; k <= p->reach[bin]; k++) {                                                         \
                     sum += ((const type *)p->head)[bin + k];                                                           \
                 }                                                                                                      \
-                finish_##suffix(LSP_PLUS_TIMES, (type)v->alpha, (type)v->beta, sum,                                    \
-                                lsp_spmv_y_##suffix(r->job, p->first_row[bin + 1] - 1, 0));                            \
+                lsp_spmv_write_##suffix(r->job, p->first_row[bin + 1] - 1, 0, sum);                                    \
             }                                                                                                          \
         }                                                                                                              \
     }

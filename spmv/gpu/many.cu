@@ -58,16 +58,16 @@ extern "C" void lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, con
 }
 
 extern "C" lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given, bool fits[2]) {
+    const int64_t item = (int64_t)lsp_type_bytes(given->options.type), rows = given->A.rows;
+    const spmv_shape shapes[2] = {shape_of(ctx, given, false, 1), shape_of(ctx, given, false, 16 / item)};
+    const lsp_spmv_tiling tiling = {given->A, {shapes[0].tile_rows, shapes[1].tile_rows}};
+    lsp_found fullest;
+    lsp_each_job tiles = lsp_each_of(&tiling, lsp_ceil_div(rows, lsp_min(tiling.rows[0], tiling.rows[1])));
+    tiles.kind.index = given->A.rowptr_type;
+    tiles.found = &fullest;
+    LSP_TRY(LSP_EACH(ctx, LSP_CUDA, spmv_tile_room, tiles));
     for (int wide = 0; wide < 2; wide++) {
-        const int64_t part = wide ? 16 / (int64_t)lsp_type_bytes(given->options.type) : 1;
-        const spmv_shape shape = shape_of(ctx, given, false, part);
-        const lsp_spmv_tiling tiling = {given->A, shape.tile_rows};
-        lsp_found fullest;
-        lsp_each_job tiles = lsp_each_of(&tiling, lsp_ceil_div(given->A.rows, shape.tile_rows));
-        tiles.kind.index = given->A.rowptr_type;
-        tiles.found = &fullest;
-        LSP_TRY(LSP_EACH(ctx, LSP_CUDA, spmv_tile_room, tiles));
-        fits[wide] = fullest.most <= (uint64_t)shape.room;
+        fits[wide] = LSP_NOWHERE - fullest.first[wide] <= (uint64_t)shapes[wide].room;
     }
     return LSP_OK;
 }
