@@ -7,8 +7,8 @@ enum { least_share = 1 << 15, least_heavy = 64 };
 void lsp_found_add(lsp_found *all, const lsp_found *mine) {
     static int busy;
     const lsp_found nothing = lsp_found_nothing();
-    const bool found =
-        mine->first[0] != nothing.first[0] || mine->first[1] != nothing.first[1] || mine->most != 0 || mine->flags != 0;
+    const bool found = mine->first[0] != nothing.first[0] || mine->first[1] != nothing.first[1] || mine->most != 0 ||
+                       mine->flags != 0 || mine->count != 0;
     if (all == NULL || !found) {
         return;
     }

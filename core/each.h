@@ -25,9 +25,10 @@ typedef struct lsp_found {
     uint64_t first[2]; /* the least number told of each; LSP_NOWHERE: none */
     uint64_t most, at; /* the largest number, and the least place told with it; 0 and LSP_NOWHERE: none */
     uint64_t flags;    /* all that were told */
+    uint64_t count;    /* the sum of what was told */
 } lsp_found;
 LSP_BODY_FUNCTION lsp_found lsp_found_nothing(void) {
-    const lsp_found nothing = {{LSP_NOWHERE, LSP_NOWHERE}, 0, LSP_NOWHERE, 0};
+    const lsp_found nothing = {{LSP_NOWHERE, LSP_NOWHERE}, 0, LSP_NOWHERE, 0, 0};
     return nothing;
 }
 LSP_BODY_FUNCTION void lsp_tell_first(lsp_found *f, int which, uint64_t number) {
@@ -39,11 +40,13 @@ LSP_BODY_FUNCTION void lsp_tell_most(lsp_found *f, uint64_t number, uint64_t pla
     f->most = more ? number : f->most;
 }
 LSP_BODY_FUNCTION void lsp_tell_flags(lsp_found *f, uint64_t flags) { f->flags |= flags; }
+LSP_BODY_FUNCTION void lsp_tell_count(lsp_found *f, uint64_t count) { f->count += count; }
 LSP_BODY_FUNCTION void lsp_found_join(lsp_found *f, const lsp_found *other) {
     lsp_tell_first(f, 0, other->first[0]);
     lsp_tell_first(f, 1, other->first[1]);
     lsp_tell_most(f, other->most, other->at);
     f->flags |= other->flags;
+    f->count += other->count;
 }
 
 /* ---- what several threads write ---- */

@@ -51,6 +51,25 @@ static inline bool lsp_diagonals_may_have_blocks(const lsp_csr *A, int b) {
     return A->val_type != LSP_NONE && A->rows % b == 0 && A->cols % b == 0 && A->nnz % (b * b) == 0;
 }
 
+/* Are the entries of the b rows from `row` on, which has the entries begin .. end-1, the rows of dense b x b blocks?
+ * Columns fit 32 bits. */
+static inline LSP_BOTH_SIDES bool lsp_diagonals_is_dense(const lsp_csr *A, int b, int64_t row, int64_t begin,
+                                                         int64_t end) {
+    const int64_t n = end - begin;
+    bool dense = n % b == 0;
+    for (int i = 1; i < b; i++) {
+        dense = dense && lsp_index_at(A->rowptr, A->rowptr_type, row + i + 1) == end + i * n;
+    }
+    for (int64_t k = begin; dense && k < end; k += b) { /* inside the arrays, because the lengths are equal */
+        const int corner = (int)lsp_index_at(A->col, A->col_type, k);
+        dense = corner % b == 0;
+        for (int ij = 0; ij < b * b; ij++) {
+            dense = dense && (int)lsp_index_at(A->col, A->col_type, k + ij / b * n + ij % b) == corner + ij % b;
+        }
+    }
+    return dense;
+}
+
 /* What counting finds of one block size. */
 typedef struct lsp_diagonals_found {
     int64_t limit;  /* given: counting stops beyond. 0: this size is not wanted */

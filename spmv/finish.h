@@ -8,7 +8,8 @@
 /* For float, f32 and double, f64:
  * finish: `y` is read unless beta is 0.
  * lsp_spmv_value: entry k of values of a type; 1 in a pattern.
- * lsp_spmv_x, lsp_spmv_y: vector v of X, whose elements are lsp_spmv_x_step apart; element i of vector v of Y. */
+ * lsp_spmv_x, lsp_spmv_y: vector v of X, whose elements are lsp_spmv_x_step apart; element i of vector v of Y.
+ * lsp_spmv_write: that element from the sum of its row. */
 #define LSP_SPMV_FINISH(type, suffix)                                                                                  \
     LSP_SPMV_INLINE void finish_##suffix(lsp_semiring semiring, type alpha, type beta, type sum, type *y) {            \
         if (semiring == LSP_PLUS_TIMES) {                                                                              \
@@ -36,6 +37,10 @@
     LSP_SPMV_INLINE type *lsp_spmv_y_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v) {                         \
         const int64_t stride = job->vectors.y_stride;                                                                  \
         return (type *)job->vectors.y + (job->options.by_columns ? v * stride + i : i * stride + v);                   \
+    }                                                                                                                  \
+    LSP_SPMV_INLINE void lsp_spmv_write_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v, type sum) {            \
+        finish_##suffix(job->options.semiring, (type)job->vectors.alpha, (type)job->vectors.beta, sum,                 \
+                        lsp_spmv_y_##suffix(job, i, v));                                                               \
     }
 #define LSP_SPMV_INLINE static inline __attribute__((always_inline))
 LSP_SPMV_FINISH(float, f32)

@@ -112,8 +112,8 @@ typedef struct lsp_spmv_device {
     const lsp_spmv_engine *engines[LSP_SPMV_METHODS]; /* NULL: none. Those of both devices: choose.c */
     const struct lsp_diagonals_device *diagonals;     /* NULL: no diagonals and no blocks */
     const struct lsp_packed_device *packed;
-    /* Sets the facts of a checked matrix but the slots of diagonals and blocks. A GPU's waits. */
-    lsp_status (*inspect)(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
+    /* The entries with padding that LSP_SPMV_LENGTHS stores of a checked matrix. Waits. NULL: no such method. */
+    lsp_status (*length_slots)(lsp_ctx *ctx, const lsp_csr *A, int64_t *slots);
 } lsp_spmv_device;
 
 /* Is a number within its limit? If not, it says so. */

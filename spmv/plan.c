@@ -1,4 +1,5 @@
 /* Plans: A is checked and read once, a method is chosen and prepared; each call then multiplies by it. */
+#include "bodies.h"
 #include "core/cuda.h"
 #include "matrices/csr/plans.h"
 #include "matrices/matrices.h"
@@ -23,13 +24,25 @@ static lsp_status transpose(lsp_spmv_plan *plan) {
 
 /* Reads A once. The slots of diagonals take longest: on a CPU only where they may decide. */
 static lsp_status inspect(lsp_spmv_plan *plan) {
+    enum { UNEVEN = 4 }; /* a longest row of 4 times the mean: sorting rows by length may pay */
+    lsp_ctx *ctx = plan->ctx;
     const lsp_spmv_job *job = &plan->job;
+    const lsp_csr *A = &job->A;
     const lsp_spmv_method asked = job->options.method;
-    LSP_TRY(job->device->inspect(plan->ctx, job, &plan->facts));
-    if (job->A.where == LSP_CUDA || asked == LSP_SPMV_AUTO || asked >= LSP_SPMV_DIAGONALS) {
-        LSP_TRY(lsp_spmv_count_slots(plan->ctx, job, &plan->facts));
+    lsp_spmv_facts *facts = &plan->facts;
+    lsp_found found;
+    LSP_TRY(LSP_EACH(ctx, A->where, spmv_row_length,
+                     (lsp_each_job){.args = A, .n = A->rows, .kind = {.index = A->rowptr_type}, .found = &found}));
+    facts->longest_row = (int64_t)(LSP_NOWHERE - found.first[0]);
+    facts->empty_rows = (int64_t)found.count;
+    if (job->device->length_slots != NULL && facts->longest_row > UNEVEN * (A->nnz / lsp_max(A->rows, 1) + 1)) {
+        LSP_TRY(job->device->length_slots(ctx, A, &facts->length_slots));
     }
-    return LSP_OK;
+    LSP_TRY(
+        lsp_cache_model_sample(ctx, A->col, A->col_type, A->nnz, lsp_spmv_item_bytes(job), A->where, &facts->pattern));
+    return A->where == LSP_CUDA || asked == LSP_SPMV_AUTO || asked >= LSP_SPMV_DIAGONALS
+               ? lsp_spmv_count_slots(ctx, job, facts)
+               : LSP_OK;
 }
 
 /* LSP_SPMV_PACKED: a plan of the rows that have entries makes their sums. */

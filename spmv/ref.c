@@ -23,8 +23,7 @@
             count++;                                                                                                   \
         }                                                                                                              \
         sum = counts ? (type)count : count == 0 ? (type)(lsp_semiring_empty(semiring) + 0.0) : sum;                    \
-        finish_##suffix(semiring, (type)job->vectors.alpha, (type)job->vectors.beta, sum,                              \
-                        lsp_spmv_y_##suffix(job, i, v));                                                               \
+        lsp_spmv_write_##suffix(job, i, v, sum);                                                                       \
     }
 DO_ROW(float, f32)
 DO_ROW(double, f64)

@@ -41,8 +41,7 @@ static inline size_t gather_unit(const lsp_column *column) {
 
 /* ---- the table: lsp_gather_cuda, in plan.cu ---- */
 
-lsp_status lsp_gather_run(lsp_ctx *ctx, const lsp_gather_job *job);                                    /* launch.cu */
-lsp_status lsp_gather_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index); /* order.cu */
+lsp_status lsp_gather_run(lsp_ctx *ctx, const lsp_gather_job *job); /* launch.cu */
 
 /* ---- move.cu ---- */
 
@@ -70,8 +69,6 @@ lsp_status lsp_gather_rescan(lsp_ctx *ctx, const gather_move *move, int passes, 
 lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long *fault, gather_gate gate, void *owner);
 /* winners[k] = index[k] if position k owns it, else -1; of the indices' type. */
 lsp_status lsp_gather_winners(lsp_ctx *ctx, const lsp_gather_job *job, const void *owner, void *winners);
-/* How many of n integers are not negative. Waits. */
-lsp_status lsp_gather_count_owned(lsp_ctx *ctx, gather_list owner, int64_t n, int64_t *owned);
 
 /* Positions 0 .. n-1 in the order of their index, stable. */
 typedef struct gather_order {

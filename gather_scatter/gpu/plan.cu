@@ -3,6 +3,8 @@
  *
  * A scatter that writes is the gather by the inverted map, or a scatter without the positions that lose. A scatter that
  * adds has its positions sorted by destination. */
+#include "core/cuda.h"
+#include "gather_scatter/bodies.h"
 #include "gpu.h"
 #include <stdio.h>
 
@@ -91,11 +93,13 @@ static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *do
     plan_parts *parts = parts_of(plan);
     const lsp_gather_args *args = &plan->job.args;
     const gather_list map = {*owner, gather_list_type(args->n)};
-    int64_t moved = 0;
     *done_so = false;
     if (plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
-        LSP_TRY(lsp_gather_count_owned(ctx, map, args->extent, &moved));
-        LSP_TRY(stage_map(plan, map, args->n, args->extent, moved, done_so));
+        const lsp_owning owning = {map.at};
+        lsp_found owned;
+        const lsp_each_job each = {&owning, args->extent, {map.type, LSP_NONE, LSP_PASS_BOTH}, &owned, false, false};
+        LSP_TRY(LSP_EACH(ctx, LSP_CUDA, gather_owned, each));
+        LSP_TRY(stage_map(plan, map, args->n, args->extent, (int64_t)owned.count, done_so));
         parts->way = *done_so ? WAY_STAGE : WAY_MOVE;
     } else if (plan->job.choice.strategy == LSP_STRATEGY_INVERT) {
         parts->move.n = args->extent;
@@ -196,4 +200,12 @@ static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int
     return LSP_OK;
 }
 
-const lsp_gather_device lsp_gather_cuda = {lsp_gather_run, lsp_gather_find_bad, make_plan, run_plan};
+static lsp_status find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
+    const lsp_gather_args *args = &job->args;
+    const lsp_each_job each = {args, args->n, {args->index_type, LSP_NONE, LSP_PASS_BOTH}, NULL, false, false};
+    LSP_TRY(LSP_EACH_FIRST(ctx, LSP_CUDA, gather_outside, bad, each));
+    *bad = *bad < args->n ? *bad : -1;
+    return *bad >= 0 ? lsp_cuda_read_index(ctx, args->index, args->index_type, *bad, index) : LSP_OK;
+}
+
+const lsp_gather_device lsp_gather_cuda = {lsp_gather_run, find_bad, make_plan, run_plan};

@@ -2,6 +2,7 @@
  * of 64 bytes. hash.h tells the form. */
 #include "hash.h"
 #include "core/cuda.h"
+#include "gather_scatter/bodies.h"
 #include "segsort/segsort.h"
 
 static const double default_load = 0.5, least_load = 0.05;
@@ -89,7 +90,9 @@ static lsp_status build(lsp_hash *table, const lsp_hash_args *args) {
     LSP_TRY(lsp_alloc(ctx, args->where, args->n, key_bytes, &table->keys));
     LSP_TRY(lsp_alloc(ctx, args->where, args->n, args->value_bytes, &table->values));
     if (args->n > 0) {
-        LSP_TRY(backend->mix(ctx, args, mixed));
+        const lsp_hash_mixing mixing = {args->keys, mixed, args->seed};
+        const lsp_kind kind = {.index = view->wide_keys ? LSP_I64 : LSP_I32};
+        LSP_TRY(LSP_EACH(ctx, args->where, hash_mix, (lsp_each_job){.args = &mixing, .n = args->n, .kind = kind}));
         LSP_TRY(sort_keys(table, args, mixed, table->keys));
         LSP_TRY(backend->count_distinct(ctx, table->keys, view, counts, &view->distinct));
     }

@@ -154,8 +154,6 @@ static inline LSP_BOTH_SIDES int64_t lsp_hash_cursor(int64_t cursor, int64_t cou
 /* ---- cpu/search.c, cpu/build.c and gpu/hash.cu ---- */
 
 typedef struct lsp_hash_backend {
-    /* mixed[i] = the mixed key of keys[i]. */
-    lsp_status (*mix)(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed);
     /* The number of distinct ones of n sorted keys; `counts` has lsp_hash_tiles(n) words where the keys are, which
      * `compact` needs. Waits. */
     lsp_status (*count_distinct)(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, int64_t *counts,
@@ -172,7 +170,6 @@ typedef struct lsp_hash_backend {
                         const uint64_t *at, int64_t total);
     lsp_status (*some)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes);
 } lsp_hash_backend;
-lsp_status lsp_hash_mix_cpu(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed);
 lsp_status lsp_hash_count_distinct_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, int64_t *counts,
                                        int64_t *distinct);
 lsp_status lsp_hash_compact_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts,

@@ -48,15 +48,6 @@ lsp_status lsp_hash_count(lsp_hash *table, const lsp_hash_probes *probes) {
     return lsp_hash_backend_of(table->where)->count(table->ctx, &table->view, probes, probes->offsets, NULL);
 }
 
-/* The number of all matches, on the host. */
-static lsp_status read_total(const lsp_hash *table, const int64_t *last, int64_t *total) {
-    if (table->where == LSP_CUDA) {
-        return lsp_cuda_read(table->ctx, total, last, sizeof *total);
-    }
-    *total = *last;
-    return LSP_OK;
-}
-
 static lsp_status copy_offsets(const lsp_hash *table, int64_t *to, const int64_t *from, int64_t count) {
     if (table->where == LSP_CUDA) {
         return lsp_cuda_copy(table->ctx, to, LSP_CUDA, from, LSP_CUDA, count * (int64_t)sizeof *to);
@@ -72,7 +63,7 @@ static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, i
     const lsp_hash_backend *backend = lsp_hash_backend_of(table->where);
     int64_t all = 0;
     LSP_TRY(backend->count(ctx, &table->view, probes, offsets, at));
-    LSP_TRY(read_total(table, offsets + probes->n, &all));
+    LSP_TRY(lsp_read_index(ctx, table->where, offsets, LSP_I64, probes->n, &all));
     LSP_TELL(total, all);
     LSP_REQUIRE(all <= probes->capacity || table->info.value_bytes == 0, LSP_ERR_OVERFLOW,
                 "%lld matches do not fit an array for %lld", (long long)all, (long long)probes->capacity);

@@ -12,8 +12,6 @@ extern const lsp_spmv_engine lsp_spmv_gather_cpu, lsp_spmv_propagate_cpu;
 extern const lsp_diagonals_device lsp_diagonals_cpu;
 extern const lsp_packed_device lsp_packed_cpu;
 
-lsp_status lsp_spmv_inspect_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
-
 /* A row is summed in pieces of this many entries, counted from its begin; the sums of the pieces are added in order.
  * So threads may share a long row, and the bits do not depend on how. */
 enum { LSP_SPMV_PIECE = 1 << 16 };
@@ -23,9 +21,6 @@ enum { LSP_SPMV_PIECE = 1 << 16 };
 static inline int64_t lsp_spmv_first_at(const void *offsets, lsp_type type, int64_t n, int64_t weight) {
     return LSP_FIRST((int64_t)0, n, i, lsp_index_at(offsets, type, i) + i >= weight);
 }
-
-/* gather.c: vector v of X without gaps; in `dense`, of A.cols elements, if it has some. */
-const void *lsp_spmv_dense_x(lsp_ctx *ctx, const lsp_spmv_job *job, int64_t v, void *dense);
 
 /* What is called into the cache before it is multiplied. */
 typedef enum lsp_spmv_fetch {

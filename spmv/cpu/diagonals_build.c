@@ -93,39 +93,15 @@ static inline bool merge_next(merge *m, lsp_diagonal *d) {
     return true;
 }
 
-/* Are the b columns from each of the entries at[0 .. b-1] on the columns corner .. corner+b-1? */
-static bool is_block(const lsp_csr *A, int b, const int64_t *at) {
-    const int64_t corner = lsp_index_at(A->col, A->col_type, at[0]);
-    bool dense = corner % b == 0;
-    for (int ij = 0; ij < b * b && dense; ij++) {
-        dense = lsp_index_at(A->col, A->col_type, at[ij / b] + ij % b) == corner + ij % b;
-    }
-    return dense;
-}
-
 /* Do the rows of the slice consist of b x b blocks? */
 static bool has_blocks(const lsp_csr *A, int b, int64_t slice) {
     const int64_t last = lsp_min((slice + 1) * SLICE * b, A->rows);
-    for (int64_t row = slice * SLICE * b; row < last; row += b) {
-        int64_t at[LSP_SPMV_LARGEST_BLOCK];
-        const int64_t n =
-            lsp_index_at(A->rowptr, A->rowptr_type, row + 1) - lsp_index_at(A->rowptr, A->rowptr_type, row);
-        bool dense = n % b == 0;
-        for (int i = 0; i < b; i++) {
-            at[i] = lsp_index_at(A->rowptr, A->rowptr_type, row + i);
-            dense = dense && lsp_index_at(A->rowptr, A->rowptr_type, row + i + 1) - at[i] == n;
-        }
-        for (int64_t k = 0; k < n && dense; k += b) {
-            dense = is_block(A, b, at);
-            for (int i = 0; i < b; i++) {
-                at[i] += b;
-            }
-        }
-        if (!dense) {
-            return false;
-        }
+    bool dense = true;
+    for (int64_t row = slice * SLICE * b; row < last && dense; row += b) {
+        dense = lsp_diagonals_is_dense(A, b, row, lsp_index_at(A->rowptr, A->rowptr_type, row),
+                                       lsp_index_at(A->rowptr, A->rowptr_type, row + 1));
     }
-    return true;
+    return dense;
 }
 
 /* The diagonals of a slice. With a limit, a slice that begins with many poor diagonals counts as beyond it, so that one

@@ -7,5 +7,4 @@ const lsp_spmv_device lsp_spmv_cpu = {.engines = {[LSP_SPMV_REFERENCE] = &lsp_sp
                                                   [LSP_SPMV_GATHER] = &lsp_spmv_gather_cpu,
                                                   [LSP_SPMV_PROPAGATE] = &lsp_spmv_propagate_cpu},
                                       .diagonals = &lsp_diagonals_cpu,
-                                      .packed = &lsp_packed_cpu,
-                                      .inspect = lsp_spmv_inspect_cpu};
+                                      .packed = &lsp_packed_cpu};

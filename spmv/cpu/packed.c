@@ -29,12 +29,10 @@ typedef struct spreading {
 #define WRITE_ROW(type, suffix)                                                                                        \
     static void write_row_##suffix(const spreading *s, int64_t i, int64_t r) {                                         \
         const lsp_spmv_options *o = &s->job->options;                                                                  \
-        const lsp_spmv_vectors *vectors = &s->job->vectors;                                                            \
         for (int64_t v = 0; v < o->vectors; v++) {                                                                     \
             const int64_t at = o->by_columns ? v * s->p->count + r : r * o->vectors + v;                               \
             const type sum = r < 0 ? (type)(lsp_semiring_empty(o->semiring) + 0.0) : ((const type *)s->p->sums)[at];   \
-            finish_##suffix(o->semiring, (type)vectors->alpha, (type)vectors->beta, sum,                               \
-                            lsp_spmv_y_##suffix(s->job, i, v));                                                        \
+            lsp_spmv_write_##suffix(s->job, i, v, sum);                                                                \
         }                                                                                                              \
     }
 WRITE_ROW(float, f32)

@@ -5,6 +5,7 @@
 #include "cpu.h"
 #include "gather_scatter/cpu/cpu.h"
 #include "matrices/matrices.h"
+#include "spmv/gather.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -172,15 +173,13 @@ typedef struct running {
     }                                                                                                                  \
     static void join_##suffix##_rows(const running *r) {                                                               \
         const propagation *p = r->parts;                                                                               \
-        const lsp_spmv_vectors *v = &r->job->vectors;                                                                  \
         for (int64_t bin = 0; bin < p->bins; bin++) {                                                                  \
             if (p->reach[bin] > 0) {                                                                                   \
                 type sum = ((const type *)p->tail)[bin];                                                               \
                 for (int64_t k = 1; k <= p->reach[bin]; k++) {                                                         \
                     sum += ((const type *)p->head)[bin + k];                                                           \
                 }                                                                                                      \
-                finish_##suffix(LSP_PLUS_TIMES, (type)v->alpha, (type)v->beta, sum,                                    \
-                                lsp_spmv_y_##suffix(r->job, p->first_row[bin + 1] - 1, 0));                            \
+                lsp_spmv_write_##suffix(r->job, p->first_row[bin + 1] - 1, 0, sum);                                    \
             }                                                                                                          \
         }                                                                                                              \
     }
@@ -214,7 +213,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     if (lsp_spmv_x_step(job) != 1) {
         LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, column.bytes, false, &dense));
     }
-    column.from = lsp_spmv_dense_x(ctx, job, 0, dense);
+    LSP_TRY(lsp_spmv_dense_x(ctx, job, 0, dense, &column.from));
     if (p->nnz > 0) {
         lsp_gather_stage_read(ctx, &p->gather, &p->stage, &column);
     }

@@ -33,13 +33,9 @@
             return (type)(end - begin); /* LSP_PLUS_PAIR; all columns are inside */                                    \
         }                                                                                                              \
     }                                                                                                                  \
-    static void write_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v, type sum) {                              \
-        finish_##suffix(job->options.semiring, (type)job->vectors.alpha, (type)job->vectors.beta, sum,                 \
-                        lsp_spmv_y_##suffix(job, i, v));                                                               \
-    }                                                                                                                  \
     static void row_##suffix(const lsp_spmv_job *job, int64_t i, int64_t begin, int64_t end) {                         \
         for (int64_t v = 0; v < job->options.vectors; v++) {                                                           \
-            write_##suffix(job, i, v, sum_##suffix(job, begin, end, v));                                               \
+            lsp_spmv_write_##suffix(job, i, v, sum_##suffix(job, begin, end, v));                                      \
         }                                                                                                              \
     }                                                                                                                  \
     static void join_pieces_##suffix(const lsp_spmv_job *job, int64_t i, type *sums, int64_t count) {                  \
@@ -52,7 +48,7 @@
                           : join == LSP_JOIN_LARGEST ? LSP_DO_LARGEST(more, sums[v])                                   \
                                                      : sums[v] + more;                                                 \
             }                                                                                                          \
-            write_##suffix(job, i, v, sums[v]);                                                                        \
+            lsp_spmv_write_##suffix(job, i, v, sums[v]);                                                               \
         }                                                                                                              \
     }
 SUM_OF(float, f32)

@@ -7,13 +7,7 @@
 
 static diagonals_build build_of(const lsp_csr *A, int b) {
     diagonals_build build = {};
-    build.rowptr = A->rowptr;
-    build.col = A->col;
-    build.val = A->val;
-    build.wide_rowptr = A->rowptr_type == LSP_I64;
-    build.wide_col = A->col_type == LSP_I64;
-    build.rows = A->rows;
-    build.nnz = A->nnz;
+    build.A = *A;
     build.b = b;
     build.slices = lsp_diagonals_slices(A, b);
     return build;

@@ -8,4 +8,4 @@ const lsp_spmv_device lsp_spmv_cuda = {.engines = {[LSP_SPMV_ROWS] = &lsp_spmv_r
                                                    [LSP_SPMV_PROPAGATE] = &lsp_spmv_propagate_cuda},
                                        .diagonals = &lsp_diagonals_cuda,
                                        .packed = &lsp_packed_cuda,
-                                       .inspect = lsp_spmv_inspect_cuda};
+                                       .length_slots = lsp_spmv_length_slots_cuda};

@@ -113,7 +113,7 @@ lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *given, const s
 lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_area *area,
                                  const spmv_memory *memory);
 
-/* lengths.cu: the entries with padding that a plan of A would store. A is checked. Waits. */
+/* lengths.cu: see lsp_spmv_device. */
 lsp_status lsp_spmv_length_slots_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *slots);
 
 /* diagonals_build.cu: see lsp_diagonals_device. */
@@ -124,6 +124,5 @@ extern const lsp_spmv_engine lsp_spmv_rows_cuda, lsp_spmv_equal_cuda, lsp_spmv_g
     lsp_spmv_propagate_cuda;
 extern const lsp_diagonals_device lsp_diagonals_cuda;
 extern const lsp_packed_device lsp_packed_cuda;
-lsp_status lsp_spmv_inspect_cuda(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);
 
 LSP_END_DECLS

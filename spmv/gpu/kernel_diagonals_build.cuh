@@ -15,9 +15,8 @@ struct build_found {
 };
 
 struct diagonals_build {
-    const void *rowptr, *col, *val;
-    bool wide_rowptr, wide_col;
-    int64_t rows, nnz, slices;
+    lsp_csr A;
+    int64_t slices;
     int b;
     int64_t *first; /* _count sets first[s + 1] to the diagonals of slice s, unless it is NULL */
     lsp_diagonal *at;
@@ -29,11 +28,11 @@ struct diagonals_build {
 };
 
 __device__ inline int64_t build_rowptr(const diagonals_build &build, int64_t row) {
-    return index_at(build.rowptr, build.wide_rowptr, row);
+    return lsp_index_at(build.A.rowptr, build.A.rowptr_type, row);
 }
 /* Columns fit 32 bits. */
 __device__ inline int build_col(const diagonals_build &build, int64_t k) {
-    return build.wide_col ? (int)((const int64_t *)build.col)[k] : ((const int32_t *)build.col)[k];
+    return (int)lsp_index_at(build.A.col, build.A.col_type, k);
 }
 
 /* Where a lane's row stands. */
@@ -55,9 +54,9 @@ struct build_walk {
 };
 
 template <int B> __device__ inline void build_read_rows(const diagonals_build &build, build_walk *walk, int64_t slice) {
-    const int64_t row = min((slice * WARP + (int)threadIdx.x % WARP) * B, build.rows);
+    const int64_t row = min((slice * WARP + (int)threadIdx.x % WARP) * B, build.A.rows);
     walk->at[1] = build_rowptr(build, row);
-    walk->end[1] = build_rowptr(build, min(row + 1, build.rows));
+    walk->end[1] = build_rowptr(build, min(row + 1, build.A.rows));
 }
 __device__ inline void build_read_columns(const diagonals_build &build, build_walk *walk) {
     walk->at[0] = walk->at[1];
@@ -99,23 +98,6 @@ template <int B> __device__ inline bool build_next(const diagonals_build &build,
     return true;
 }
 
-/* Are the entries of this lane's B rows the rows of dense blocks? `r` stands at the beginning. */
-template <int B> __device__ inline bool build_has_blocks(const diagonals_build &build, const build_row &r) {
-    const int64_t row = (int64_t)r.row * B, length = r.end - r.at;
-    bool dense = length % B == 0;
-    for (int i = 1; i < B && row < build.rows; i++) {
-        dense = dense && build_rowptr(build, row + i + 1) - build_rowptr(build, row + i) == length;
-    }
-    for (int64_t k = 0; dense && k < length; k += B) {
-        const int corner = build_col(build, r.at + k);
-        dense = corner % B == 0;
-        for (int ij = 0; ij < B * B; ij++) { /* inside the arrays, because the lengths are equal */
-            dense = dense && build_col(build, r.at + ij / B * length + k + ij % B) == corner + ij % B;
-        }
-    }
-    return dense;
-}
-
 /* Diagonals of a slice. With a limit, a slice that begins with many poor ones counts as beyond it. */
 template <int B> __device__ inline int64_t build_count(const diagonals_build &build, build_row *r) {
     int64_t count = 0, rows = 0;
@@ -152,7 +134,8 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_cou
     }
     for (build_walk walk = build_start<B>(build); walk.slice < build.slices; walk.slice += walk.step) {
         build_row r = build_begin<B>(build, &walk);
-        if (B > 1 && !__all_sync(~0u, build_has_blocks<B>(build, r))) {
+        const int64_t row = (int64_t)r.row * B;
+        if (B > 1 && !__all_sync(~0u, row >= build.A.rows || lsp_diagonals_is_dense(&build.A, B, row, r.at, r.end))) {
             build.found->no_blocks = 1;
         }
         const int64_t count = build_count<B>(build, &r);
@@ -202,12 +185,12 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_fil
     enum { AHEAD = B == 1 ? 4 : B == 2 ? 2 : 1 }; /* diagonals whose values a lane has in flight */
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     const int64_t step = (int64_t)gridDim.x * BUILD_WARPS;
-    const V *val = (const V *)build.val;
+    const V *val = (const V *)build.A.val;
     for (int64_t slice = (int64_t)blockIdx.x * BUILD_WARPS + warp; slice < build.slices; slice += step) {
         const int64_t row = (slice * WARP + lane) * B, end = build.first[slice + 1];
         int64_t at[B];
         for (int i = 0; i < B; i++) {
-            at[i] = build_rowptr(build, min(row + i, build.rows));
+            at[i] = build_rowptr(build, min(row + i, build.A.rows));
         }
         for (int64_t d = build.first[slice]; d < end; d += AHEAD) {
             V v[AHEAD][B * B] = {};
@@ -216,7 +199,7 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_fil
                 if (d + a < end && (build.at[d + a].rows >> lane & 1) != 0) {
 #pragma unroll
                     for (int ij = 0; ij < B * B; ij++) { /* new values may have another structure: stay inside */
-                        v[a][ij] = val[max(min(at[ij / B] + ij % B, build.nnz - 1), (int64_t)0)];
+                        v[a][ij] = val[max(min(at[ij / B] + ij % B, build.A.nnz - 1), (int64_t)0)];
                     }
                     for (int i = 0; i < B; i++) {
                         at[i] += B;

@@ -8,12 +8,9 @@ enum { LENGTHS_PLAN_NT = 256 };
 
 /* ---- windows ---- */
 
-template <typename I>
-static __global__ void __launch_bounds__(LENGTHS_PLAN_NT)
-    kernel_row_lengths(const I *rowptr, int64_t rows, unsigned *length) {
-    const int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; r < rows; r += stride) {
-        length[r] = (unsigned)(rowptr[r + 1] - rowptr[r]);
+static __global__ void __launch_bounds__(LENGTHS_PLAN_NT) kernel_row_lengths(lsp_csr A, unsigned *length) {
+    EACH_ITEM(i, A.rows, LENGTHS_PLAN_NT) {
+        length[i] = (unsigned)(lsp_index_at(A.rowptr, A.rowptr_type, i + 1) - lsp_index_at(A.rowptr, A.rowptr_type, i));
     }
 }
 
@@ -72,9 +69,8 @@ static __global__ void __launch_bounds__(LENGTHS_WINDOW)
 }
 
 /* slices, steps: their exclusive prefix sums. */
-template <typename I>
 static __global__ void __launch_bounds__(LENGTHS_WINDOW)
-    kernel_write_slices(lengths_plan p, const I *rowptr, const int64_t *slices, const int64_t *steps) {
+    kernel_write_slices(lengths_plan p, lsp_csr A, const int64_t *slices, const int64_t *steps) {
     __shared__ unsigned sums[LENGTHS_WINDOW / WARP];
     const int64_t first = (int64_t)blockIdx.x * LENGTHS_WINDOW, slot = first + threadIdx.x;
     const lengths_share s = lengths_find(p.length + first, (unsigned)min(p.rows - first, (int64_t)LENGTHS_WINDOW));
@@ -82,7 +78,7 @@ static __global__ void __launch_bounds__(LENGTHS_WINDOW)
     const int64_t slice = slices[blockIdx.x] + block_scan(s.slices, sums, &all);
     const unsigned step = (unsigned)steps[blockIdx.x] + block_scan(s.steps, sums, &all);
     if (slot < p.rows) {
-        p.begin[slot] = (unsigned)rowptr[p.row[slot]];
+        p.begin[slot] = (unsigned)lsp_index_at(A.rowptr, A.rowptr_type, p.row[slot]);
     }
     for (unsigned k = 0; k < s.slices; k++) {
         lengths_slice made = {};
@@ -115,13 +111,8 @@ static __global__ void __launch_bounds__(LENGTHS_PLAN_NT) kernel_share_slices(le
 
 /* ---- popular sectors ---- */
 
-template <typename I>
-static __global__ void __launch_bounds__(LENGTHS_PLAN_NT)
-    kernel_count_sectors(const I *col, int64_t nnz, int each, unsigned *count) {
-    const int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < nnz; k += stride) {
-        atomicAdd(count + col[k] / each, 1u);
-    }
+static __global__ void __launch_bounds__(LENGTHS_PLAN_NT) kernel_count_sectors(lsp_csr A, int each, unsigned *count) {
+    EACH_ITEM(k, A.nnz, LENGTHS_PLAN_NT) { atomicAdd(count + (int)lsp_index_at(A.col, A.col_type, k) / each, 1u); }
 }
 
 /* place[sector] = its number among the popular ones; held[0] += the entries that read one of the first `few` of them,
@@ -152,35 +143,32 @@ __device__ inline int64_t lengths_entry(const lengths_plan &p, const lengths_sli
     return (int64_t)p.begin[s.slot + row] + k;
 }
 
-/* The columns of all slices, a warp a slice. place: of a sector of `each` columns among the popular ones. */
-template <typename I>
-static __global__ void __launch_bounds__(LENGTHS_PLAN_NT)
-    kernel_fill_columns(lengths_plan p, const I *col, const unsigned *place, unsigned each) {
+/* f(at, k) for element `at` of the slices' arrays, entry k of A; -1: padding. A warp takes a slice. */
+template <typename F> __device__ inline void lengths_each(const lengths_plan &p, F f) {
     const int64_t stride = (int64_t)gridDim.x * blockDim.x / WARP;
     for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP; i < p.slices; i += stride) {
         const lengths_slice s = p.slice[i];
         const unsigned steps = p.slice[i + 1].at - s.at;
         for (unsigned t = 0; t < steps; t++) {
-            const int64_t k = lengths_entry(p, s, t);
-            unsigned c = k < 0 ? LENGTHS_NONE : (unsigned)col[k];
-            if (k >= 0 && place) {
-                const unsigned at = place[c / each];
-                c = at < p.popular ? LENGTHS_POPULAR | (at * each + c % each) : c;
-            }
-            p.col[((int64_t)s.at + t) * WARP + threadIdx.x % WARP] = c;
+            f(((int64_t)s.at + t) * WARP + threadIdx.x % WARP, lengths_entry(p, s, t));
         }
     }
 }
 
+/* place: of a sector of `each` columns among the popular ones. */
+static __global__ void __launch_bounds__(LENGTHS_PLAN_NT)
+    kernel_fill_columns(lengths_plan p, lsp_csr A, const unsigned *place, unsigned each) {
+    lengths_each(p, [&](int64_t to, int64_t k) {
+        unsigned c = k < 0 ? LENGTHS_NONE : (unsigned)lsp_index_at(A.col, A.col_type, k);
+        if (k >= 0 && place) {
+            const unsigned at = place[c / each];
+            c = at < p.popular ? LENGTHS_POPULAR | (at * each + c % each) : c;
+        }
+        p.col[to] = c;
+    });
+}
+
 template <typename V>
 static __global__ void __launch_bounds__(LENGTHS_PLAN_NT) kernel_fill_values(lengths_plan p, const V *val) {
-    const int64_t stride = (int64_t)gridDim.x * blockDim.x / WARP;
-    for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP; i < p.slices; i += stride) {
-        const lengths_slice s = p.slice[i];
-        const unsigned steps = p.slice[i + 1].at - s.at;
-        for (unsigned t = 0; t < steps; t++) {
-            const int64_t k = lengths_entry(p, s, t);
-            ((V *)p.val)[((int64_t)s.at + t) * WARP + threadIdx.x % WARP] = k < 0 ? (V)0 : val[k];
-        }
-    }
+    lengths_each(p, [&](int64_t to, int64_t k) { ((V *)p.val)[to] = k < 0 ? (V)0 : val[k]; });
 }

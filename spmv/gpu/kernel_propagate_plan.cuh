@@ -6,27 +6,28 @@
 
 #include "propagate.cuh"
 
+enum { PROPAGATE_PLAN_NT = 256 }; /* of kernels that look at bins and rows */
+
 /* ---- bins ---- */
 
 /* The first row that begins at entry `at` or later. */
-template <typename I> __device__ inline int64_t propagate_find_row(const propagation &p, const I *rowptr, int64_t at) {
-    return LSP_FIRST((int64_t)0, p.rows, row, rowptr[row] >= at);
+__device__ inline int64_t propagate_find_row(const lsp_csr &A, int64_t at) {
+    return LSP_FIRST((int64_t)0, A.rows, row, lsp_index_at(A.rowptr, A.rowptr_type, row) >= at);
 }
 
-template <typename I>
-static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_bins(propagation p, const I *rowptr) {
+static __global__ void __launch_bounds__(PROPAGATE_PLAN_NT) kernel_bins(propagation p, lsp_csr A) {
     const int64_t b = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     propagate_bin bin = {p.rows, (unsigned)p.nnz, 0};
     if (b > p.bins) {
         return;
     }
     if (b < p.bins) {
-        bin.row = b == 0 ? 0 : propagate_find_row(p, rowptr, b * p.target);
-        bin.begin = p.cuts_rows ? (unsigned)(b * p.target) : (unsigned)rowptr[bin.row];
+        bin.row = b == 0 ? 0 : propagate_find_row(A, b * p.target);
+        bin.begin = p.cuts_rows ? (unsigned)(b * p.target) : (unsigned)lsp_index_at(A.rowptr, A.rowptr_type, bin.row);
     }
     if (p.cuts_rows && b + 1 < p.bins) {
-        const int64_t next = propagate_find_row(p, rowptr, (b + 1) * p.target);
-        const int64_t end = rowptr[next];
+        const int64_t next = propagate_find_row(A, (b + 1) * p.target);
+        const int64_t end = lsp_index_at(A.rowptr, A.rowptr_type, next);
         if (next > bin.row && end > (b + 1) * p.target) {
             bin.reach = (unsigned)((end - 1) / p.target - b);
         }
@@ -34,11 +35,9 @@ static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_bins(propagation p
     p.bin[b] = bin;
 }
 
-template <typename I>
-static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_row_begins(propagation p, const I *rowptr) {
-    const int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; r < p.rows; r += stride) {
-        const unsigned at = (unsigned)rowptr[r], b = min(at / p.target, p.bins - 1);
+static __global__ void __launch_bounds__(PROPAGATE_PLAN_NT) kernel_row_begins(propagation p, lsp_csr A) {
+    EACH_ITEM(r, p.rows, PROPAGATE_PLAN_NT) {
+        const unsigned at = (unsigned)lsp_index_at(A.rowptr, A.rowptr_type, r), b = min(at / p.target, p.bins - 1);
         p.row_begin[r] = (uint16_t)(at - p.bin[b].begin);
     }
 }

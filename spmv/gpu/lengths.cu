@@ -17,26 +17,6 @@ enum {
 
 /* ---- making ---- */
 
-/* The launches that depend on an index type. */
-template <typename I> static lsp_status row_lengths(lsp_ctx *ctx, const lsp_csr *A, unsigned *length) {
-    return LSP_LAUNCH_EACH(ctx, kernel_row_lengths<I>, A->rows, LENGTHS_PLAN_NT, (const I *)A->rowptr, A->rows, length);
-}
-template <typename I> static lsp_status count_sectors(lsp_ctx *ctx, const lsp_csr *A, int each, unsigned *count) {
-    return LSP_LAUNCH_EACH(ctx, kernel_count_sectors<I>, A->nnz, LENGTHS_PLAN_NT, (const I *)A->col, A->nnz, each,
-                           count);
-}
-template <typename I>
-static lsp_status write_slices(lsp_ctx *ctx, const lengths_plan *p, const lsp_csr *A, const int64_t *slices,
-                               const int64_t *steps) {
-    return LSP_LAUNCH(ctx, kernel_write_slices<I>, p->windows, LENGTHS_WINDOW, 0, *p, (const I *)A->rowptr, slices,
-                      steps);
-}
-template <typename I>
-static lsp_status fill_columns(lsp_ctx *ctx, const lengths_plan *p, const lsp_csr *A, const unsigned *place, int each) {
-    return LSP_LAUNCH_EACH(ctx, kernel_fill_columns<I>, p->slices * WARP, LENGTHS_PLAN_NT, *p, (const I *)A->col, place,
-                           (unsigned)each);
-}
-
 /* Sorts n lengths or counts, the largest of each `length` first. values: NULL, or the numbers that they had. */
 static lsp_status sort_down(lsp_ctx *ctx, unsigned *keys, unsigned *values, int64_t n, int64_t length) {
     lsp_segsort_args sort = {};
@@ -54,7 +34,7 @@ static lsp_status sort_down(lsp_ctx *ctx, unsigned *keys, unsigned *values, int6
 
 /* length[s], row[s]: rows in windows, longest first. */
 static lsp_status sort_rows(lsp_ctx *ctx, const lsp_csr *A, unsigned *length, unsigned *row) {
-    LSP_TRY(SPMV_BY_INDEX(A->rowptr_type, row_lengths, (ctx, A, length)));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_row_lengths, A->rows, LENGTHS_PLAN_NT, *A, length));
     return sort_down(ctx, length, row, A->rows, LENGTHS_WINDOW);
 }
 
@@ -99,7 +79,7 @@ static lsp_status find_popular(lsp_spmv_plan *plan, lengths_plan *p, int64_t mos
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, sectors, &sector));
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0xFF, sectors, place));
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 2, &held));
-    LSP_TRY(SPMV_BY_INDEX(A->col_type, count_sectors, (ctx, A, each, count)));
+    LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_count_sectors, A->nnz, LENGTHS_PLAN_NT, *A, each, count));
     LSP_TRY(sort_down(ctx, count, sector, sectors, sectors));
     LSP_TRY(lsp_spmv_hold(plan, p->popular, sizeof *p->sector, (void **)&p->sector));
     LSP_TRY(lsp_cuda_copy(ctx, p->sector, LSP_CUDA, sector, LSP_CUDA, (int64_t)p->popular * (int64_t)sizeof *sector));
@@ -144,10 +124,11 @@ static lsp_status fill(lsp_spmv_plan *plan, lengths_plan *p, const int64_t *slic
     if (A->val_type != LSP_NONE) {
         LSP_TRY(lsp_spmv_hold(plan, p->steps * WARP, lsp_type_bytes(A->val_type), &p->val));
     }
-    LSP_TRY(SPMV_BY_INDEX(A->rowptr_type, write_slices, (ctx, p, A, slices, steps)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_write_slices, p->windows, LENGTHS_WINDOW, 0, *p, *A, slices, steps));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_share_slices, p->blocks / LENGTHS_PLAN_NT + 1, LENGTHS_PLAN_NT, 0, *p));
     if (p->steps > 0) {
-        LSP_TRY(SPMV_BY_INDEX(A->col_type, fill_columns, (ctx, p, A, place, each)));
+        LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_fill_columns, p->slices * WARP, LENGTHS_PLAN_NT, *p, *A, place,
+                                (unsigned)each));
     }
     return update(plan);
 }

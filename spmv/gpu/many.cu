@@ -1,6 +1,7 @@
 /* Several vectors, LSP_PLUS_TIMES: chooses the parts of a row of X, and starts the kernel. */
 #include "core/launch.cuh"
 #include "kernel_many.cuh"
+#include "spmv/bodies.h"
 
 static const double short_mean = 12;  /* up to this many entries a row: tiles have more rows */
 static const double heavy_rows = 256; /* a tile with the entries of this many mean rows goes to the list */
@@ -56,38 +57,17 @@ extern "C" void lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, con
     *shape = shape_of(ctx, given, job->careful, part_of(given, job));
 }
 
-/* *fullest = the most room that a tile needs. */
-static __global__ void kernel_fullest(spmv_job job, int tile_rows, ull *fullest) {
-    ull most = 0;
-    const int64_t tiles = (job.rows + tile_rows - 1) / tile_rows;
-    for (int64_t t = (int64_t)blockIdx.x * MANY_NT + threadIdx.x; t < tiles; t += (int64_t)gridDim.x * MANY_NT) {
-        const int64_t end = spmv_rowptr(job, min((t + 1) * tile_rows, job.rows));
-        most = max(most, (ull)(end - (spmv_rowptr(job, t * tile_rows) & ~(int64_t)3)));
-    }
-    most = warp_max(most);
-    if (threadIdx.x % WARP == 0) {
-        atomicMax(fullest, most);
-    }
-}
-
 extern "C" lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given, bool fits[2]) {
-    LSP_SCRATCH_SCOPE(ctx);
-    ull *there = NULL, fullest[2];
-    spmv_job job;
-    int rooms[2];
-    lsp_spmv_gpu_job(ctx, given, &job);
-    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 2, &there));
+    const int64_t item = (int64_t)lsp_type_bytes(given->options.type), rows = given->A.rows;
+    const spmv_shape shapes[2] = {shape_of(ctx, given, false, 1), shape_of(ctx, given, false, 16 / item)};
+    const lsp_spmv_tiling tiling = {given->A, {shapes[0].tile_rows, shapes[1].tile_rows}};
+    lsp_found fullest;
+    lsp_each_job tiles = lsp_each_of(&tiling, lsp_ceil_div(rows, lsp_min(tiling.rows[0], tiling.rows[1])));
+    tiles.kind.index = given->A.rowptr_type;
+    tiles.found = &fullest;
+    LSP_TRY(LSP_EACH(ctx, LSP_CUDA, spmv_tile_room, tiles));
     for (int wide = 0; wide < 2; wide++) {
-        const int64_t part = wide ? 16 / (int64_t)lsp_type_bytes(given->options.type) : 1;
-        const spmv_shape shape = shape_of(ctx, given, false, part);
-        rooms[wide] = shape.room;
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_fullest,
-                           lsp_blocks_for(ctx, lsp_ceil_div(job.rows, shape.tile_rows), MANY_NT, 8), MANY_NT, 0, job,
-                           shape.tile_rows, there + wide));
-    }
-    LSP_TRY(lsp_cuda_read(ctx, fullest, there, sizeof fullest));
-    for (int wide = 0; wide < 2; wide++) {
-        fits[wide] = fullest[wide] <= (ull)rooms[wide];
+        fits[wide] = LSP_NOWHERE - fullest.first[wide] <= (uint64_t)shapes[wide].room;
     }
     return LSP_OK;
 }

@@ -116,15 +116,6 @@ static lsp_status allocate(lsp_spmv_plan *plan, propagation *p) {
     return LSP_OK;
 }
 
-template <typename I> static lsp_status make_bins(lsp_ctx *ctx, const propagation *p, const void *rowptr) {
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins<I>, p->bins / 256 + 1, 256, 0, *p, (const I *)rowptr));
-    if (p->rows > 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_row_begins<I>, lsp_blocks_for(ctx, p->rows, 4 * 256, 32), 256, 0, *p,
-                           (const I *)rowptr));
-    }
-    return LSP_OK;
-}
-
 /* lengths: a 0, then slices * bins numbers. */
 template <typename I>
 static lsp_status make_runs(lsp_ctx *ctx, const propagation *p, const void *col, int64_t *lengths) {
@@ -169,7 +160,11 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     count = (int64_t)p->slices * p->bins;
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, count + 1, &lengths));
     LSP_TRY(lsp_cuda_clear(ctx, lengths, sizeof *lengths));
-    LSP_TRY(SPMV_BY_INDEX(A->rowptr_type, make_bins, (ctx, p, A->rowptr)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins, p->bins / PROPAGATE_PLAN_NT + 1, PROPAGATE_PLAN_NT, 0, *p, *A));
+    if (p->rows > 0) {
+        LSP_TRY(LSP_LAUNCH(ctx, kernel_row_begins, lsp_blocks_for(ctx, p->rows, 4 * PROPAGATE_PLAN_NT, 32),
+                           PROPAGATE_PLAN_NT, 0, *p, *A));
+    }
     LSP_TRY(SPMV_BY_INDEX(A->col_type, make_runs, (ctx, p, A->col, lengths)));
     LSP_TRY(update(plan));
     plan->info.stored_entries = A->nnz;

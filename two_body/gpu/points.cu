@@ -90,7 +90,7 @@ extern "C" lsp_status lsp_pair_look_cuda(lsp_ctx *ctx, lsp_pair_job *job, lsp_fo
     for (int s = 0; s < sets; s++) {
         for (int k = 0; k < job->metric.dimensions; k++) {
             const points_facts *facts = &here[s][k];
-            found[s][k] = {{~facts->low, ~facts->bad}, facts->high, 0, 0};
+            found[s][k] = {{~facts->low, ~facts->bad}, facts->high, 0, 0, 0};
         }
     }
     return LSP_OK;

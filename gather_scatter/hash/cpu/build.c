@@ -3,26 +3,6 @@
 
 enum { WORTH_A_THREAD = 1 << 14 /* keys */ };
 
-typedef struct mix_job {
-    const lsp_hash_args *args;
-    void *mixed;
-    bool wide;
-} mix_job;
-
-static void mix_share(void *data, int64_t begin, int64_t end) {
-    const mix_job *job = data;
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(job->mixed, job->wide ? LSP_I64 : LSP_I32, i,
-                      (int64_t)lsp_hash_mixed(job->args->keys, i, job->wide, job->args->seed));
-    }
-}
-
-lsp_status lsp_hash_mix_cpu(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed) {
-    mix_job job = {.args = args, .mixed = mixed, .wide = lsp_type_bytes(args->key_type) == 8};
-    lsp_for_shares(ctx, args->n, WORTH_A_THREAD, mix_share, &job);
-    return LSP_OK;
-}
-
 /* Sorted keys whose distinct ones are counted, and then listed, tile by tile. */
 typedef struct distinct_job {
     const void *sorted;

@@ -247,8 +247,7 @@ static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_prob
     return LSP_OK;
 }
 
-const lsp_hash_backend lsp_hash_cpu = {.mix = lsp_hash_mix_cpu,
-                                       .count_distinct = lsp_hash_count_distinct_cpu,
+const lsp_hash_backend lsp_hash_cpu = {.count_distinct = lsp_hash_count_distinct_cpu,
                                        .compact = lsp_hash_compact_cpu,
                                        .fill_lines = lsp_hash_fill_cpu,
                                        .find = find,

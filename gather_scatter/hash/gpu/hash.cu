@@ -11,15 +11,6 @@ enum { SM_BLOCKS = 64 };
 
 /* ---- building ---- */
 
-static lsp_status mix(lsp_ctx *ctx, const lsp_hash_args *args, void *mixed) {
-    const int64_t tiles = lsp_hash_tiles(args->n);
-    return lsp_type_bytes(args->key_type) == 8
-               ? LSP_LAUNCH(ctx, kernel_hash_mix<uint64_t>, tiles, HASH_NT, 0, (const uint64_t *)args->keys,
-                            (uint64_t *)mixed, args->n, args->seed)
-               : LSP_LAUNCH(ctx, kernel_hash_mix<uint32_t>, tiles, HASH_NT, 0, (const uint32_t *)args->keys,
-                            (uint32_t *)mixed, args->n, args->seed);
-}
-
 static lsp_status count_distinct(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, int64_t *counts,
                                  int64_t *distinct) {
     const int64_t tiles = lsp_hash_tiles(t->n);
@@ -112,4 +103,4 @@ static lsp_status some(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_prob
 #undef START
 }
 
-const lsp_hash_backend lsp_hash_cuda = {mix, count_distinct, compact, fill, find, count, fetch, some};
+const lsp_hash_backend lsp_hash_cuda = {count_distinct, compact, fill, find, count, fetch, some};

@@ -1,4 +1,4 @@
-/* Kernels that build a table: keys are mixed; after the sort, distinct keys are counted and listed, tile by tile; then
+/* Kernels that build a table: of the sorted keys, distinct ones are counted and listed, tile by tile; then
  * each block writes neighbouring buckets, which it puts together in shared memory. */
 #pragma once
 
@@ -14,22 +14,6 @@ enum {
 
 template <typename K> __device__ inline K hash_mix(K key, uint64_t seed) {
     return sizeof(K) == 8 ? (K)lsp_hash_mix64(key, seed) : (K)lsp_hash_mix32((uint32_t)key, seed);
-}
-
-template <typename K>
-__global__ void __launch_bounds__(HASH_NT) kernel_hash_mix(const K *keys, K *mixed, int64_t n, uint64_t seed) {
-    const int64_t first = (int64_t)blockIdx.x * LSP_HASH_TILE + threadIdx.x;
-    K key[HASH_VT];
-#pragma unroll
-    for (int j = 0; j < HASH_VT; j++) {
-        key[j] = first + j * HASH_NT < n ? __ldcs(keys + first + j * HASH_NT) : (K)0;
-    }
-#pragma unroll
-    for (int j = 0; j < HASH_VT; j++) {
-        if (first + j * HASH_NT < n) {
-            mixed[first + j * HASH_NT] = hash_mix(key[j], seed);
-        }
-    }
 }
 
 /* Does a run of equal keys begin at i? */

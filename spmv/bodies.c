@@ -1,0 +1,5 @@
+/* The loops of the bodies of this room on the host. */
+#include "bodies.h"
+#include "core/each_host.h"
+
+LSP_SPMV_BODIES(LSP_ITEM_HOST)
