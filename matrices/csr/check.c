@@ -145,14 +145,6 @@ lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
 
 /* ---- in either place: the first fault, and what flags ask for ---- */
 
-lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
-    lsp_found found;
-    LSP_TRY(LSP_EACH(ctx, A->where, spot,
-                     (lsp_each_job){.args = &(seeking){.A = *A, .entry = entry}, .n = 1, .found = &found}));
-    *spot = (lsp_csr_spot){(int64_t)found.first[0], (int64_t)found.first[1], (int64_t)found.flags};
-    return LSP_OK;
-}
-
 static lsp_status read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value) {
     return lsp_read_index(ctx, A->where, A->rowptr, A->rowptr_type, i, value);
 }

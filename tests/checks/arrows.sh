@@ -6,7 +6,8 @@
 #      include nothing from each other.
 #   3. Headers that include each other form no circle. Neither do source files that call each other, the modules of
 #      python/segsparse, nor the files of extras/petsc (by the text: PETSc is seldom there).
-#   4. What cpu/ and gpu/ call of the folder around them are leaves: files that call nothing else in that folder.
+#   4. What cpu/ and gpu/ call of the folder around them are leaves: files that call nothing else in that folder. They may
+#      run bodies: the table of those is in gpu/.
 set -euo pipefail
 shopt -s lastpipe # complain, at the end of a pipe, sets `failed` in this shell
 source=$1 objects=$2
@@ -99,7 +100,7 @@ awk '
         return file
     }
     {
-        if (folder_of($1) != folder_of($2)) next
+        if (folder_of($1) != folder_of($2) || $3 ~ /_bodies_on_gpu$/) next
         if ($1 !~ /\/(cpu|gpu)\//) why[$1] = $2 " (" $3 ")"
         else if ($2 !~ /\/(cpu|gpu)\//) { up[++count] = $1 " -> " $2 " (" $3 ")"; into[count] = $2 }
     }
