@@ -100,7 +100,7 @@ awk '
         return file
     }
     {
-        if (folder_of($1) != folder_of($2) || $3 ~ /_bodies_on_gpu$/) next
+        if (folder_of($1) != folder_of($2) || $3 ~ /_bodies_on_gpu$|^lsp_body_/) next
         if ($1 !~ /\/(cpu|gpu)\//) why[$1] = $2 " (" $3 ")"
         else if ($2 !~ /\/(cpu|gpu)\//) { up[++count] = $1 " -> " $2 " (" $3 ")"; into[count] = $2 }
     }
