@@ -76,7 +76,7 @@ LSP_INLINE void move_items(lsp_type index_type, lsp_type place_type, lsp_type co
         const int64_t row = lsp_index_at(items->row, index_type, k), key = (row - s->first) >> s->shift;
         const int64_t to = lsp_index_at(places, place_type, key);
         lsp_index_set(places, place_type, key, to + 1);
-        if (!by) {
+        if (!by && B.col) {
             column = lsp_index_at(items->col, index_type, k);
         }
         while (by && k >= stop) {
@@ -85,7 +85,9 @@ LSP_INLINE void move_items(lsp_type index_type, lsp_type place_type, lsp_type co
         if (rows) {
             lsp_index_set(rows, col_type, to, row);
         }
-        lsp_index_set(B.col, col_type, to, column);
+        if (B.col) {
+            lsp_index_set(B.col, col_type, to, column);
+        }
         lsp_move_value(B.val, to, items->val, k, val_bytes);
     }
 }
@@ -202,7 +204,7 @@ static lsp_status file_by_buckets(lsp_ctx *ctx, const sorter *whole, int threads
     LSP_TRY(open_sort(ctx, &first, threads));
     LSP_TRY(lsp_scratch_bytes(ctx, first.keys + 1, sizeof(int64_t), true, &first.ends));
     LSP_TRY(lsp_scratch_bytes(ctx, items->n, bytes, false, &first.row));
-    LSP_TRY(lsp_scratch_bytes(ctx, items->n, bytes, false, &halfway.col));
+    LSP_TRY(whole->B->col ? lsp_scratch_bytes(ctx, items->n, bytes, false, &halfway.col) : LSP_OK);
     LSP_TRY(lsp_scratch_bytes(ctx, items->n, val_bytes, false, &halfway.val));
     f.filed = (lsp_filing){items->n, first.row, halfway.col, halfway.val, type, NULL};
     f.rows.items = &f.filed;

@@ -265,19 +265,37 @@ static lsp_status reduce_lists_of(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction 
                                 : reduce_on_host(ctx, A, reduction, all, results);
 }
 
-/* A column's entries in the order of rows. A transpose checks A, and so does the GPU, where bins serve most matrices.
- */
+/* *columns = A's values by columns, in the order of rows, without these: in scratch, on the host. */
+static lsp_status file_values(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *columns) {
+    *columns = *A;
+    columns->rows = A->cols, columns->cols = A->rows;
+    columns->rowptr_type = A->nnz > INT32_MAX ? LSP_I64 : LSP_I32;
+    columns->col = columns->val = NULL;
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
+    LSP_TRY(lsp_scratch_bytes(ctx, A->cols + 1, lsp_type_bytes(columns->rowptr_type), false, &columns->rowptr));
+    LSP_TRY(lsp_scratch_bytes(ctx, A->nnz, lsp_type_bytes(A->val_type), false, &columns->val));
+    lsp_index_set(columns->rowptr, columns->rowptr_type, 0, 0);
+    return lsp_csr_file(ctx, &(lsp_filing){.n = A->nnz, .row = A->col, .val = A->val, .index_type = A->col_type},
+                        columns);
+}
+
+/* A column's entries in the order of rows. On a GPU bins serve most matrices. */
 static lsp_status reduce_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, void *results) {
-    LSP_OWNED_CSR(ctx, columns);
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_OWNED_CSR(ctx, transposed);
+    lsp_csr here;
     bool done = false;
-    if (A->where == LSP_HOST || is_count(A, reduction)) {
-        LSP_TRY(lsp_csr_transpose(ctx, A, &columns));
+    if (A->where == LSP_HOST) {
+        LSP_TRY(file_values(ctx, A, &here));
+    } else if (is_count(A, reduction)) {
+        LSP_TRY(lsp_csr_transpose(ctx, A, &transposed));
     } else {
         LSP_TRY(lsp_csr_check_device(ctx, "A"));
         LSP_TRY(lsp_values_on_gpu.csr_reduce_columns(ctx, A, reduction, results, &done));
-        LSP_TRY(done ? LSP_OK : lsp_csr_file_transpose(ctx, A, &columns));
+        LSP_TRY(done ? LSP_OK : lsp_csr_file_transpose(ctx, A, &transposed));
     }
-    return done ? LSP_OK : reduce_lists_of(ctx, &columns, reduction, false, NULL, results);
+    return done ? LSP_OK
+                : reduce_lists_of(ctx, A->where == LSP_HOST ? &here : &transposed, reduction, false, NULL, results);
 }
 
 lsp_status lsp_csr_reduce(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction reduction, lsp_axis axis, void *results) {
