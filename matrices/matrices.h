@@ -264,7 +264,7 @@ typedef struct lsp_filing {
 } lsp_filing;
 
 /* Fills B, which was created for n entries, with the items: a counting sort, stable for any number of threads; on
- * a GPU a stable sort. */
+ * a GPU a stable sort. On the host, a B whose `col` is NULL gets row pointers and values alone. */
 lsp_status lsp_csr_file(lsp_ctx *ctx, const lsp_filing *items, lsp_csr *B);
 
 /* to[i] = i for 0 <= i < n, indices of either type in either place. */

@@ -55,7 +55,7 @@ lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options
         LSP_TRY(lsp_csr_check_device(ctx, "A"));
     }
     job->A = *A;
-    job->pointers = A->rows + 1;
+    job->given_rows = A->rows;
     job->device = A->where == LSP_HOST ? &lsp_spmv_cpu : &lsp_spmv_cuda;
     if (options != NULL) {
         job->options = *options;
@@ -128,7 +128,7 @@ static lsp_status check_overlap(lsp_ctx *ctx, const lsp_spmv_job *job, const blo
                 "x and y overlap: x lies at %#" PRIxPTR " to %#" PRIxPTR ", y at %#" PRIxPTR " to %#" PRIxPTR, x->begin,
                 x->end, y->begin, y->end);
     LSP_REQUIRE(!meet(y, A->val, A->nnz, A->val_type) && !meet(y, A->col, A->nnz, A->col_type) &&
-                    (job->planned || !meet(y, A->rowptr, job->pointers, A->rowptr_type)),
+                    (job->planned || !meet(y, A->rowptr, job->given_rows + 1, A->rowptr_type)),
                 LSP_ERR_ARGUMENT, "y overlaps an array of A");
     return LSP_OK;
 }

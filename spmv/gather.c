@@ -1,6 +1,6 @@
-/* LSP_SPMV_GATHER, the paper's two steps, for both devices: the elements of x that the entries need are gathered, in
- * some passes over the columns, each of which follows those of one part of x; then the device sums rows with contiguous
- * reads. */
+/* LSP_SPMV_GATHER, the paper's two steps, for both devices. Step 1 gathers an element of x for each entry. It may take
+ * several passes over the columns, each for one part of x. In step 2 the device sums the elements of each row, which
+ * are contiguous. */
 #include "gather.h"
 #include "bodies.h"
 #include "core/cuda.h"

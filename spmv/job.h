@@ -32,7 +32,7 @@ typedef struct lsp_spmv_choice {
 
 typedef struct lsp_spmv_job {
     lsp_csr A;                            /* op(A): the transposed matrix if the options ask for it */
-    int64_t pointers;                     /* row pointers of A as it was given */
+    int64_t given_rows;                   /* rows of A as it was given */
     lsp_spmv_options options;             /* checked; type and vectors are set, transpose is false */
     lsp_spmv_vectors vectors;             /* checked; strides are set. A plan's job has none until it is executed */
     bool planned;                         /* all of A was checked: its columns need no look */
