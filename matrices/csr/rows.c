@@ -52,14 +52,6 @@ int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k) {
     return LSP_FIRST(1, A->rows, middle, lsp_csr_rowptr(A, middle) > k) - 1;
 }
 
-lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_csr_spot *spot) {
-    lsp_found found;
-    LSP_TRY(LSP_EACH(ctx, A->where, spot,
-                     (lsp_each_job){.args = &(seeking){.A = *A, .entry = entry}, .n = 1, .found = &found}));
-    *spot = (lsp_csr_spot){(int64_t)found.first[0], (int64_t)found.first[1], (int64_t)found.flags};
-    return LSP_OK;
-}
-
 /* ---- the first fault of all shares ---- */
 
 typedef struct first_search {

@@ -68,11 +68,11 @@ lsp_status lsp_csr_into_bins(lsp_ctx *ctx, const char *name, const lsp_csr *A, b
     *job = bin_job{};
     job->A = view(A);
     if (value == 1 || !plan_bins(ctx, A, job, capacity)) {
-        return name ? lsp_csr_check_valid(ctx, name, A) : LSP_OK;
+        return name ? lsp_csr_check_cuda(ctx, name, A) : LSP_OK;
     }
     LSP_TRY(count_bins(ctx, job, &facts));
     if (facts.faults > 0) { /* it says which */
-        LSP_TRY(lsp_csr_check_valid(ctx, name ? name : "A", A));
+        LSP_TRY(lsp_csr_check_cuda(ctx, name ? name : "A", A));
     }
     if (facts.faults > 0 || facts.falls > facts.row_falls || facts.fullest > *capacity) {
         return LSP_OK;

@@ -1,5 +1,5 @@
-/* Is it a matrix? One read of its row pointers and columns on the GPU says so; only after a fault csr/check.c finds the
- * first one. Do its rows ascend? */
+/* Is it a matrix? One read of its row pointers and columns on the GPU says so; only after a fault csr/refuse.c finds
+ * the first one. Do its rows ascend? */
 #include "gpu.h"
 #include "view.cuh"
 
@@ -9,11 +9,6 @@ enum { CHECK_EACH = 4 }; /* loads of a thread in flight */
 typedef struct check_state {
     unsigned fault, done; /* done: blocks that ended */
 } check_state;
-
-/* What the last block tells the host. */
-typedef struct check_note {
-    int64_t fault, at[2]; /* the row pointers that were asked for */
-} check_note;
 
 /* Is one of this thread's items outside 0 .. limit-1? Whole vectors of 16 bytes are read at once. */
 template <typename INDEX, typename VECTOR> static __device__ bool is_outside(const void *items, int64_t n, ull limit) {
@@ -46,8 +41,8 @@ template <typename INDEX, typename VECTOR> static __device__ bool is_outside(con
     return n > 0 && most >= limit;
 }
 
-static __global__ void __launch_bounds__(NT)
-    kernel_gate(gpu_csr A, int64_t first, int64_t last, check_state *state, check_note *note) {
+/* The last block tells the host in `note` whether there is a fault. */
+static __global__ void __launch_bounds__(NT) kernel_gate(gpu_csr A, check_state *state, unsigned *note) {
     bool fault = A.wide_col ? is_outside<ull, ulonglong2>(A.col, A.nnz, (ull)A.cols)
                             : is_outside<unsigned, uint4>(A.col, A.nnz, (ull)A.cols);
 #pragma unroll CHECK_EACH
@@ -62,32 +57,31 @@ static __global__ void __launch_bounds__(NT)
         }
         __threadfence();
         if (atomicAdd(&state->done, 1u) == gridDim.x - 1) {
-            note->fault = (int64_t)atomicAdd(&state->fault, 0u);
-            note->at[0] = rowptr_at(A, first);
-            note->at[1] = rowptr_at(A, last);
+            *note = atomicAdd(&state->fault, 0u);
         }
     }
 }
 
-extern "C" lsp_status lsp_csr_check_begin_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t last,
-                                               const unsigned **gate) {
+extern "C" lsp_status lsp_csr_check_begin_cuda(lsp_ctx *ctx, const lsp_csr *A, const unsigned **gate) {
     check_state *state = NULL;
     const int64_t blocks = lsp_blocks_for(ctx, A->nnz / 4 + A->rows, NT * CHECK_EACH, 8);
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &state));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_gate, blocks, NT, 0, view(A), first, last, state, (check_note *)lsp_cuda_note(ctx)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_gate, blocks, NT, 0, view(A), state, (unsigned *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
     *gate = &state->fault;
     return LSP_OK;
 }
 
-extern "C" lsp_status lsp_csr_check_end_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A, int64_t at[2]) {
-    check_note note = {};
-    LSP_TRY(lsp_cuda_read_note(ctx, &note, sizeof note));
-    LSP_TRY(note.fault != 0 ? lsp_csr_refuse(ctx, name, A) : LSP_OK);
-    if (at) {
-        at[0] = note.at[0], at[1] = note.at[1];
-    }
-    return LSP_OK;
+extern "C" lsp_status lsp_csr_check_end_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    unsigned fault = 0;
+    LSP_TRY(lsp_cuda_read_note(ctx, &fault, sizeof fault));
+    return fault != 0 ? lsp_csr_refuse(ctx, name, A) : LSP_OK;
+}
+
+extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    const unsigned *gate = NULL;
+    LSP_TRY(lsp_csr_check_begin_cuda(ctx, A, &gate));
+    return lsp_csr_check_end_cuda(ctx, name, A);
 }
 
 /* ---- the order of columns ---- */

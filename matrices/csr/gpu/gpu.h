@@ -13,10 +13,10 @@ struct lsp_facts;
 #define LSP_CSR_GPU(E)                                                                                                 \
     /* Checks row pointers and columns as lsp_csr_check does; the struct was checked before. _begin enqueues the check,\
      * whose word *gate, in scratch, becomes other than 0 if A is no matrix: a kernel behind it that reads A or writes \
-     * results looks there first. _end waits for the check alone and refuses A. at[] = the pointers of rows `first`    \
-     * and `last`, unless it is NULL. Between the two, nothing may use the note (core/cuda.h). */                      \
-    E(csr_check_begin, (lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t last, const unsigned **gate))           \
-    E(csr_check_end, (lsp_ctx *ctx, const char *name, const lsp_csr *A, int64_t at[2]))                                \
+     * results looks there first. _end waits for the check alone and refuses A. Between the two, nothing may use the   \
+     * note (core/cuda.h). */                                                                                          \
+    E(csr_check_begin, (lsp_ctx *ctx, const lsp_csr *A, const unsigned **gate))                                        \
+    E(csr_check_end, (lsp_ctx *ctx, const char *name, const lsp_csr *A))                                               \
     /* lsp_csr_add for checked matrices, unless a row does not ascend strictly: then *done is false. Waits for         \
      * nnz(C). */                                                                                                      \
     E(csr_add, (lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C, bool *done))  \
@@ -29,5 +29,8 @@ struct lsp_facts;
     E(csr_facts, (lsp_ctx *ctx, const lsp_csr *A, bool entries, struct lsp_facts *facts))
 /* clang-format on */
 LSP_GPU_TABLE(lsp_csr_on_gpu, LSP_CSR_GPU)
+
+/* Both halves of the check, for the files of this folder. */
+lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 LSP_END_DECLS

@@ -209,11 +209,11 @@ lsp_status lsp_csr_mirror_entries(lsp_ctx *ctx, const char *name, const lsp_csr 
         return LSP_OK;
     }
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, lsp_ceil_div(A->nnz, MIRROR_TILE), &tile_row));
-    LSP_TRY(name ? lsp_csr_check_begin_cuda(ctx, A, 0, 0, &gate) : LSP_OK);
+    LSP_TRY(name ? lsp_csr_check_begin_cuda(ctx, A, &gate) : LSP_OK);
     LSP_TRY(LAUNCH_ITEMS(ctx, kernel_tile_rows, A->rows, a, gate, tile_row));
     LSP_TRY(narrow ? start<true>(ctx, a, B, value, tile_row, gate, lost)
                    : start<false>(ctx, a, B, value, tile_row, gate, lost));
-    LSP_TRY(name ? lsp_csr_check_end_cuda(ctx, name, A, NULL) : LSP_OK);
+    LSP_TRY(name ? lsp_csr_check_end_cuda(ctx, name, A) : LSP_OK);
     LSP_TRY(lsp_cuda_read(ctx, &is_lost, lost, sizeof is_lost));
     *done = !is_lost;
     return LSP_OK;
