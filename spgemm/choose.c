@@ -123,16 +123,18 @@ const char *lsp_spgemm_never_once(const lsp_csr *A, const lsp_csr *B, const lsp_
 void lsp_spgemm_tell_passes(lsp_spgemm_info *info, int passes, const lsp_spgemm_sample *sample, const char *more) {
     const char *head = passes == 1 ? "one pass" : "two passes";
     char of[96] = "";
-    if (sample != NULL && sample->rows > 0) {
+    if (sample != NULL && sample->all) {
+        snprintf(of, sizeof of, "%lld products and at most %lld entries; ", (long long)sample->products,
+                 (long long)sample->nnz);
+    } else if (sample != NULL && sample->rows > 0) {
         const double rows = (double)sample->rows;
-        snprintf(of, sizeof of, "%.1f products and %s%.1f entries a row in %s%lld rows; ",
-                 (double)sample->products / rows, sample->all ? "at most " : "", (double)sample->nnz / rows,
-                 sample->all ? "all " : "a sample of ", (long long)sample->rows);
+        snprintf(of, sizeof of, "%.1f products and %.1f entries a row in a sample of %lld rows; ",
+                 (double)sample->products / rows, (double)sample->nnz / rows, (long long)sample->rows);
     }
     info->passes = passes;
     info->reason[0] = 0;
     if (of[0] != 0 || *more != 0) {
-        snprintf(info->reason, sizeof info->reason, "%s: %s%.48s", head, of, more);
+        snprintf(info->reason, sizeof info->reason, "%s: %s%.64s", head, of, more);
     }
 }
 

@@ -6,7 +6,6 @@
  * the same columns, all shifted by one distance: its products then have the same ranks. */
 #pragma once
 
-#include "core/top.h"
 #include "spgemm/job.h"
 
 /* What a plan keeps on the CPU. */
@@ -110,50 +109,6 @@ typedef struct lsp_spgemm_kernels {
     lsp_spgemm_rows count;   /* products of row i in rowptr[i + 1] become nnz of row i of C */
     lsp_spgemm_rows fill[8]; /* no values, f32, f64; f32 and f64 in any semiring; complex; i64; i64 in any semiring */
 } lsp_spgemm_kernels;
-
-/* Rows next .. last-1, to be made in one pass by a thread (one_pass_kernel.c). Between rows all of `touched` is 0. */
-typedef struct lsp_spgemm_run {
-    const lsp_csr *A, *B;
-    lsp_type type; /* of the arithmetic */
-    lsp_semiring semiring;
-    bool far;             /* B is larger than the cache of a core, and A jumps about in it */
-    lsp_word_sort sort;   /* of 32-bit words */
-    int64_t window;       /* columns: those of B, or more */
-    void *sums;           /* one for each column */
-    bool cleared;         /* the sums have the semiring's value before a first product */
-    uint8_t *touched;     /* one for each column, up to a multiple of 64 */
-    uint32_t *columns[2]; /* of the current row, and room for as many while they are sorted */
-    int64_t largest;      /* above 0: at most this many entries of a row stay, the largest */
-    uint64_t least;       /* then: the smallest rank of an entry that stays (core/top.h) */
-    lsp_ranked *heap;     /* then: room for `largest` of them */
-    lsp_csr *C;           /* its row pointers i + 1 get the ends of the rows, from `base` on, */
-    void *col, *val;      /* its entries are written here, at most `capacity` of them */
-    int64_t base, capacity;
-    int64_t next, last, most;                      /* most: entries of a row */
-    int64_t products, nnz_bound, max_row_products; /* added up */
-} lsp_spgemm_run;
-/* Entries of C that a thread has memory for; columns of a window that stays in the nearest cache. */
-enum { LSP_RUN_ENTRIES = 1 << 15, LSP_RUN_NEAR = 64 * 64 };
-/* one_pass.c: a run like another, in memory of its own: a window of `cols` columns, which is ready, and room for
- * `entries` entries. Returns the bytes, even if `memory` is NULL. _sum_runs: adds up the products of runs. */
-size_t lsp_spgemm_open_run(const lsp_spgemm_run *like, int64_t cols, int64_t entries, char *memory,
-                           lsp_spgemm_run *run);
-void lsp_spgemm_sum_runs(const lsp_spgemm_run *runs, int threads, lsp_spgemm_info *info);
-/* Copies the first n entries of a run to entries `at` .. of C. */
-static inline void lsp_spgemm_put_entries(const lsp_spgemm_run *run, int64_t n, const lsp_csr *C, int64_t at) {
-    if (n > 0) {
-        memcpy(lsp_spgemm_at(C->col, at, C->col_type), run->col, (size_t)n * lsp_type_bytes(C->col_type));
-    }
-    if (n > 0 && C->val_type != LSP_NONE) {
-        memcpy(lsp_spgemm_at(C->val, at, C->val_type), run->val, (size_t)n * lsp_type_bytes(C->val_type));
-    }
-}
-/* Replaces the columns and values of C, `room` each, by arrays for its entries alone, if they have too much room. */
-lsp_status lsp_spgemm_trim(lsp_ctx *ctx, int64_t room, lsp_csr *C);
-/* Makes rows until the next one may not fit. Returns the number of their entries. */
-int64_t lsp_spgemm_one_pass_rows_portable(lsp_spgemm_run *run);
-int64_t lsp_spgemm_one_pass_rows_avx2(lsp_spgemm_run *run);
-int64_t lsp_spgemm_one_pass_rows_avx512(lsp_spgemm_run *run);
 
 /* The kernels for the index types of A and B. */
 const lsp_spgemm_kernels *lsp_spgemm_kernels_portable(const lsp_csr *A, const lsp_csr *B);

@@ -2,7 +2,7 @@
  * lie in no order in arrays that all of them share; others, each by all threads, as by lsp_spgemm. The arrays get as
  * much room as a sample of rows says, and a tenth more; if that is too little, as much as C may have at most. */
 #include "core/isa.h"
-#include "cpu.h"
+#include "one_pass.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -137,8 +137,7 @@ static lsp_status look(lsp_ctx *ctx, many *m) {
 /* ---- room ---- */
 
 static lsp_status prepare_runs(lsp_ctx *ctx, many *m) {
-    const lsp_spgemm_run like = {
-        .type = m->type, .semiring = m->options->semiring, .sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32]};
+    const lsp_spgemm_run like = {.type = m->type, .semiring = m->options->semiring, .longest = INT32_MAX};
     m->entries = LSP_RUN_ENTRIES;
     for (int64_t i = 0; i < m->count; i++) {
         m->cols = m->bound[i] >= 0 ? lsp_max(m->cols, m->B[i].cols) : m->cols;

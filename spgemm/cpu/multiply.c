@@ -1,7 +1,7 @@
 /* C = op(A)*op(B) on the CPU: the device's table, and the two passes of a plan. The first pass counts the entries of
  * every row, then C is allocated, and the second fills it. A masked product takes one pass. */
 #include "core/isa.h"
-#include "small.h"
+#include "cpu.h"
 #include "spgemm/batch.h"
 
 /* ---- operands ---- */
@@ -182,19 +182,13 @@ static lsp_status multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operan
 
 /* ---- the table ---- */
 
-static lsp_status at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                          lsp_csr *C, lsp_spgemm_info *info, bool *done) {
-    const lsp_status status = lsp_spgemm_small(ctx, A, B, options, C, info, done);
-    return status != LSP_OK || *done ? status : lsp_spgemm_one_pass(ctx, A, B, options, C, info, done);
-}
-
 static lsp_status inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops) {
     const lsp_status status = take_operands(plan, A, B, ops);
     return status != LSP_OK ? status : lsp_spgemm_cpu_inspect(plan, &ops->A, &ops->B);
 }
 
 const lsp_spgemm_device lsp_spgemm_on_cpu = {.plan_bytes = sizeof(lsp_spgemm_plan) + sizeof(lsp_spgemm_cpu),
-                                             .at_once = at_once,
+                                             .at_once = lsp_spgemm_one_pass,
                                              .inspect = inspect,
                                              .take_operands = take_operands,
                                              .describe = describe,

@@ -1,18 +1,18 @@
 /* C = A*B in one pass without a plan: a look at the factors, then every row is made where C needs it. Counting the rows
  * first would cost as much as making them, so C gets as much room as a sample of its rows says, and a tenth more. If
- * that is too little, the product is left to a plan. */
+ * that is too little, it gets more. */
+#include "one_pass.h"
 #include "core/isa.h"
-#include "cpu.h"
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    SMALL_ENTRIES = 1 << 15, /* of A: their products are counted instead */
-    RUNS = 256,              /* of rows in the sample, at most */
+    FEW_ENTRIES = 1 << 15,  /* of A: the products of all rows are counted */
+    FEW_PRODUCTS = 1 << 15, /* a plan takes longer than these */
+    RUNS = 256,             /* of rows in the sample, at most */
     RUN_ROWS = 8,
-    SAMPLED = 16,       /* the sample has at most this part of the rows */
-    PART_WORK = 1 << 14 /* rows and entries of A in a part */
+    SAMPLED = 16 /* the sample has at most this part of the rows */
 };
 
 typedef struct product {
@@ -23,16 +23,19 @@ typedef struct product {
     lsp_spgemm_run *runs; /* one a thread */
     char *memory;         /* of each thread */
     size_t thread_bytes;
-    int64_t parts, capacity; /* capacity: entries of C that have a place */
-    int64_t *ends;           /* atomic; parts + 1: where each part begins in C; -1: not known yet */
-    bool failed;             /* atomic */
+    int64_t entries;     /* that a thread has memory for */
+    int64_t parts, done; /* of rows; those that are in C */
+    int64_t capacity;    /* entries of C that have a place */
+    int64_t *ends;       /* atomic; parts + 1: where each part begins in C; -1: not known yet */
+    bool full;           /* atomic: they have no place */
 } product;
 
 /* What is known of C before it is made: of a sample of its rows, or of all of them. */
 typedef struct estimate {
     lsp_spgemm_sample of;
-    int64_t jumps;            /* rows whose first rows of B are far from those of the row above */
-    int64_t entries, repeats; /* entries of A; those whose row of B has the columns of the row above it */
+    int64_t jumps;          /* rows whose first rows of B are far from those of the row above */
+    int64_t entries;        /* of A */
+    int64_t repeats, exact; /* those whose row of B has the columns of the row above, all moved by one distance; by 0 */
 } estimate;
 
 /* ---- threads ---- */
@@ -46,21 +49,20 @@ static char *take(char **at, size_t bytes) {
 size_t lsp_spgemm_open_run(const lsp_spgemm_run *like, int64_t cols, int64_t entries, char *memory,
                            lsp_spgemm_run *run) {
     const size_t value = lsp_type_bytes(like->type), columns = (size_t)cols + 63;
-    const int64_t in_row = like->largest > 0 ? lsp_max(entries, cols) : entries;
+    const int shift = lsp_top_shift(cols);
+    const size_t blocks = (size_t)(lsp_ceil_div(cols, (int64_t)1 << shift) << (shift - 6));
     char *at = memory;
     *run = *like;
-    run->most = entries;
     run->window = cols;
     run->sums = take(&at, columns * value);
-    run->touched = (uint8_t *)take(&at, columns);
-    for (int k = 0; k < 2; k++) {
-        run->columns[k] = (uint32_t *)(void *)take(&at, ((size_t)in_row + LSP_WORD_PAD) * sizeof(uint32_t));
-    }
+    run->marks = (uint8_t *)take(&at, columns);
+    run->blocks = (uint8_t *)take(&at, blocks);
     run->col = take(&at, (size_t)entries * sizeof(int64_t));
     run->val = take(&at, (size_t)entries * value);
     run->heap = (lsp_ranked *)(void *)take(&at, (size_t)lsp_min(run->largest, cols) * sizeof *run->heap);
     if (memory != NULL) {
-        memset(run->touched, 0, columns / 64 * 64);
+        memset(run->marks, 0, columns / 64 * 64);
+        memset(run->blocks, 0, blocks);
     }
     return (size_t)(at - memory);
 }
@@ -77,8 +79,7 @@ void lsp_spgemm_sum_runs(const lsp_spgemm_run *runs, int threads, lsp_spgemm_inf
 static lsp_spgemm_run *run_of(product *p, int thread) {
     lsp_spgemm_run *run = p->runs + thread;
     if (run->A == NULL) {
-        (void)lsp_spgemm_open_run(&p->like, p->B.cols, LSP_RUN_ENTRIES, p->memory + (size_t)thread * p->thread_bytes,
-                                  run);
+        (void)lsp_spgemm_open_run(&p->like, p->B.cols, p->entries, p->memory + (size_t)thread * p->thread_bytes, run);
     }
     return run;
 }
@@ -89,10 +90,11 @@ static int64_t make_rows(const product *p, lsp_spgemm_run *run) {
 
 /* ---- parts of C ---- */
 
-/* Where a part begins in C. The parts before it were begun earlier, so the wait ends. */
+/* Where a part begins in C; -1 if an earlier one has no place. They were begun earlier, so the wait ends. */
 static int64_t await_begin(product *p, int64_t part) {
     int64_t begin;
-    while ((begin = __atomic_load_n(&p->ends[part], __ATOMIC_ACQUIRE)) < 0) {
+    while ((begin = __atomic_load_n(&p->ends[part], __ATOMIC_ACQUIRE)) < 0 &&
+           !__atomic_load_n(&p->full, __ATOMIC_RELAXED)) {
         sched_yield();
     }
     return begin;
@@ -117,40 +119,55 @@ static int64_t make_in_place(const product *p, lsp_spgemm_run *run, int64_t at) 
     const int64_t made = make_rows(p, &here);
     here.col = run->col;
     here.val = run->val;
+    here.base = 0;
     *run = here;
-    run->base = 0;
     return made;
 }
 
-static void make_part(void *data, int64_t part, int thread) {
+/* Makes rows from run->next on in the memory of the thread: at least one, so long as it can hold it. */
+static int64_t make_some(const product *p, lsp_spgemm_run *run) {
+    const int64_t first = run->next;
+    run->capacity = LSP_RUN_ENTRIES;
+    const int64_t made = make_rows(p, run);
+    if (run->next > first) {
+        return made;
+    }
+    run->capacity = p->entries;
+    return make_rows(p, run);
+}
+
+static void make_part(void *data, int64_t number, int thread) {
     product *p = data;
+    const int64_t part = p->done + number;
     lsp_spgemm_run *run = run_of(p, thread);
+    const lsp_spgemm_run before = *run;
     int64_t at = -1;
+    bool fits = true;
     lsp_csr_share(&p->A, (int)part, (int)p->parts, &run->next, &run->last);
-    if (p->threads == 1 && !p->failed) {
-        at = await_begin(p, part);
+    if (p->threads == 1 && !p->full) {
+        at = p->ends[part];
         at += make_in_place(p, run, at);
     }
-    bool failed = __atomic_load_n(&p->failed, __ATOMIC_RELAXED);
-    while (run->next < run->last && !failed) {
-        const int64_t first = run->next;
-        run->capacity = LSP_RUN_ENTRIES;
-        const int64_t made = make_rows(p, run);
+    while (fits && run->next < run->last) {
+        const int64_t first = run->next, made = make_some(p, run);
         at = at < 0 ? await_begin(p, part) : at;
-        failed = run->next == first || made > p->capacity - at || __atomic_load_n(&p->failed, __ATOMIC_RELAXED);
-        if (run->next == run->last && !failed) { /* the next part need not wait until this one is copied */
+        fits = at >= 0 && made <= p->capacity - at;
+        if (fits && run->next == run->last) { /* the next part need not wait until this one is copied */
             __atomic_store_n(&p->ends[part + 1], at + made, __ATOMIC_RELEASE);
         }
-        if (!failed) {
+        if (fits) {
             append(p, run, first, made, at);
             at += made;
         }
     }
-    if (failed) {
-        __atomic_store_n(&p->failed, true, __ATOMIC_RELAXED);
-    }
     at = at < 0 ? await_begin(p, part) : at;
-    __atomic_store_n(&p->ends[part + 1], at, __ATOMIC_RELEASE);
+    if (fits && at >= 0) {
+        __atomic_store_n(&p->ends[part + 1], at, __ATOMIC_RELEASE);
+    } else {
+        __atomic_store_n(&p->full, true, __ATOMIC_RELAXED);
+        run->products = before.products;
+        run->nnz_bound = before.nnz_bound;
+    }
 }
 
 /* ---- the look at the factors ---- */
@@ -169,48 +186,60 @@ static bool jumps(const lsp_csr *A, int64_t i) {
     return above < row && (distance < -NEAR_ROWS || distance > NEAR_ROWS);
 }
 
-/* Counts the entries of row i of A, and those whose row of B has the columns of the row of B above it. */
+/* Row k of B has the columns of the row above plus *distance. */
+static bool repeats(const lsp_csr *B, int64_t k, int64_t *distance) {
+    const int64_t begin = lsp_csr_rowptr(B, k), n = lsp_csr_rowptr(B, k + 1) - begin;
+    bool same = k > 0 && n > 0 && begin - lsp_csr_rowptr(B, k - 1) == n;
+    *distance = same ? lsp_csr_col(B, begin) - lsp_csr_col(B, begin - n) : 0;
+    for (int64_t q = begin; q < begin + n && same; q++) {
+        same = lsp_csr_col(B, q) - lsp_csr_col(B, q - n) == *distance;
+    }
+    return same;
+}
+
+/* Counts the entries of row i of A, and those whose row of B repeats. */
 static void count_repeats(const product *p, int64_t i, estimate *found) {
-    const lsp_csr *A = &p->A, *B = &p->B;
-    const size_t bytes = lsp_type_bytes(B->col_type);
-    for (int64_t e = lsp_csr_rowptr(A, i); e < lsp_csr_rowptr(A, i + 1); e++, found->entries++) {
-        const int64_t k = lsp_csr_col(A, e), begin = lsp_csr_rowptr(B, k), n = lsp_csr_rowptr(B, k + 1) - begin;
-        found->repeats += k > 0 && begin - lsp_csr_rowptr(B, k - 1) == n &&
-                          memcmp((char *)B->col + (size_t)(begin - n) * bytes, (char *)B->col + (size_t)begin * bytes,
-                                 (size_t)n * bytes) == 0;
+    for (int64_t e = lsp_csr_rowptr(&p->A, i), end = lsp_csr_rowptr(&p->A, i + 1); e < end; e++) {
+        int64_t distance;
+        const bool again = repeats(&p->B, lsp_csr_col(&p->A, e), &distance);
+        found->entries++;
+        found->repeats += again;
+        found->exact += again && distance == 0;
     }
 }
 
-/* Is one pass faster than a plan? Measured on an EPYC with AVX-512: up to 13 entries a row always; up to 16 if each has
- * 4 products; up to 32 if, besides, fewer than half of the rows of B repeat (a plan adds those together). */
-static bool is_promising(const estimate *found) {
-    enum { FEW = 13, MORE = 16, MOST = 32, PRODUCTS = 4, ROW_PRODUCTS = 2048, REPEATS = 2 };
+/* How rows are made in one pass, if that is faster than a plan. Measured on a Xeon with AVX-512: a list up to 13
+ * entries a row, 16 if each has 4 products; marks if enough products fall on an entry, unless most rows of B repeat: a
+ * plan adds exact repeats together, and sorts a row that repeats only once. */
+static bool is_promising(const product *p, const estimate *found, lsp_spgemm_way *way) {
+    enum { SHORT = 13, LIST = 16, PRODUCTS = 4, HALF = 2 };
     const lsp_spgemm_sample *of = &found->of;
-    const int64_t columns = of->products < PRODUCTS * of->nnz           ? FEW
-                            : found->repeats > found->entries / REPEATS ? MORE
-                                                                        : MOST;
-    return of->nnz <= columns * of->rows && of->products <= ROW_PRODUCTS * of->rows;
+    const bool list = of->nnz <= (of->products < PRODUCTS * of->nnz ? SHORT : LIST) * of->rows;
+    const bool near = p->B.cols <= LSP_RUN_NEAR;
+    const double shared = (double)of->products / (double)of->nnz;
+    *way = list && !near ? LSP_ONE_LIST : LSP_ONE_MARKS;
+    return list || ((near ? found->exact : found->repeats) <= found->entries / HALF && shared > (near ? 1.3 : 2.2));
 }
 
-/* Makes some rows to count them. False: a row is too long, or after a few runs the rows seem to be twice as long as is
- * promising. */
+/* Makes some rows to count them. False: a row is too long, or after a few runs a plan seems faster, even if the rows
+ * were half as long. */
 static bool take_sample(product *p, estimate *found) {
     enum { ENOUGH = 3 }; /* runs, less one */
     const int runs = (int)lsp_max(lsp_min(p->A.rows / (SAMPLED * RUN_ROWS), RUNS), 1);
     lsp_spgemm_run *run = run_of(p, 0);
-    int64_t ends[RUN_ROWS + 1];
-    bool fits = true;
-    run->C = &(lsp_csr){.rowptr_type = LSP_I64, .col_type = LSP_I64};
-    run->capacity = LSP_RUN_ENTRIES;
-    for (int r = 0; r < runs && fits; r++) {
+    lsp_spgemm_way way;
+    int32_t ends[RUN_ROWS + 1];
+    bool good = true;
+    run->C = &(lsp_csr){.rowptr_type = LSP_I32, .col_type = LSP_I32};
+    for (int r = 0; r < runs && good; r++) {
         const int64_t first = place_of(r, p->A.rows - lsp_min(RUN_ROWS, p->A.rows));
         run->last = lsp_min(first + RUN_ROWS, p->A.rows);
-        for (run->next = first; run->next < run->last && fits;) {
+        for (run->next = first; run->next < run->last && good;) {
             const int64_t begin = run->next;
             run->C->rowptr =
                 (void *)((uintptr_t)ends - (uintptr_t)begin * sizeof *ends); /* row i is written at i - begin */
-            found->of.nnz += make_rows(p, run);
-            fits = run->next > begin;
+            found->of.nnz += make_some(p, run);
+            good = run->next > begin;
         }
         found->of.rows += run->last - first;
         found->of.products = run->products;
@@ -220,11 +249,11 @@ static bool take_sample(product *p, estimate *found) {
         }
         estimate shorter = *found;
         shorter.of.rows *= 2;
-        fits = fits && (r != ENOUGH || is_promising(&shorter));
+        good = good && (r != ENOUGH || is_promising(p, &shorter, &way));
     }
     run->products = run->nnz_bound = run->max_row_products = 0;
     run->C = &p->C;
-    return fits;
+    return good;
 }
 
 /* Bounds the entries of C by the products of its rows, and by those of a row that stay. */
@@ -271,6 +300,14 @@ static void choose_largest(const product *p, const lsp_filter *filter, lsp_spgem
     }
 }
 
+static int64_t longest_row(const lsp_csr *B) {
+    int64_t longest = 0;
+    for (int64_t k = 0; k < B->rows; k++) {
+        longest = lsp_max(longest, lsp_csr_rowptr(B, k + 1) - lsp_csr_rowptr(B, k));
+    }
+    return longest;
+}
+
 /* Prepares the factors and the runs. */
 static lsp_status prepare(lsp_ctx *ctx, const lsp_filter *filter, product *p) {
     const lsp_csr A = p->A, B = p->B;
@@ -280,75 +317,137 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_filter *filter, product *p) {
     LSP_TRY(type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, &B, type, &p->B));
     LSP_TRY(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, &A, type, &p->A));
     p->threads = lsp_threads_for(ctx, A.nnz, LSP_WORTH_A_THREAD);
-    p->thread_bytes = lsp_spgemm_open_run(&p->like, B.cols, LSP_RUN_ENTRIES, NULL, &(lsp_spgemm_run){0});
+    p->entries = lsp_max(LSP_RUN_ENTRIES, B.cols);
+    p->thread_bytes = lsp_spgemm_open_run(&p->like, B.cols, p->entries, NULL, &(lsp_spgemm_run){0});
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, p->threads, &p->runs));
     LSP_TRY(lsp_scratch_bytes(ctx, p->threads, p->thread_bytes, false, (void **)&p->memory));
-    p->like.sort = lsp_segsort_get_kernels(ctx)->sort[LSP_WORD_32];
+    p->like.way = B.cols <= LSP_RUN_NEAR ? LSP_ONE_MARKS : LSP_ONE_LIST; /* of the sample */
+    p->like.longest = longest_row(&B);
     p->like.A = &p->A;
     p->like.B = &p->B;
     p->like.C = &p->C;
     return LSP_OK;
 }
 
-/* Does one pass seem better than two? Looks at a sample of rows, or at all of few, which also says how much room C
- * gets. */
+/* Words that hold a row of B as bits. */
+static int64_t words_of(const lsp_csr *B) { return (B->cols + 511) / 512 * 8; }
+
+/* Makes B's columns as bits. */
+static lsp_status make_dense(lsp_ctx *ctx, product *p) {
+    const lsp_csr *B = &p->B;
+    const int64_t words = words_of(B);
+    uint64_t *bits;
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, B->rows * words, &bits));
+    for (int64_t k = 0; k < B->rows; k++) {
+        for (int64_t q = lsp_csr_rowptr(B, k); q < lsp_csr_rowptr(B, k + 1); q++) {
+            const int64_t j = lsp_csr_col(B, q);
+            bits[k * words + j / 64] |= (uint64_t)1 << j % 64;
+        }
+    }
+    p->like.dense = bits;
+    p->like.words = words;
+    return LSP_OK;
+}
+
+/* Does one pass seem better than two? Looks at all rows if they are few, or at a sample. Chooses the way and the room
+ * of C. */
 static bool is_better(product *p, lsp_type rowptr_type, estimate *found) {
-    if (p->A.nnz <= SMALL_ENTRIES || p->like.largest > 0) {
+    enum { BLOCK_ENTRIES = 4, MOST_BOUND = 1 << 20 };
+    const lsp_csr *A = &p->A, *B = &p->B;
+    const bool near = B->cols <= LSP_RUN_NEAR, dense = near && B->nnz / BLOCK_ENTRIES >= B->rows * words_of(B);
+    lsp_spgemm_way *way = &p->like.way;
+    p->capacity = INT64_MAX;
+    if (A->nnz <= FEW_ENTRIES || dense || p->like.largest > 0) {
         count(p, found);
         p->capacity = found->of.nnz;
-    } else if (take_sample(p, found)) {
-        const double entries = (double)found->of.nnz / (double)found->of.rows * (double)p->A.rows;
-        p->capacity = (int64_t)(1.1 * entries) + RUN_ROWS;
-    } else {
-        return false;
     }
-    return (p->like.largest > 0 || is_promising(found)) && (p->capacity <= INT32_MAX || rowptr_type == LSP_I64);
+    if (p->like.largest > 0 || (found->of.all && found->of.products <= FEW_PRODUCTS)) {
+        enum { SHORT = 26 }; /* products of a row */
+        const bool list = !near && p->like.largest == 0 && found->of.products <= SHORT * A->rows;
+        *way = list ? LSP_ONE_LIST : LSP_ONE_MARKS;
+    } else if (dense && p->capacity <= MOST_BOUND && found->of.products / BLOCK_ENTRIES >= B->nnz) {
+        *way = LSP_ONE_DENSE; /* otherwise making the bits takes too long */
+    } else {
+        *found = (estimate){0};
+        if (!take_sample(p, found) || !is_promising(p, found, way)) {
+            return false;
+        }
+        const double entries = (double)found->of.nnz / (double)found->of.rows * (double)A->rows;
+        p->capacity = p->capacity <= MOST_BOUND ? p->capacity : (int64_t)(1.1 * entries) + RUN_ROWS;
+    }
+    return p->capacity <= INT32_MAX || rowptr_type == LSP_I64;
+}
+
+lsp_status lsp_spgemm_set_room(lsp_ctx *ctx, int64_t used, int64_t room, lsp_csr *C) {
+    void **const arrays[] = {&C->col, &C->val};
+    const size_t bytes[] = {lsp_type_bytes(C->col_type), lsp_type_bytes(C->val_type)};
+    for (int a = 0; a < 2; a++) {
+        void *moved = NULL;
+        LSP_TRY(lsp_alloc(ctx, LSP_HOST, room, bytes[a], &moved));
+        if (moved != NULL && used > 0) {
+            memcpy(moved, *arrays[a], (size_t)used * bytes[a]);
+        }
+        lsp_free(ctx, *arrays[a]);
+        *arrays[a] = moved;
+    }
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_trim(lsp_ctx *ctx, int64_t room, lsp_csr *C) {
-    void **const arrays[] = {&C->col, &C->val};
-    const size_t bytes[] = {lsp_type_bytes(C->col_type), lsp_type_bytes(C->val_type)};
-    for (int a = 0; a < 2 && room - C->nnz > C->nnz / 8; a++) {
-        void *exact = NULL;
-        LSP_TRY(lsp_alloc(ctx, LSP_HOST, C->nnz, bytes[a], &exact));
-        if (exact != NULL) {
-            memcpy(exact, *arrays[a], (size_t)C->nnz * bytes[a]);
-        }
-        lsp_free(ctx, *arrays[a]);
-        *arrays[a] = exact;
-    }
-    return LSP_OK;
+    return room - C->nnz > C->nnz / 8 ? lsp_spgemm_set_room(ctx, C->nnz, C->nnz, C) : LSP_OK;
 }
 
-/* Makes the rows of C, unless it has more entries than it has room for. */
-static lsp_status make_result(lsp_ctx *ctx, product *p, const lsp_csr_types *types) {
-    const int64_t part_work = p->threads == 1 && p->like.largest == 0 ? 64 * PART_WORK : PART_WORK;
+/* Gives C more room: as much as the parts that are done say, and a quarter more at least. *suits = false if its row
+ * pointers cannot count so many. */
+static lsp_status grow(lsp_ctx *ctx, product *p, bool *suits) {
+    const int64_t used = p->ends[p->done];
+    const double all = 1.1 * (double)used / (double)(p->done + 1) * (double)p->parts;
+    p->capacity = lsp_max(p->capacity + p->capacity / 4 + RUN_ROWS, (int64_t)all);
+    *suits = p->capacity <= INT32_MAX || p->C.rowptr_type == LSP_I64;
+    return *suits ? lsp_spgemm_set_room(ctx, used, p->capacity, &p->C) : LSP_OK;
+}
+
+/* Makes the rows of C, unless its row pointers cannot count the entries. */
+static lsp_status make_result(lsp_ctx *ctx, product *p, const lsp_csr_types *types, bool *suits) {
+    LSP_TRY(p->like.way == LSP_ONE_DENSE ? make_dense(ctx, p) : LSP_OK);
     LSP_TRY(lsp_csr_create(ctx, p->A.rows, p->B.cols, p->capacity, types, &p->C));
-    p->parts = lsp_max((p->A.rows + p->A.nnz) / part_work, 1);
+    p->parts = lsp_max(lsp_min(p->capacity / (LSP_RUN_ENTRIES / 2), p->A.rows), 1);
     LSP_TRY(LSP_SCRATCH(ctx, p->parts + 1, &p->ends));
     memset(p->ends, -1, ((size_t)p->parts + 1) * sizeof *p->ends);
     p->ends[0] = 0;
-    LSP_TRY(lsp_try_parts(ctx, p->parts, p->threads, make_part, p));
-    if (!p->failed) {
-        p->C.nnz = p->ends[p->parts];
-        LSP_TRY(lsp_spgemm_trim(ctx, p->capacity, &p->C));
+    while (*suits && p->done < p->parts) {
+        LSP_TRY(p->full ? grow(ctx, p, suits) : LSP_OK);
+        p->full = false;
+        LSP_TRY(*suits ? lsp_try_parts(ctx, p->parts - p->done, p->threads, make_part, p) : LSP_OK);
+        while (p->done < p->parts && p->ends[p->done + 1] >= 0) {
+            p->done++;
+        }
     }
-    return LSP_OK;
+    p->C.nnz = *suits ? p->ends[p->parts] : 0;
+    return *suits ? lsp_spgemm_trim(ctx, p->capacity, &p->C) : LSP_OK;
 }
 
-/* Makes C, and says how; if C is NULL, only says so. Sets *done, unless the sample was wrong. */
+/* Makes C, and says how; if C is NULL, only says so. Sets *done, unless C has more entries than its row pointers count.
+ */
 static lsp_status make(lsp_ctx *ctx, product *p, const lsp_csr_types *types, const estimate *found, lsp_csr *C,
                        lsp_spgemm_info *info, bool *done) {
     lsp_spgemm_info told = {.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
+    const double products = (double)found->of.products / (double)found->of.rows * (double)p->A.rows;
     char how[64];
-    p->runs->far = p->like.far = found->jumps > found->of.rows / 2 && p->B.nnz > 1 << 16;
-    p->threads = found->of.products / found->of.rows * p->A.rows <= LSP_ALONE ? 1 : p->threads;
-    snprintf(how, sizeof how, "%sin a window of all columns; %d thread%s", p->like.largest > 0 ? "the largest " : "",
+    bool suits = true;
+    p->like.far = found->jumps > found->of.rows / 2 && lsp_is_far(&p->B);
+    p->runs->way = p->like.way;
+    p->runs->far = p->like.far;
+    p->threads = products <= LSP_ALONE ? 1 : p->threads;
+    snprintf(how, sizeof how, "%sin a window of all columns; %d thread%s",
+             p->like.largest > 0            ? "the largest "
+             : p->like.way == LSP_ONE_DENSE ? "with B as bits "
+                                            : "",
              p->threads, p->threads > 1 ? "s" : "");
     lsp_spgemm_tell_passes(&told, 1, &found->of, how);
     told.scratch_bytes = p->threads * (int64_t)(p->thread_bytes + sizeof *p->runs);
-    LSP_TRY(C == NULL ? LSP_OK : make_result(ctx, p, types));
-    if (p->failed) {
+    LSP_TRY(C == NULL ? LSP_OK : make_result(ctx, p, types, &suits));
+    if (!suits) {
         lsp_spgemm_tell_passes(info, 2, &found->of, "the sample was wrong; ");
         return LSP_OK;
     }
@@ -370,9 +469,11 @@ static lsp_status try_once(lsp_ctx *ctx, product *p, const lsp_spgemm_options *o
     lsp_csr_types types = options->types;
     types.val_type = p->like.type;
     LSP_TRY(prepare(ctx, &options->filter, p));
-    const bool better = is_better(p, types.rowptr_type, found);
+    if (is_better(p, types.rowptr_type, found)) {
+        return make(ctx, p, &types, found, C, info, done);
+    }
     lsp_spgemm_tell_passes(info, 2, &found->of, "");
-    return better ? make(ctx, p, &types, found, C, info, done) : LSP_OK;
+    return LSP_OK;
 }
 
 lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,

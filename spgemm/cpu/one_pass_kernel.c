@@ -1,18 +1,16 @@
-/* Rows of C = A*B in one pass, for one instruction set: the products of a row are added up in a window of all columns,
- * and its columns are noted when they come up first, then sorted. */
+/* Rows of C = A*B in one pass, for one instruction set. */
 #include "complex.h"
 #include "core/isa.h"
 #include "core/vector.h"
-#include "cpu.h"
 #include "integer.h"
 #include "matrices/values/number.h"
+#include "one_pass.h"
 #include "touched.h"
 #include <math.h>
 #include <string.h>
 
 /* ---- the columns of a row in order ---- */
 
-enum { FEW = 24 }; /* columns that are inserted one by one */
 ALWAYS void insert(uint32_t *columns, int64_t n) {
     for (int64_t r = 1; r < n; r++) {
         const uint32_t column = columns[r];
@@ -24,36 +22,18 @@ ALWAYS void insert(uint32_t *columns, int64_t n) {
     }
 }
 
-/* Reads the columns in order from the marks between the first and the last one. */
-static void read_marks(const uint8_t *touched, uint32_t low, uint32_t high, uint32_t *columns) {
-    for (uint32_t j = low / 64 * 64; j <= high; j += 64) {
-        for (uint64_t mask = touched_mask(touched + j); mask != 0; mask &= mask - 1) {
-            *columns++ = j + (uint32_t)__builtin_ctzll(mask);
+/* Adds columns as bits to those of a row. */
+static void unite(uint64_t *restrict all, const uint64_t *restrict bits, int64_t words) {
+    for (int64_t w = 0; w < words; w += 8) {
+        for (int64_t k = w; k < w + 8; k++) {
+            all[k] |= bits[k];
         }
     }
 }
 
-/* The n columns of a row in order, in the run's memory. */
-static const uint32_t *in_order(const lsp_spgemm_run *run, const uint32_t *from, int64_t n) {
-    enum { BLOCKS_A_COLUMN = 2 };
-    uint32_t *columns = run->columns[0], low = UINT32_MAX, high = 0;
-    if (from != columns) {
-        memcpy(columns, from, (size_t)n * sizeof *columns);
-    }
-    for (int64_t r = 0; r < n; r++) {
-        low = columns[r] < low ? columns[r] : low;
-        high = columns[r] > high ? columns[r] : high;
-    }
-    if ((high - low) / 64 <= BLOCKS_A_COLUMN * n) {
-        read_marks(run->touched, low, high, columns);
-        return columns;
-    }
-    return run->sort(columns, run->columns[1], n, 0, lsp_bits(high));
-}
-
 /* ---- rows ---- */
 
-/* Local copies of a matrix's pointers: a store to `touched` may change anything else in memory. */
+/* Local copies of a matrix's pointers: a store to a mark may change anything else in memory. */
 typedef struct arrays {
     void *rowptr, *col;
     lsp_type rowptr_type, col_type;
@@ -85,21 +65,6 @@ ALWAYS void fetch_ahead(bool narrow, const arrays *a, const arrays *b, const voi
         __builtin_prefetch((const char *)b->rowptr + (size_t)later * (narrow || b->rowptr_type == LSP_I32 ? 4 : 8));
         __builtin_prefetch((const char *)b->col + (size_t)q * (narrow || b->col_type == LSP_I32 ? 4 : 8));
         __builtin_prefetch((const char *)b_val + (size_t)q * value_bytes);
-    }
-}
-
-/* Prefetches row k of B but for its first cache line, which fetch_ahead brings. Rows of 60 entries in the third-level
- * cache: a quarter less time. */
-ALWAYS void fetch_row(bool narrow, const arrays *b, const void *b_val, size_t value_bytes, int64_t k) {
-    enum { MOST = 128, LINE = 64 };
-    const int64_t begin = ROWPTR(*b, k), end = lsp_min(ROWPTR(*b, k + 1), begin + MOST);
-    const size_t col_bytes = narrow || b->col_type == LSP_I32 ? 4 : 8;
-    const char *col = (const char *)b->col, *val = b_val;
-    for (size_t at = (size_t)begin * col_bytes + LINE; at < (size_t)end * col_bytes; at += LINE) {
-        __builtin_prefetch(col + at);
-    }
-    for (size_t at = (size_t)begin * value_bytes + LINE; at < (size_t)end * value_bytes; at += LINE) {
-        __builtin_prefetch(val + at);
     }
 }
 

@@ -1,222 +1,295 @@
-/* Template by VALUE, FMA and NOTHING, the sum before its first product: makes rows of C in a window of all columns. */
+/* Template by VALUE, SETTLED, RANK, FMA and NOTHING, the sum before its first product: makes rows of C in one pass. */
 #define NAME(f) LSP_PASTE(f, VALUE_SUFFIX)
 
+#if HAS_VALUES
+#define FACTORS                                                                                                        \
+    const lsp_semiring semiring = run->semiring;                                                                       \
+    const VALUE *restrict a_val = run->A->val_type == run->type ? run->A->val : NULL, *restrict b_val = run->B->val;   \
+    (void)semiring
+#define FACTOR(e) const VALUE factor = a_val != NULL ? a_val[e] : A_VALUE(run->A, e)
+#define ADD_TO(sum) sums[j] = FMA(factor, b_val[q], sum)
+#else
+#define FACTORS
+#define FACTOR(e)
+#define ADD_TO(sum)
+#endif
+
 /* Writes factor * row k of B to C. Returns its entries; -1 if its columns do not ascend or one comes twice. */
-ALWAYS int64_t NAME(scaled_row)(const lsp_spgemm_run *run, int64_t e, int64_t at) {
-    const lsp_csr *A = run->A, *B = run->B;
-    const int32_t k = ((const int32_t *)A->col)[e], begin = ((const int32_t *)B->rowptr)[k];
-    const int32_t n = ((const int32_t *)B->rowptr)[k + 1] - begin, *b_col = (const int32_t *)B->col + begin;
+static __attribute__((noinline)) int64_t NAME(scaled_row)(const lsp_spgemm_run *run, int64_t e, int64_t at,
+                                                          int64_t *products) {
+    const int32_t k = ((const int32_t *)run->A->col)[e], *b_rowptr = run->B->rowptr;
+    const int32_t begin = b_rowptr[k], n = b_rowptr[k + 1] - begin, *b_col = (const int32_t *)run->B->col + begin;
     int32_t *restrict col = (int32_t *)run->col + at, rises = -1; /* by its sign */
     for (int32_t q = 0; q < n; q++) {
         rises &= q > 0 ? b_col[q - 1] - b_col[q] : -1;
         col[q] = b_col[q];
     }
 #if HAS_VALUES
-    const lsp_semiring semiring = run->semiring;
-    const VALUE factor = A_VALUE(A, e), *restrict b_val = (const VALUE *)B->val + begin;
+    FACTORS;
+    FACTOR(e);
     VALUE *restrict val = (VALUE *)run->val + at;
-    (void)semiring;
     for (int32_t q = 0; q < n; q++) {
-        const VALUE product = FMA(factor, b_val[q], NOTHING);
-        val[q] = SETTLED(product);
+        val[q] = FMA(factor, b_val[begin + q], NOTHING);
     }
-#else
-    (void)A;
 #endif
+    *products = n;
     return rises < 0 ? n : -1;
 }
 
-/* Adds the products of the entries begin .. end-1 of A in a window of up to 64 blocks of columns, and writes the row to
- * C's entries from `at` on. Returns its entries. No branch depends on columns: sums that have not begun are NOTHING. */
-ALWAYS int64_t NAME(near_row)(const lsp_spgemm_run *run, int64_t begin, int64_t end, int64_t at, int64_t *products) {
-    const lsp_csr *A = run->A, *B = run->B;
-    const int32_t *a_col = A->col, *b_rowptr = B->rowptr, *b_col = B->col;
-    uint8_t *restrict touched = run->touched;
-    int32_t *restrict col = (int32_t *)run->col + at;
-    uint64_t blocks = 0; /* touched */
-    int64_t n = 0;
+/* Adds the products of the entries begin .. end-1 of A to their sums, which are NOTHING at first, and marks their
+ * columns if `marking`. Returns the tops as bits. No branch depends on columns. */
+ALWAYS uint64_t NAME(add_products)(const lsp_spgemm_run *run, bool narrow, bool near, bool marking, int64_t begin,
+                                   int64_t end, int64_t *products) {
+    const arrays a = arrays_of(run->A), b = arrays_of(run->B);
+    const bool far = run->far;
+    const int shift = near ? 6 : lsp_top_shift(run->B->cols);
+    uint8_t *restrict marks = run->marks, *restrict blocks = run->blocks;
+    uint64_t tops = 0;
+    int64_t all = 0;
 #if HAS_VALUES
-    const lsp_semiring semiring = run->semiring;
-    const VALUE *restrict a_val = A->val_type == run->type ? A->val : NULL, *restrict b_val = B->val;
-    VALUE *restrict sums = run->sums, *restrict val = (VALUE *)run->val + at;
-    (void)semiring;
+    FACTORS;
+    VALUE *restrict sums = run->sums;
 #endif
     for (int64_t e = begin; e < end; e++) {
-        const int32_t k = a_col[e], start = b_rowptr[k], stop = b_rowptr[k + 1];
-#if HAS_VALUES
-        const VALUE factor = a_val != NULL ? a_val[e] : A_VALUE(A, e);
-#endif
-        *products += stop - start;
-        for (int32_t q = start; q < stop; q++) {
-            const uint32_t j = (uint32_t)b_col[q];
-            touched[j] = 1;
-            blocks |= (uint64_t)1 << j / 64;
-#if HAS_VALUES
-            sums[j] = FMA(factor, b_val[q], sums[j]);
-#endif
+        const int64_t k = COLUMN(a, e), start = ROWPTR(b, k), stop = ROWPTR(b, k + 1);
+        FACTOR(e);
+        if (far) {
+            fetch_ahead(narrow, &a, &b, run->B->val, sizeof(VALUE), e, run->A->nnz);
+        }
+        all += stop - start;
+        for (int64_t q = start; q < stop; q++) {
+            const uint32_t j = (uint32_t)COLUMN(b, q);
+            if (marking) {
+                marks[j] = 1;
+                tops |= (uint64_t)1 << (j >> shift);
+            }
+            if (marking && !near) {
+                blocks[j / 64] = 1;
+            }
+            ADD_TO(sums[j]);
         }
     }
-    for (; blocks != 0; blocks &= blocks - 1) {
-        const int32_t first = 64 * (int32_t)__builtin_ctzll(blocks);
-        for (uint64_t mask = touched_mask(touched + first); mask != 0; mask &= mask - 1, n++) {
-            const int32_t j = first + __builtin_ctzll(mask);
-            col[n] = j;
+    *products = all;
+    return tops;
+}
+
+/* Adds the products as above, whatever the sums are at first, and lists their columns. Returns their number. */
+ALWAYS int64_t NAME(list_products)(const lsp_spgemm_run *run, int64_t begin, int64_t end, uint32_t *restrict columns,
+                                   int64_t *products) {
+    const bool narrow = true, far = run->far;
+    const arrays a = arrays_of(run->A), b = arrays_of(run->B);
+    uint8_t *restrict marks = run->marks;
+    int64_t n = 0, all = 0;
 #if HAS_VALUES
-            val[n] = SETTLED(sums[j]);
-            sums[j] = NOTHING;
+    FACTORS;
+    VALUE *restrict sums = run->sums;
 #endif
+    for (int64_t e = begin; e < end; e++) {
+        const int64_t k = COLUMN(a, e), start = ROWPTR(b, k), stop = ROWPTR(b, k + 1);
+        FACTOR(e);
+        if (far) {
+            fetch_ahead(narrow, &a, &b, run->B->val, sizeof(VALUE), e, run->A->nnz);
         }
-        memset(touched + first, 0, 64);
+        all += stop - start;
+        for (int64_t q = start; q < stop; q++) {
+            const uint32_t j = (uint32_t)COLUMN(b, q);
+            if (marks[j] == 0) {
+                marks[j] = 1;
+                columns[n++] = j;
+                ADD_TO(NOTHING);
+            } else {
+                ADD_TO(sums[j]);
+            }
+        }
+    }
+    *products = all;
+    return n;
+}
+
+/* Writes the columns of a block, as bits, and their sums to C. Sets the sums to NOTHING. Returns their number. */
+ALWAYS int64_t NAME(write_block)(const lsp_spgemm_run *run, bool narrow, int64_t block, uint64_t columns, int64_t at) {
+    const int64_t begin = at;
+    for (; columns != 0; columns &= columns - 1, at++) {
+        const int64_t j = 64 * block + __builtin_ctzll(columns);
+        if (narrow) {
+            ((int32_t *)run->col)[at] = (int32_t)j;
+        } else {
+            lsp_index_set(run->col, run->C->col_type, at, j);
+        }
+#if HAS_VALUES
+        const lsp_semiring semiring = run->semiring;
+        (void)semiring;
+        VALUE *sum = (VALUE *)run->sums + j;
+        ((VALUE *)run->val)[at] = *sum;
+        *sum = NOTHING;
+#endif
+    }
+    return at - begin;
+}
+
+/* Writes the row whose columns are marked to C's entries from `at` on. Sets the marks to 0. Returns its entries. */
+ALWAYS int64_t NAME(write_marked)(const lsp_spgemm_run *run, bool narrow, bool near, uint64_t tops, int64_t at) {
+    const int shift = near ? 6 : lsp_top_shift(run->B->cols) - 6;
+    const int64_t begin = at;
+    for (; tops != 0; tops &= tops - 1) {
+        const int64_t first = (int64_t)__builtin_ctzll(tops);
+        if (near) {
+            uint8_t *marks = run->marks + 64 * first;
+            at += NAME(write_block)(run, narrow, first, touched_mask(marks), at);
+            memset(marks, 0, 64);
+            continue;
+        }
+        for (int64_t w = first << shift; w < (first + 1) << shift; w += 64) {
+            uint64_t blocks = touched_mask(run->blocks + w);
+            if (blocks != 0) {
+                memset(run->blocks + w, 0, 64);
+            }
+            for (; blocks != 0; blocks &= blocks - 1) {
+                const int64_t block = w + __builtin_ctzll(blocks);
+                uint8_t *marks = run->marks + 64 * block;
+                at += NAME(write_block)(run, narrow, block, touched_mask(marks), at);
+                memset(marks, 0, 64);
+            }
+        }
+    }
+    return at - begin;
+}
+
+/* Writes the row whose n columns are listed in C's entries from `at` on. Sets its marks to 0. */
+ALWAYS void NAME(write_listed)(const lsp_spgemm_run *run, uint32_t *columns, int64_t n, int64_t at) {
+    enum { FEW = 24 }; /* that are inserted one by one */
+    if (n > FEW) {
+        const int shift = lsp_top_shift(run->B->cols);
+        uint64_t tops = 0;
+        for (int64_t r = 0; r < n; r++) {
+            tops |= (uint64_t)1 << (columns[r] >> shift);
+            run->blocks[columns[r] / 64] = 1;
+        }
+        NAME(write_marked)(run, true, false, tops, at);
+        return;
+    }
+    uint8_t *restrict marks = run->marks;
+#if HAS_VALUES
+    const VALUE *restrict sums = run->sums;
+    VALUE *restrict val = (VALUE *)run->val + at;
+#endif
+    insert(columns, n);
+    for (int64_t r = 0; r < n; r++) {
+        const uint32_t j = columns[r];
+        marks[j] = 0;
+#if HAS_VALUES
+        val[r] = sums[j];
+#endif
+    }
+}
+
+/* Writes the row whose columns are those of B's rows begin .. end-1 of A. Returns its entries. */
+ALWAYS int64_t NAME(write_united)(const lsp_spgemm_run *run, int64_t begin, int64_t end, int64_t at) {
+    const int32_t *a_col = run->A->col;
+    uint64_t all[LSP_RUN_NEAR / 64] = {0};
+    int64_t n = 0;
+    for (int64_t e = begin; e < end; e++) {
+        unite(all, run->dense + a_col[e] * run->words, run->words);
+    }
+    for (int64_t w = 0; w < run->words; w++) {
+        n += NAME(write_block)(run, true, w, all[w], at + n);
     }
     return n;
 }
 
 #if HAS_VALUES
-/* Keeps the largest of the n columns of a row, in any order, and the marks and sums of those alone. Returns their
- * number. */
-static int64_t NAME(keep_largest)(const lsp_spgemm_run *run, uint32_t *columns, int64_t n) {
-    VALUE *sums = run->sums;
-    const lsp_semiring semiring = run->semiring;
-    lsp_ranked *heap = run->heap;
-    int64_t kept = 0;
-    (void)semiring;
+/* Makes every NaN of the first n entries the same one. */
+ALWAYS void NAME(settle)(const lsp_spgemm_run *run, int64_t n) {
+    VALUE *val = run->val;
     for (int64_t r = 0; r < n; r++) {
-        const uint32_t j = columns[r];
-        const lsp_ranked entry = {RANK(SETTLED(sums[j])), j};
-        int64_t leaves = j;
-        run->touched[j] = 0;
-        if (entry.rank >= run->least && kept < run->largest) {
-            lsp_top_append(heap, kept++, entry);
-            continue;
-        }
-        if (entry.rank >= run->least && lsp_leaves_first(heap[0], entry)) {
-            leaves = heap[0].k;
-            lsp_top_replace(heap, kept, entry);
-        }
-        sums[leaves] = NOTHING;
+        const VALUE sum = val[r];
+        val[r] = SETTLED(sum);
     }
-    for (int64_t r = 0; r < kept; r++) {
-        columns[r] = (uint32_t)heap[r].k;
-        run->touched[heap[r].k] = 1;
+}
+
+/* Keeps the largest of the n entries of C from `at` on, in order. Returns their number. */
+static int64_t NAME(keep_largest)(const lsp_spgemm_run *run, int64_t at, int64_t n) {
+    const lsp_type type = run->C->col_type;
+    VALUE *val = (VALUE *)run->val + at;
+    int64_t most = 0, kept = 0;
+    for (int64_t r = 0; r < n; r++) {
+        const lsp_ranked entry = {RANK(val[r]), r};
+        if (entry.rank >= run->least && most < run->largest) {
+            lsp_top_append(run->heap, most++, entry);
+        } else if (entry.rank >= run->least && lsp_leaves_first(run->heap[0], entry)) {
+            lsp_top_replace(run->heap, most, entry);
+        }
+    }
+    for (int64_t r = 0; r < n && kept < most; r++) {
+        const lsp_ranked entry = {RANK(val[r]), r};
+        if (entry.rank >= run->least && !lsp_leaves_first(entry, run->heap[0])) {
+            lsp_index_set(run->col, type, at + kept, lsp_index_at(run->col, type, at + r));
+            val[kept++] = val[r];
+        }
     }
     return kept;
 }
 #endif
 
-/* Makes rows until the next one may not fit. The sums need no state between rows: the mark of a column says if its sum
- * has begun. But if `near` or `top`, they are NOTHING. */
-ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool near, bool top) {
-    const arrays a = arrays_of(run->A), b = arrays_of(run->B), c = arrays_of(run->C);
-    const int64_t most = run->most, capacity = run->capacity, base = run->base, last = run->last, cols = run->B->cols;
-    uint8_t *restrict touched = run->touched;
-    void *c_col = run->col;
-#if HAS_VALUES
-    const lsp_semiring semiring = run->semiring;
-    VALUE *restrict sums = run->sums, *restrict val = run->val;
-    const VALUE *restrict a_val = run->A->val_type == run->type ? run->A->val : NULL;
-    const VALUE *restrict b_val = run->B->val;
-    (void)semiring;
-#endif
+/* Make the row of the entries begin .. end-1 of A, in C's entries from `at` on. Return its entries. */
+#define ROW(name, ...)                                                                                                 \
+    __VA_ARGS__ int64_t NAME(name)(const lsp_spgemm_run *run, int64_t begin, int64_t end, int64_t at, int64_t *products)
+typedef ROW(row);
+ROW(near_row, ALWAYS) {
+    const uint64_t tops = NAME(add_products)(run, true, true, true, begin, end, products);
+    return NAME(write_marked)(run, true, true, tops, at);
+}
+ROW(far_row, ALWAYS) {
+    const uint64_t tops = NAME(add_products)(run, true, false, true, begin, end, products);
+    return NAME(write_marked)(run, true, false, tops, at);
+}
+ROW(wide_row, ALWAYS) { /* wide indices */
+    const uint64_t tops = NAME(add_products)(run, false, false, true, begin, end, products);
+    return NAME(write_marked)(run, false, false, tops, at);
+}
+ROW(dense_row, ALWAYS) {
+    (void)NAME(add_products)(run, true, true, false, begin, end, products);
+    return NAME(write_united)(run, begin, end, at);
+}
+ROW(listed_row, static __attribute__((noinline))) { /* alone it has registers enough */
+    uint32_t *columns = (uint32_t *)run->col + at;
+    const int64_t n = NAME(list_products)(run, begin, end, columns, products);
+    NAME(write_listed)(run, columns, n, at);
+    return n;
+}
+#undef ROW
+
+ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, NAME(row) * make_row) {
+    const arrays a = arrays_of(run->A), c = arrays_of(run->C);
+    const int64_t base = run->base, last = run->last, cols = run->B->cols;
     int64_t at = 0, i = run->next, begin = ROWPTR(a, i), all = 0, bound = 0, longest = run->max_row_products;
-    while (i < last) {
-        const int64_t end = ROWPTR(a, i + 1), room = top ? cols : lsp_min(most, capacity - at);
-        int64_t n = 0, products = 0, copied = -1;
-        bool fits = !top || lsp_min(run->largest, cols) <= capacity - at;
-        /* insertion leaves them there */
-        uint32_t *columns = narrow && !top ? (uint32_t *)c_col + at : run->columns[0];
-        if (narrow && !top && end - begin == 1) {
-            products = ROWPTR(b, COLUMN(a, begin) + 1) - ROWPTR(b, COLUMN(a, begin));
-            copied = products <= lsp_min(room, cols) ? NAME(scaled_row)(run, begin, at) : -1;
-        }
-        if (near && copied < 0) {
-            fits = cols <= room || entries_of(run, begin, end) <= room;
-            products = 0;
-            copied = fits ? NAME(near_row)(run, begin, end, at, &products) : 0;
-        }
-        if (copied < 0) {
-            products = 0;
-            for (int64_t e = fits ? begin : end; e < end; e++) {
-                const int64_t k = COLUMN(a, e), start = ROWPTR(b, k), stop = ROWPTR(b, k + 1);
-#if HAS_VALUES
-                const VALUE factor = a_val != NULL ? a_val[e] : A_VALUE(run->A, e);
-#endif
-                if (far) {
-                    fetch_ahead(narrow, &a, &b, run->B->val, sizeof(VALUE), e, run->A->nnz);
-                }
-                products += stop - start;
-                if (n + stop - start > room && entries_of(run, begin, end) > room) {
-                    fits = false;
-                    break;
-                }
-#if HAS_VALUES
-                if (top && e + 2 < run->A->nnz) {
-                    fetch_row(narrow, &b, run->B->val, sizeof(VALUE), COLUMN(a, e + 2));
-                }
-                for (int64_t q = start; top && q < stop; q++) { /* without a branch that depends on columns */
-                    const uint32_t j = (uint32_t)COLUMN(b, q);
-                    columns[n] = j;
-                    n += 1 - touched[j];
-                    touched[j] = 1;
-                    sums[j] = FMA(factor, b_val[q], sums[j]);
-                }
-#endif
-                for (int64_t q = start; !top && q < stop; q++) {
-                    const uint32_t j = (uint32_t)COLUMN(b, q);
-                    if (touched[j] == 0) {
-                        touched[j] = 1;
-                        columns[n++] = j;
-#if HAS_VALUES
-                        sums[j] = FMA(factor, b_val[q], NOTHING);
-                    } else {
-                        sums[j] = FMA(factor, b_val[q], sums[j]);
-#endif
-                    }
-                }
-            }
-        }
-        if (!fits) {
-            for (int64_t r = 0; r < n; r++) {
-                touched[columns[r]] = 0;
-            }
+    for (; i < last; i++) {
+        const int64_t end = ROWPTR(a, i + 1), room = run->capacity - at;
+        int64_t products = 0, n = -1;
+        if (cols > room && (end - begin) * run->longest > room && entries_of(run, begin, end) > room) {
             break;
         }
+        if (narrow && end - begin == 1) {
+            n = NAME(scaled_row)(run, begin, at, &products);
+        }
+        n = n < 0 ? make_row(run, begin, end, at, &products) : n;
+#if HAS_VALUES
+        n = run->largest > 0 ? NAME(keep_largest)(run, at, n) : n;
+#endif
+        at += n;
         all += products;
         bound += lsp_min(products, cols);
         longest = lsp_max(longest, products);
-#if HAS_VALUES
-        n = top ? NAME(keep_largest)(run, columns, n) : n;
-#endif
-        const uint32_t *sorted = columns; /* n is 0 if the row is made */
-        if (n <= FEW) {
-            insert(columns, n);
-        } else {
-            sorted = in_order(run, columns, n);
-        }
-        for (int64_t r = 0; r < n; r++) {
-            const uint32_t j = sorted[r];
-            touched[j] = 0;
-            if (narrow) {
-                ((int32_t *)c_col)[at + r] = (int32_t)j;
-            } else {
-                lsp_index_set(c_col, c.col_type, at + r, j);
-            }
-#if HAS_VALUES
-            val[at + r] = SETTLED(sums[j]);
-            if (top) {
-                sums[j] = NOTHING;
-            }
-#endif
-        }
-        n = copied < 0 ? n : copied;
-        at += n;
-        i++;
         if (narrow) {
-            ((int32_t *)c.rowptr)[i] = (int32_t)(base + at);
+            ((int32_t *)c.rowptr)[i + 1] = (int32_t)(base + at);
         } else {
-            lsp_index_set(c.rowptr, c.rowptr_type, i, base + at);
+            lsp_index_set(c.rowptr, c.rowptr_type, i + 1, base + at);
         }
         begin = end;
     }
+#if HAS_VALUES
+    NAME(settle)(run, at);
+#endif
     run->next = i;
     run->products += all;
     run->nnz_bound += bound;
@@ -224,30 +297,42 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, bool far, bool 
     return at;
 }
 
+#define ROWS(name, narrow, row)                                                                                        \
+    static __attribute__((noinline)) int64_t NAME(name)(lsp_spgemm_run * run) {                                        \
+        return NAME(make_rows)(run, narrow, NAME(row));                                                                \
+    }
+ROWS(near_rows, true, near_row)
+ROWS(far_rows, true, far_row)
+ROWS(wide_rows, false, wide_row)
+ROWS(dense_rows, true, dense_row)
+ROWS(listed_rows, true, listed_row)
+#undef ROWS
+
 static int64_t NAME(rows)(lsp_spgemm_run *run) {
     const lsp_csr *A = run->A, *B = run->B;
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && run->C->rowptr_type == LSP_I32 && run->C->col_type == LSP_I32;
-    const bool near = narrow && run->window <= LSP_RUN_NEAR && run->largest == 0;
+    const bool near = B->cols <= LSP_RUN_NEAR, list = narrow && run->way == LSP_ONE_LIST;
 #if HAS_VALUES
     const lsp_semiring semiring = run->semiring;
     (void)semiring;
-    const bool clear = near || run->largest > 0;
-    for (int64_t j = 0; clear && !run->cleared && j < run->window; j++) {
+    for (int64_t j = 0; !list && !run->cleared && j < run->window; j++) {
         ((VALUE *)run->sums)[j] = NOTHING;
     }
-    run->cleared = clear;
+    run->cleared = !list;
 #endif
-    return run->next == run->last       ? 0
-           : run->largest > 0 && narrow ? NAME(make_rows)(run, true, true, false, true)
-           : run->largest > 0           ? NAME(make_rows)(run, false, true, false, true)
-           : !narrow                    ? NAME(make_rows)(run, false, true, false, false)
-           : near                       ? NAME(make_rows)(run, true, false, true, false)
-           : run->far                   ? NAME(make_rows)(run, true, true, false, false)
-                                        : NAME(make_rows)(run, true, false, false, false);
+    return run->next == run->last      ? 0
+           : !narrow                   ? NAME(wide_rows)(run)
+           : list                      ? NAME(listed_rows)(run)
+           : run->way == LSP_ONE_DENSE ? NAME(dense_rows)(run)
+           : near                      ? NAME(near_rows)(run)
+                                       : NAME(far_rows)(run);
 }
 
 #undef NAME
+#undef FACTORS
+#undef FACTOR
+#undef ADD_TO
 #undef VALUE
 #undef VALUE_SUFFIX
 #undef FMA
