@@ -16,22 +16,11 @@ typedef struct many {
     const lsp_csr *A, *B;
     const lsp_spgemm_options *options;
     lsp_spgemm_call by_all;
-    lsp_type type;         /* of the arithmetic */
-    lsp_csr *C;            /* without arrays, until all are made; those of other products are whole */
-    int64_t *bound;        /* of the entries of each product; -1: all threads make it */
-    int64_t *at;           /* where the entries of each product begin in the shared arrays */
-    int64_t cols, entries; /* of B at most; that a thread holds back */
-    lsp_isa isa;
-    int threads;
-    lsp_spgemm_run *runs; /* one a thread */
-    char *memory;         /* of each thread */
-    size_t thread_bytes;
-    int64_t parts, *first; /* the products of each part; parts + 1 */
-    int64_t *row_at;       /* where the row pointers of each product begin */
-    lsp_csr shared;        /* types, and arrays; nnz: the entries that have a place */
-    int64_t used;          /* atomic: of these */
-    int64_t fault;         /* atomic: the first malformed pair, or count */
-    bool failed;           /* atomic: there is too little room */
+    lsp_csr *C;     /* without arrays, until all are made; those of other products are whole */
+    int64_t *bound; /* of the entries of each product; -1: all threads make it */
+    int64_t *first, *row_at;
+    lsp_spgemm_parts parts;
+    int64_t fault; /* atomic: the first malformed pair, or count */
 } many;
 
 /* ---- the look at the factors ---- */
@@ -93,11 +82,12 @@ static void look_at_part(void *data, int64_t part, int thread) {
 static bool suits(lsp_ctx *ctx, const many *m) {
     const lsp_csr *A = m->A, *B = m->B;
     const lsp_spgemm_options *options = m->options;
-    const bool real = (m->type == LSP_F32 || m->type == LSP_F64) && !lsp_is_integer(A->val_type);
-    const bool counts = m->type == LSP_F32 && lsp_semiring_counts(options->semiring);
+    const bool real = (m->parts.like.type == LSP_F32 || m->parts.like.type == LSP_F64) && !lsp_is_integer(A->val_type);
+    const bool counts = m->parts.like.type == LSP_F32 && lsp_semiring_counts(options->semiring);
     bool good = options->method == LSP_SPGEMM_AUTO && !options->transpose_a && !options->transpose_b && !counts &&
-                ctx->options.max_bytes == 0 && m->type == lsp_wide_type(m->type) &&
-                (m->type == LSP_NONE || (B->val_type == m->type && (real || A->val_type == m->type)));
+                ctx->options.max_bytes == 0 && m->parts.like.type == lsp_wide_type(m->parts.like.type) &&
+                (m->parts.like.type == LSP_NONE ||
+                 (B->val_type == m->parts.like.type && (real || A->val_type == m->parts.like.type)));
     for (int64_t f = 0; f < 2 * m->count && good; f++) {
         const lsp_csr *like = f % 2 ? B : A, *M = like + f / 2;
         good = M->where == LSP_HOST && M->rowptr_type == like->rowptr_type && M->col_type == like->col_type &&
@@ -107,182 +97,84 @@ static bool suits(lsp_ctx *ctx, const many *m) {
     return good;
 }
 
-/* Cuts the products into parts of about equal work, and looks at them. */
-static lsp_status look(lsp_ctx *ctx, many *m) {
-    int64_t work = 0, all = 0, at = 0;
-    LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->bound));
-    LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->at));
-    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &m->first));
-    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &m->row_at));
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->count, &m->C));
-    m->first[0] = 0;
+/* Cuts the products into parts of about equal work: of factors, or of C once its entries are bounded. */
+static void cut(many *m, bool bounded) {
+    int64_t work = 0;
+    m->parts.count = m->first[0] = 0;
     for (int64_t i = 0; i < m->count; i++) {
-        const int64_t more = m->A[i].rows + m->A[i].nnz + m->B[i].rows + m->B[i].nnz;
-        m->row_at[i] = at;
-        at += m->A[i].rows + 1;
-        work += more;
-        all += more;
-        if (work >= PART_WORK || i + 1 == m->count) {
-            m->first[++m->parts] = i + 1;
+        work +=
+            bounded ? lsp_max(m->bound[i], 0) + m->A[i].rows : m->A[i].rows + m->A[i].nnz + m->B[i].rows + m->B[i].nnz;
+        if (work >= (bounded ? LSP_RUN_ENTRIES : PART_WORK) || i + 1 == m->count) {
+            m->first[++m->parts.count] = i + 1;
             work = 0;
         }
     }
+}
+
+/* Looks at the products, and bounds their entries. */
+static lsp_status look(lsp_ctx *ctx, many *m) {
+    int64_t work = 0, at = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->bound));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->count, &m->parts.at));
+    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &m->first));
+    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &m->row_at));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->count, &m->C));
+    for (int64_t i = 0; i < m->count; i++) {
+        m->row_at[i] = at;
+        at += m->A[i].rows + 1;
+        work += m->A[i].rows + m->A[i].nnz + m->B[i].rows + m->B[i].nnz;
+    }
     m->row_at[m->count] = at;
     m->fault = m->count;
-    m->threads = (int)lsp_min(lsp_spgemm_threads(ctx, all), m->parts);
-    lsp_for_parts(ctx, m->parts, m->threads, look_at_part, m);
+    cut(m, false);
+    m->parts.threads = (int)lsp_min(lsp_spgemm_threads(ctx, work), m->parts.count);
+    lsp_for_parts(ctx, m->parts.count, m->parts.threads, look_at_part, m);
+    cut(m, true);
     return LSP_OK;
-}
-
-/* ---- room ---- */
-
-static lsp_status prepare_runs(lsp_ctx *ctx, many *m) {
-    const lsp_spgemm_run like = {.type = m->type, .semiring = m->options->semiring, .longest = INT32_MAX};
-    m->entries = LSP_RUN_ENTRIES;
-    for (int64_t i = 0; i < m->count; i++) {
-        m->cols = m->bound[i] >= 0 ? lsp_max(m->cols, m->B[i].cols) : m->cols;
-        m->entries = lsp_max(m->entries, m->bound[i]);
-    }
-    m->thread_bytes = lsp_spgemm_open_run(&like, m->cols, m->entries, NULL, &(lsp_spgemm_run){0});
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->threads, &m->runs));
-    LSP_TRY(lsp_scratch_bytes(ctx, m->threads, m->thread_bytes, false, (void **)&m->memory));
-    for (int thread = 0; thread < m->threads; thread++) {
-        char *memory = m->memory + (size_t)thread * m->thread_bytes;
-        (void)lsp_spgemm_open_run(&like, m->cols, m->entries, memory, &m->runs[thread]);
-    }
-    return LSP_OK;
-}
-
-/* The rows of product i from run->next on, behind `used` of `most` entries of these arrays. Returns their entries. */
-static int64_t make_rows(const many *m, lsp_spgemm_run *run, int64_t i, void *const arrays[2], int64_t used,
-                         int64_t most) {
-    lsp_spgemm_run here = *run;
-    lsp_csr c = m->shared;
-    c.rowptr = lsp_spgemm_at(c.rowptr, m->row_at[i], c.rowptr_type);
-    here.C = &c;
-    here.col = lsp_spgemm_at(arrays[0], used, c.col_type);
-    here.val = lsp_spgemm_at(arrays[1], used, m->type);
-    here.capacity = most - used;
-    const int64_t made = LSP_ISA_PICK(m->isa, lsp_spgemm_one_pass_rows)(&here);
-    run->next = here.next;
-    run->products = here.products;
-    run->nnz_bound = here.nnz_bound;
-    run->max_row_products = here.max_row_products;
-    run->cleared = here.cleared;
-    return made;
-}
-
-static void begin_product(const many *m, lsp_spgemm_run *run, int64_t i) {
-    run->A = &m->A[i];
-    run->B = &m->B[i];
-    run->next = 0;
-    run->last = run->A->rows;
-}
-
-/* The entries of all small products by a sample of rows, and a tenth more; few are bounded by their products. */
-static int64_t expected_entries(many *m, int64_t bound) {
-    enum { FEW = 1 << 16, PRODUCTS = 256, ROWS = 8 };
-    lsp_spgemm_run *run = m->runs;
-    int64_t made = 0;
-    for (int64_t s = 0; s < PRODUCTS && bound > FEW; s++) {
-        const int64_t i = m->count * s / PRODUCTS;
-        begin_product(m, run, i);
-        if (m->bound[i] > 0) {
-            run->next = run->last / 2 / ROWS * ROWS; /* row pointers are written anew when the product is made */
-            run->last = lsp_min(run->next + ROWS, run->last);
-            made += make_rows(m, run, i, (void *const[]){run->col, run->val}, 0, m->entries);
-        }
-    }
-    const double share = run->nnz_bound > 0 ? 1.1 * (double)made / (double)run->nnz_bound : 1;
-    return share < 1 ? lsp_min((int64_t)(share * (double)bound) + FEW, bound) : bound;
-}
-
-static lsp_status take_room(lsp_ctx *ctx, many *m, int64_t entries) {
-    m->shared.nnz = entries;
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, entries, lsp_type_bytes(m->shared.col_type), &m->shared.col));
-    return lsp_alloc(ctx, LSP_HOST, entries, lsp_type_bytes(m->type), &m->shared.val);
 }
 
 /* ---- the products ---- */
 
-/* Moves the `used` entries of the products first .. end-1 from the thread's memory to the shared arrays. */
-static void append(many *m, const lsp_spgemm_run *run, int64_t first, int64_t end, int64_t used) {
-    const int64_t begin = __atomic_fetch_add(&m->used, used, __ATOMIC_RELAXED);
-    if (used > m->shared.nnz - begin) {
-        __atomic_store_n(&m->failed, true, __ATOMIC_RELAXED);
-        return;
+/* The entries of all small products by a sample of rows, and a tenth more; few are bounded by their products. */
+static int64_t expected_entries(many *m, int64_t bound) {
+    enum { FEW = 1 << 16, PRODUCTS = 256, ROWS = 8 };
+    lsp_spgemm_run *run = lsp_spgemm_run_of(&m->parts, 0);
+    int32_t ends[ROWS + 1];
+    int64_t made = 0;
+    run->C = (lsp_csr){.rowptr_type = LSP_I32, .col_type = LSP_I32};
+    for (int64_t s = 0; s < PRODUCTS && bound > FEW; s++) {
+        const int64_t i = m->count * s / PRODUCTS;
+        run->A = &m->A[i];
+        run->B = &m->B[i];
+        run->next = run->A->rows / 2 / ROWS * ROWS;
+        run->last = m->bound[i] > 0 ? lsp_min(run->next + ROWS, run->A->rows) : run->next;
+        run->C.rowptr = (void *)((uintptr_t)ends - (uintptr_t)run->next * sizeof *ends); /* row `next` is the first */
+        made += lsp_spgemm_make_some(&m->parts, run, 0, 0);
     }
-    for (int64_t i = first; i < end; i++) {
-        m->at[i] += begin;
-    }
-    lsp_spgemm_put_entries(run, used, &m->shared, begin);
-}
-
-/* One thread alone makes product i in its place, unless it may not fit. */
-static bool make_in_place(many *m, lsp_spgemm_run *run, int64_t i) {
-    void *const arrays[] = {m->shared.col, m->shared.val};
-    if (m->threads > 1 || m->bound[i] > m->shared.nnz - m->used) {
-        return false;
-    }
-    m->at[i] = m->used;
-    m->C[i].nnz = make_rows(m, run, i, arrays, m->used, m->shared.nnz);
-    m->used += m->C[i].nnz;
-    return true;
-}
-
-static void make_part(void *data, int64_t part, int thread) {
-    many *m = data;
-    lsp_spgemm_run *run = &m->runs[thread];
-    void *const arrays[] = {run->col, run->val};
-    const int64_t end = m->first[part + 1];
-    int64_t first = m->first[part], used = 0;
-    for (int64_t i = first; i < end && !__atomic_load_n(&m->failed, __ATOMIC_RELAXED); i++) {
-        if (m->bound[i] < 0) {
-            m->at[i] = 0;
-            continue;
-        }
-        if (m->bound[i] > m->entries - used) {
-            append(m, run, first, i, used);
-            first = i;
-            used = 0;
-        }
-        begin_product(m, run, i);
-        lsp_index_set(m->shared.rowptr, m->shared.rowptr_type, m->row_at[i], 0);
-        if (used == 0 && make_in_place(m, run, i)) {
-            first = i + 1;
-            continue;
-        }
-        m->at[i] = used;
-        m->C[i].nnz = make_rows(m, run, i, arrays, used, m->entries);
-        used += m->C[i].nnz;
-    }
-    append(m, run, first, end, used);
+    const double share = run->nnz_bound > 0 ? 1.1 * (double)made / (double)run->nnz_bound : 1;
+    run->products = run->nnz_bound = run->max_row_products = 0;
+    return share < 1 ? lsp_min((int64_t)(share * (double)bound) + FEW, bound) : bound;
 }
 
 /* Makes the small products. */
 static lsp_status make_small(lsp_ctx *ctx, many *m) {
-    int64_t bound = 0;
+    lsp_spgemm_parts *p = &m->parts;
+    int64_t bound = 0, cols = 0;
+    bool fits;
     for (int64_t i = 0; i < m->count; i++) {
         bound += lsp_max(m->bound[i], 0);
+        cols = m->bound[i] >= 0 ? lsp_max(cols, m->B[i].cols) : cols;
     }
-    LSP_TRY(prepare_runs(ctx, m));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, m->row_at[m->count], lsp_type_bytes(m->shared.rowptr_type), &m->shared.rowptr));
-    int64_t room = expected_entries(m, bound);
-    for (int attempt = 0; attempt == 0 || m->failed; attempt++, room = bound) {
-        m->failed = false;
-        for (int thread = 0; thread < m->threads; thread++) {
-            m->runs[thread].products = m->runs[thread].nnz_bound = m->runs[thread].max_row_products = 0;
-        }
-        lsp_free(ctx, m->shared.col);
-        lsp_free(ctx, m->shared.val);
-        m->shared.col = m->shared.val = NULL;
-        LSP_TRY(take_room(ctx, m, room));
-        m->used = 0;
-        LSP_TRY(lsp_try_parts(ctx, m->parts, m->threads, make_part, m));
-    }
-    room = m->shared.nnz;
-    m->shared.nnz = m->used;
-    return lsp_spgemm_trim(ctx, room, &m->shared);
+    p->A = m->A;
+    p->B = m->B;
+    p->first = m->first;
+    p->row_at = m->row_at;
+    p->most = m->bound;
+    p->threads = (int)lsp_min(p->threads, p->count);
+    LSP_TRY(lsp_spgemm_open_runs(ctx, cols, cols, p));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, m->row_at[m->count], lsp_type_bytes(p->C.rowptr_type), &p->C.rowptr));
+    p->capacity = expected_entries(m, bound);
+    return lsp_spgemm_make_parts(ctx, p, &fits);
 }
 
 /* Makes the other products, whose arrays are then their own. *alike: they have the types of the small ones. */
@@ -291,7 +183,7 @@ static lsp_status make_by_all(lsp_ctx *ctx, many *m, lsp_spgemm_info *info, int6
         lsp_spgemm_info one;
         if (m->bound[i] < 0) {
             LSP_TRY(m->by_all(ctx, &m->A[i], &m->B[i], m->options, &m->C[i], &one));
-            *alike = m->C[i].rowptr_type == m->shared.rowptr_type && m->C[i].col_type == m->shared.col_type;
+            *alike = m->C[i].rowptr_type == m->parts.C.rowptr_type && m->C[i].col_type == m->parts.C.col_type;
             *wide += 1;
             info->products += one.products;
             info->nnz_bound += one.nnz_bound;
@@ -305,23 +197,25 @@ static lsp_status make_by_all(lsp_ctx *ctx, many *m, lsp_spgemm_info *info, int6
 
 static void describe(const many *m, int64_t wide, lsp_spgemm_info *info) {
     int64_t cols = 0;
-    lsp_spgemm_sum_runs(m->runs, m->threads, info);
+    lsp_spgemm_sum_runs(&m->parts, info);
+    info->nnz = m->parts.C.nnz;
     for (int64_t i = 0; i < m->count; i++) {
         info->nnz += m->C[i].nnz;
         cols = lsp_max(cols, m->B[i].cols);
     }
-    info->scratch_bytes = lsp_max(info->scratch_bytes, m->threads * (int64_t)(m->thread_bytes + sizeof *m->runs));
-    info->bound_bytes =
-        lsp_spgemm_matrix_bytes(m->row_at[m->count] - m->count, cols, info->nnz_bound, &m->options->types, m->type);
+    info->scratch_bytes =
+        lsp_max(info->scratch_bytes, m->parts.threads * (int64_t)(m->parts.thread_bytes + sizeof *m->parts.runs));
+    info->bound_bytes = lsp_spgemm_matrix_bytes(m->row_at[m->count] - m->count, cols, info->nnz_bound,
+                                                &m->options->types, m->parts.like.type);
     snprintf(info->reason, sizeof info->reason,
              "one pass: %lld matrices, each by one of %d thread%s in a window of all columns; %lld by all, one by one",
-             (long long)(m->count - wide), m->threads, m->threads > 1 ? "s" : "", (long long)wide);
+             (long long)(m->count - wide), m->parts.threads, m->parts.threads > 1 ? "s" : "", (long long)wide);
 }
 
 /* Gives the small products their parts of the shared arrays, and makes all arrays a group. */
 static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
     LSP_SCRATCH_SCOPE(ctx);
-    const lsp_csr *from = &m->shared;
+    const lsp_csr *from = &m->parts.C;
     void **arrays;
     int64_t n = 0;
     LSP_TRY(LSP_SCRATCH(ctx, 3 * (m->count + 1), &arrays));
@@ -339,10 +233,12 @@ static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
         C[i] = *from;
         C[i].rows = m->A[i].rows;
         C[i].cols = m->B[i].cols;
-        C[i].nnz = m->C[i].nnz;
         C[i].rowptr = lsp_spgemm_at(from->rowptr, m->row_at[i], from->rowptr_type);
-        C[i].col = C[i].nnz > 0 ? lsp_spgemm_at(from->col, m->at[i], from->col_type) : NULL;
-        C[i].val = C[i].nnz > 0 && m->type != LSP_NONE ? lsp_spgemm_at(from->val, m->at[i], m->type) : NULL;
+        C[i].nnz = lsp_csr_rowptr(&C[i], C[i].rows);
+        C[i].col = C[i].nnz > 0 ? lsp_spgemm_at(from->col, m->parts.at[i], from->col_type) : NULL;
+        C[i].val = C[i].nnz > 0 && m->parts.like.type != LSP_NONE
+                       ? lsp_spgemm_at(from->val, m->parts.at[i], m->parts.like.type)
+                       : NULL;
     }
     lsp_make_joint(ctx, arrays, n, m->count);
     return LSP_OK;
@@ -377,16 +273,18 @@ lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, 
                                  lsp_spgemm_info *info, bool *done) {
     LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr_types *types = &options->types;
-    many m = {.count = count, .A = A, .B = B, .options = options, .by_all = by_all, .isa = ctx->isa};
+    many m = {.count = count, .A = A, .B = B, .options = options, .by_all = by_all};
     *done = false;
-    m.type = lsp_spgemm_result_type(A, B, options);
-    m.shared = (lsp_csr){.rowptr_type = types->rowptr_type == LSP_NONE ? LSP_I32 : types->rowptr_type,
-                         .col_type = types->col_type == LSP_NONE ? LSP_I32 : types->col_type,
-                         .val_type = m.type,
-                         .where = LSP_HOST};
+    m.parts.isa = ctx->isa;
+    m.parts.like = (lsp_spgemm_run){
+        .type = lsp_spgemm_result_type(A, B, options), .semiring = options->semiring, .longest = INT32_MAX};
+    m.parts.C = (lsp_csr){.rowptr_type = types->rowptr_type == LSP_NONE ? LSP_I32 : types->rowptr_type,
+                          .col_type = types->col_type == LSP_NONE ? LSP_I32 : types->col_type,
+                          .val_type = m.parts.like.type,
+                          .where = LSP_HOST};
     const lsp_status status = suits(ctx, &m) ? make_all(ctx, &m, C, info, done) : LSP_OK;
     if (!*done) {
-        lsp_csr_free(ctx, &m.shared);
+        lsp_csr_free(ctx, &m.parts.C);
         for (int64_t i = 0; m.C != NULL && m.bound != NULL && i < count; i++) {
             lsp_csr_free(ctx, &m.C[i]);
         }

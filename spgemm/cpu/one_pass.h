@@ -1,4 +1,5 @@
-/* Rows of C = A*B in one pass: what cpu/one_pass.c and cpu/many.c have made by cpu/one_pass_kernel.c.
+/* Rows of C = A*B in one pass. A run is rows that a thread makes (cpu/one_pass_kernel.c), parts are the rows of one
+ * product or of many, which threads share (cpu/parts.c). cpu/one_pass.c and cpu/many.c decide for one pass, and how.
  *
  * A thread has a sum for each column. A row's columns are found by their marks, which are scanned in order: a byte a
  * column and a byte a block of 64 columns, and a bit a top, one of at most 64 equal parts of all columns. Short rows
@@ -45,33 +46,51 @@ typedef struct lsp_spgemm_run {
     int64_t largest;       /* above 0: at most this many entries of a row stay, the largest */
     uint64_t least;        /* then: the smallest rank of an entry that stays (core/top.h) */
     lsp_ranked *heap;      /* then: room for `largest` of them */
-    lsp_csr *C;            /* its row pointers i + 1 get the ends of the rows, from `base` on, */
+    lsp_csr C;             /* its row pointers i + 1 get the ends of the rows, from `base` on, */
     void *col, *val;       /* its entries are written here, at most `capacity` of them */
     int64_t base, capacity;
+    void *held[2]; /* columns and values in memory of the thread */
     int64_t next, last;
     int64_t products, nnz_bound, max_row_products; /* added up */
 } lsp_spgemm_run;
-
-/* A run like another, in memory of its own: a window of `cols` columns, and room for `entries` entries. Returns the
- * bytes, even if `memory` is NULL. _sum_runs: adds up the products of runs. */
-size_t lsp_spgemm_open_run(const lsp_spgemm_run *like, int64_t cols, int64_t entries, char *memory,
-                           lsp_spgemm_run *run);
-void lsp_spgemm_sum_runs(const lsp_spgemm_run *runs, int threads, lsp_spgemm_info *info);
-/* Copies the first n entries of a run to entries `at` .. of C. */
-static inline void lsp_spgemm_put_entries(const lsp_spgemm_run *run, int64_t n, const lsp_csr *C, int64_t at) {
-    if (n > 0) {
-        memcpy(lsp_spgemm_at(C->col, at, C->col_type), run->col, (size_t)n * lsp_type_bytes(C->col_type));
-    }
-    if (n > 0 && C->val_type != LSP_NONE) {
-        memcpy(lsp_spgemm_at(C->val, at, C->val_type), run->val, (size_t)n * lsp_type_bytes(C->val_type));
-    }
-}
-/* Moves the first `used` columns and values of C to arrays with room for `room`. _trim: to arrays for its entries
- * alone, if these have much more room. */
-lsp_status lsp_spgemm_set_room(lsp_ctx *ctx, int64_t used, int64_t room, lsp_csr *C);
-lsp_status lsp_spgemm_trim(lsp_ctx *ctx, int64_t room, lsp_csr *C);
 
 /* Makes rows until the next one may not fit. Returns the number of their entries. */
 int64_t lsp_spgemm_one_pass_rows_portable(lsp_spgemm_run *run);
 int64_t lsp_spgemm_one_pass_rows_avx2(lsp_spgemm_run *run);
 int64_t lsp_spgemm_one_pass_rows_avx512(lsp_spgemm_run *run);
+
+/* The rows of products, made by threads in one pass, in parts that lie in C one after the other. */
+typedef struct lsp_spgemm_parts {
+    const lsp_csr *A, *B; /* the factors of each product */
+    lsp_csr C;            /* the row pointers of one product after the other; types */
+    int64_t capacity;     /* columns and values that have a place in C */
+    int64_t *at;          /* where the entries of each product begin */
+    int64_t count;        /* of parts */
+    const int64_t
+        *first; /* the first product of each part, and their number; NULL: one product, whose rows are shared */
+    const int64_t *row_at; /* where the row pointers of each product begin */
+    const int64_t *most;   /* entries of each product; below 0: it is left out */
+    lsp_spgemm_run like;   /* what all runs have in common */
+    lsp_isa isa;
+    int threads;
+    lsp_spgemm_run *runs; /* one a thread */
+    char *memory;         /* of each thread, */
+    size_t thread_bytes;
+    int64_t columns, entries; /* for so many columns of B and entries of C */
+    int64_t done;             /* parts */
+    int64_t *ends;            /* atomic; where each part begins in C; -1: not known yet */
+    bool full;                /* atomic: an entry has no place */
+} lsp_spgemm_parts;
+
+/* Takes memory for the threads, for products of at most so many columns. Each row of C has a place in it if `entries`
+ * is the most entries of a row. */
+lsp_status lsp_spgemm_open_runs(lsp_ctx *ctx, int64_t columns, int64_t entries, lsp_spgemm_parts *p);
+lsp_spgemm_run *lsp_spgemm_run_of(lsp_spgemm_parts *p, int thread);
+/* Makes rows from run->next on in the memory of the thread, behind `used` entries, until LSP_RUN_ENTRIES are there; a
+ * longer row alone. Row pointers count from `base` on. Returns the number of new entries. */
+int64_t lsp_spgemm_make_some(const lsp_spgemm_parts *p, lsp_spgemm_run *run, int64_t used, int64_t base);
+/* Makes all parts, in columns and values that are taken for p->capacity entries at first. Sets p->C.nnz. *fits =
+ * false if row pointers cannot count the entries. */
+lsp_status lsp_spgemm_make_parts(lsp_ctx *ctx, lsp_spgemm_parts *p, bool *fits);
+/* Adds up the facts of all rows that were made. */
+void lsp_spgemm_sum_runs(const lsp_spgemm_parts *p, lsp_spgemm_info *info);

@@ -114,7 +114,7 @@ ALWAYS int64_t NAME(write_block)(const lsp_spgemm_run *run, bool narrow, int64_t
         if (narrow) {
             ((int32_t *)run->col)[at] = (int32_t)j;
         } else {
-            lsp_index_set(run->col, run->C->col_type, at, j);
+            lsp_index_set(run->col, run->C.col_type, at, j);
         }
 #if HAS_VALUES
         const lsp_semiring semiring = run->semiring;
@@ -209,7 +209,7 @@ ALWAYS void NAME(settle)(const lsp_spgemm_run *run, int64_t n) {
 
 /* Keeps the largest of the n entries of C from `at` on, in order. Returns their number. */
 static int64_t NAME(keep_largest)(const lsp_spgemm_run *run, int64_t at, int64_t n) {
-    const lsp_type type = run->C->col_type;
+    const lsp_type type = run->C.col_type;
     VALUE *val = (VALUE *)run->val + at;
     int64_t most = 0, kept = 0;
     for (int64_t r = 0; r < n; r++) {
@@ -260,7 +260,7 @@ ROW(listed_row, static __attribute__((noinline))) { /* alone it has registers en
 #undef ROW
 
 ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, NAME(row) * make_row) {
-    const arrays a = arrays_of(run->A), c = arrays_of(run->C);
+    const arrays a = arrays_of(run->A), c = arrays_of(&run->C);
     const int64_t base = run->base, last = run->last, cols = run->B->cols;
     int64_t at = 0, i = run->next, begin = ROWPTR(a, i), all = 0, bound = 0, longest = run->max_row_products;
     for (; i < last; i++) {
@@ -311,7 +311,7 @@ ROWS(listed_rows, true, listed_row)
 static int64_t NAME(rows)(lsp_spgemm_run *run) {
     const lsp_csr *A = run->A, *B = run->B;
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
-                        B->col_type == LSP_I32 && run->C->rowptr_type == LSP_I32 && run->C->col_type == LSP_I32;
+                        B->col_type == LSP_I32 && run->C.rowptr_type == LSP_I32 && run->C.col_type == LSP_I32;
     const bool near = B->cols <= LSP_RUN_NEAR, list = narrow && run->way == LSP_ONE_LIST;
 #if HAS_VALUES
     const lsp_semiring semiring = run->semiring;
