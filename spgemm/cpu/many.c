@@ -149,7 +149,7 @@ static int64_t expected_entries(many *m, int64_t bound) {
         run->next = run->A->rows / 2 / ROWS * ROWS;
         run->last = m->bound[i] > 0 ? lsp_min(run->next + ROWS, run->A->rows) : run->next;
         run->C.rowptr = (void *)((uintptr_t)ends - (uintptr_t)run->next * sizeof *ends); /* row `next` is the first */
-        made += lsp_spgemm_make_some(&m->parts, run, 0, 0);
+        made += lsp_spgemm_make_some(&m->parts, run);
     }
     const double share = run->nnz_bound > 0 ? 1.1 * (double)made / (double)run->nnz_bound : 1;
     run->products = run->nnz_bound = run->max_row_products = 0;
@@ -159,10 +159,11 @@ static int64_t expected_entries(many *m, int64_t bound) {
 /* Makes the small products. */
 static lsp_status make_small(lsp_ctx *ctx, many *m) {
     lsp_spgemm_parts *p = &m->parts;
-    int64_t bound = 0, cols = 0;
+    int64_t bound = 0, cols = 0, entries = 0;
     bool fits;
     for (int64_t i = 0; i < m->count; i++) {
         bound += lsp_max(m->bound[i], 0);
+        entries = lsp_max(entries, m->bound[i]);
         cols = m->bound[i] >= 0 ? lsp_max(cols, m->B[i].cols) : cols;
     }
     p->A = m->A;
@@ -171,7 +172,7 @@ static lsp_status make_small(lsp_ctx *ctx, many *m) {
     p->row_at = m->row_at;
     p->most = m->bound;
     p->threads = (int)lsp_min(p->threads, p->count);
-    LSP_TRY(lsp_spgemm_open_runs(ctx, cols, cols, p));
+    LSP_TRY(lsp_spgemm_open_runs(ctx, cols, entries, p));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, m->row_at[m->count], lsp_type_bytes(p->C.rowptr_type), &p->C.rowptr));
     p->capacity = expected_entries(m, bound);
     return lsp_spgemm_make_parts(ctx, p, &fits);

@@ -96,7 +96,7 @@ static bool take_sample(product *p, estimate *found) {
             const int64_t begin = run->next;
             run->C.rowptr =
                 (void *)((uintptr_t)ends - (uintptr_t)begin * sizeof *ends); /* row i is written at i - begin */
-            found->of.nnz += lsp_spgemm_make_some(&p->parts, run, 0, 0);
+            found->of.nnz += lsp_spgemm_make_some(&p->parts, run);
             good = run->next > begin;
         }
         found->of.rows += run->last - first;
@@ -233,8 +233,6 @@ static bool is_better(product *p, lsp_type rowptr_type, estimate *found) {
 /* Makes the rows of C. */
 static lsp_status make_rows(lsp_ctx *ctx, product *p, const lsp_csr_types *types, bool *fits) {
     lsp_spgemm_parts *parts = &p->parts;
-    int64_t at = 0;
-    parts->at = &at;
     parts->count = lsp_max(lsp_min(parts->capacity / (LSP_RUN_ENTRIES / 2), p->A.rows), 1);
     LSP_TRY(parts->like.way == LSP_ONE_DENSE ? make_dense(ctx, p) : LSP_OK);
     LSP_TRY(lsp_csr_create(ctx, p->A.rows, p->B.cols, 0, types, &parts->C));

@@ -59,17 +59,16 @@ int64_t lsp_spgemm_one_pass_rows_portable(lsp_spgemm_run *run);
 int64_t lsp_spgemm_one_pass_rows_avx2(lsp_spgemm_run *run);
 int64_t lsp_spgemm_one_pass_rows_avx512(lsp_spgemm_run *run);
 
-/* The rows of products, made by threads in one pass, in parts that lie in C one after the other. */
+/* The rows of one product, which threads share, or of many, of which each is made by one thread. */
 typedef struct lsp_spgemm_parts {
-    const lsp_csr *A, *B; /* the factors of each product */
-    lsp_csr C;            /* the row pointers of one product after the other; types */
-    int64_t capacity;     /* columns and values that have a place in C */
-    int64_t *at;          /* where the entries of each product begin */
-    int64_t count;        /* of parts */
-    const int64_t
-        *first; /* the first product of each part, and their number; NULL: one product, whose rows are shared */
-    const int64_t *row_at; /* where the row pointers of each product begin */
-    const int64_t *most;   /* entries of each product; below 0: it is left out */
+    const lsp_csr *A, *B;  /* the factors of each product */
+    lsp_csr C;             /* row pointers, of one product after the other; types */
+    int64_t capacity;      /* columns and values that have a place in C */
+    int64_t count;         /* of parts */
+    const int64_t *first;  /* the first product of each part, and their number; NULL: there is one. Of many: */
+    const int64_t *row_at; /* where the row pointers of each begin, */
+    const int64_t *most;   /* its entries, or more; below 0: it is left out; */
+    int64_t *at;           /* where its entries begin */
     lsp_spgemm_run like;   /* what all runs have in common */
     lsp_isa isa;
     int threads;
@@ -77,18 +76,19 @@ typedef struct lsp_spgemm_parts {
     char *memory;         /* of each thread, */
     size_t thread_bytes;
     int64_t columns, entries; /* for so many columns of B and entries of C */
-    int64_t done;             /* parts */
-    int64_t *ends;            /* atomic; where each part begins in C; -1: not known yet */
-    bool full;                /* atomic: an entry has no place */
+    int64_t done;             /* parts of one product */
+    int64_t *ends;            /* atomic: where they begin in C; -1: not known yet */
+    int64_t filled;           /* atomic: entries of many products that have a place */
+    bool full;                /* atomic: some have none */
 } lsp_spgemm_parts;
 
-/* Takes memory for the threads, for products of at most so many columns. Each row of C has a place in it if `entries`
- * is the most entries of a row. */
+/* Takes memory for the threads: for products of at most so many columns, and `entries` of C, those of a row of one
+ * product or of any of many. */
 lsp_status lsp_spgemm_open_runs(lsp_ctx *ctx, int64_t columns, int64_t entries, lsp_spgemm_parts *p);
 lsp_spgemm_run *lsp_spgemm_run_of(lsp_spgemm_parts *p, int thread);
-/* Makes rows from run->next on in the memory of the thread, behind `used` entries, until LSP_RUN_ENTRIES are there; a
- * longer row alone. Row pointers count from `base` on. Returns the number of new entries. */
-int64_t lsp_spgemm_make_some(const lsp_spgemm_parts *p, lsp_spgemm_run *run, int64_t used, int64_t base);
+/* Makes rows from run->next on in the memory of the thread: LSP_RUN_ENTRIES at most, or a longer row. Returns the
+ * number of their entries. */
+int64_t lsp_spgemm_make_some(const lsp_spgemm_parts *p, lsp_spgemm_run *run);
 /* Makes all parts, in columns and values that are taken for p->capacity entries at first. Sets p->C.nnz. *fits =
  * false if row pointers cannot count the entries. */
 lsp_status lsp_spgemm_make_parts(lsp_ctx *ctx, lsp_spgemm_parts *p, bool *fits);

@@ -69,23 +69,34 @@ static int64_t make_rows(const lsp_spgemm_parts *p, lsp_spgemm_run *run, void *c
     return LSP_ISA_PICK(p->isa, lsp_spgemm_one_pass_rows)(run);
 }
 
-int64_t lsp_spgemm_make_some(const lsp_spgemm_parts *p, lsp_spgemm_run *run, int64_t used, int64_t base) {
-    const int64_t first = run->next, made = make_rows(p, run, run->held, used, LSP_RUN_ENTRIES, base);
-    return run->next > first || used > 0 ? made : make_rows(p, run, run->held, 0, p->entries, base);
+int64_t lsp_spgemm_make_some(const lsp_spgemm_parts *p, lsp_spgemm_run *run) {
+    const int64_t first = run->next, made = make_rows(p, run, run->held, 0, LSP_RUN_ENTRIES, 0);
+    return run->next > first ? made : make_rows(p, run, run->held, 0, p->entries, 0);
 }
 
-/* ---- parts ---- */
+/* Copies the first `used` entries of the thread's memory to C from entry `at` on. False if they have no place. */
+static bool put_entries(lsp_spgemm_parts *p, const lsp_spgemm_run *run, int64_t used, int64_t at) {
+    const lsp_csr *C = &p->C;
+    if (at < 0 || used > p->capacity - at) {
+        __atomic_store_n(&p->full, true, __ATOMIC_RELAXED);
+        return false;
+    }
+    if (used > 0) {
+        memcpy(lsp_spgemm_at(C->col, at, C->col_type), run->held[0], (size_t)used * lsp_type_bytes(C->col_type));
+    }
+    if (used > 0 && C->val_type != LSP_NONE) {
+        memcpy(lsp_spgemm_at(C->val, at, C->val_type), run->held[1], (size_t)used * lsp_type_bytes(C->val_type));
+    }
+    return true;
+}
 
-/* A part, while a thread makes it. */
-typedef struct making {
-    lsp_spgemm_parts *p;
-    lsp_spgemm_run *run;
-    int64_t part, at; /* at: where the entries in the thread's memory go; -1: not known yet */
-    int64_t product;  /* being made */
-    int64_t first;    /* the first product whose entries are in the thread's memory, */
-    int64_t row;      /* its first row there, */
-    int64_t used;     /* and the number of the entries */
-} making;
+/* Takes back what the rows of a part that has no place added to the facts. */
+static void forget(lsp_spgemm_run *run, const lsp_spgemm_run *before) {
+    run->products = before->products;
+    run->nnz_bound = before->nnz_bound;
+}
+
+/* ---- a share of the rows of one product ---- */
 
 /* Where a part begins in C; -1 if an earlier one has no place. They were begun earlier, so the wait ends. */
 static int64_t await_begin(const lsp_spgemm_parts *p, int64_t part) {
@@ -97,96 +108,83 @@ static int64_t await_begin(const lsp_spgemm_parts *p, int64_t part) {
     return begin;
 }
 
-/* Copies what is in the thread's memory to C. `last`: it ends the part. False if it has no place. */
-static bool flush(making *m, bool last) {
-    lsp_spgemm_parts *p = m->p;
-    const lsp_csr *C = &p->C, *rows = &m->run->C;
-    m->at = m->at < 0 ? await_begin(p, m->part) : m->at;
-    if (m->at < 0 || m->used > p->capacity - m->at) {
-        __atomic_store_n(&p->full, true, __ATOMIC_RELAXED);
-        return false;
-    }
-    if (last) { /* the next part need not wait until this one is copied */
-        __atomic_store_n(&p->ends[m->part + 1], m->at + m->used, __ATOMIC_RELEASE);
-    }
-    for (int64_t i = m->row; m->row > 0 && i < m->run->next; i++) { /* the product began elsewhere */
-        lsp_index_set(rows->rowptr, rows->rowptr_type, i + 1, lsp_csr_rowptr(rows, i + 1) + m->at - p->at[m->first]);
-    }
-    for (int64_t i = m->first + (m->row > 0); i <= m->product && m->used > 0; i++) {
-        p->at[i] += m->at;
-    }
-    if (m->used > 0) {
-        memcpy(lsp_spgemm_at(C->col, m->at, C->col_type), m->run->held[0],
-               (size_t)m->used * lsp_type_bytes(C->col_type));
-    }
-    if (m->used > 0 && C->val_type != LSP_NONE) {
-        memcpy(lsp_spgemm_at(C->val, m->at, C->val_type), m->run->held[1],
-               (size_t)m->used * lsp_type_bytes(C->val_type));
-    }
-    m->at += m->used;
-    m->used = 0;
-    m->row = m->run->next;
-    return true;
-}
-
-/* Goes to product i, or to the part's share of the rows of the only one. */
-static void begin_product(making *m, int64_t i) {
-    const lsp_spgemm_parts *p = m->p;
-    lsp_spgemm_run *run = m->run;
-    run->A = &p->A[i];
-    run->B = &p->B[i];
-    run->C = p->C;
-    run->next = 0;
-    run->last = run->A->rows;
-    if (p->first == NULL) {
-        lsp_csr_share(run->A, (int)m->part, (int)p->count, &run->next, &run->last);
-    } else {
-        run->C.rowptr = lsp_spgemm_at(p->C.rowptr, p->row_at[i], p->C.rowptr_type);
-        lsp_index_set(run->C.rowptr, run->C.rowptr_type, 0, 0);
-    }
-    m->product = i;
-}
-
-/* Makes the rows of the product. False if they have no place. */
-static bool make_product(making *m) {
-    const lsp_spgemm_parts *p = m->p;
-    lsp_spgemm_run *run = m->run;
-    int64_t *at = &p->at[m->product];
-    bool fits = true;
-    if (p->threads == 1 && m->used == 0) {
-        *at = run->next == 0 ? m->at : *at;
-        m->at += make_rows(p, run, (void *const[]){p->C.col, p->C.val}, m->at, p->capacity, m->at - *at);
-    }
-    while (fits && run->next < run->last) {
-        if (m->used == 0) {
-            m->first = m->product;
-            m->row = run->next;
-        }
-        *at = run->next == 0 ? m->used : *at;
-        m->used += lsp_spgemm_make_some(p, run, m->used, m->row > 0 ? m->used : m->used - *at);
-        fits = run->next == run->last || flush(m, false);
-    }
-    return fits;
-}
-
-static void make_part(void *data, int64_t number, int thread) {
+static void make_share(void *data, int64_t number, int thread) {
     lsp_spgemm_parts *p = data;
     lsp_spgemm_run *run = lsp_spgemm_run_of(p, thread);
     const lsp_spgemm_run before = *run;
-    making m = {.p = p, .run = run, .part = p->done + number};
-    const int64_t end = p->first != NULL ? p->first[m.part + 1] : 1;
-    m.at = p->threads == 1 ? p->ends[m.part] : -1;
-    bool fits = p->threads > 1 || m.at >= 0; /* the part before it has a place */
-    for (int64_t i = p->first != NULL ? p->first[m.part] : 0; i < end && fits; i++) {
-        if (p->most == NULL || p->most[i] >= 0) {
-            begin_product(&m, i);
-            fits = make_product(&m);
+    const int64_t part = p->done + number;
+    int64_t at = p->threads == 1 ? p->ends[part] : -1;
+    bool fits = !__atomic_load_n(&p->full, __ATOMIC_RELAXED);
+    run->A = p->A;
+    run->B = p->B;
+    run->C = p->C;
+    lsp_csr_share(p->A, (int)part, (int)p->count, &run->next, &run->last);
+    if (p->threads == 1 && fits) {
+        at += make_rows(p, run, (void *const[]){p->C.col, p->C.val}, at, p->capacity, at);
+    }
+    while (fits && run->next < run->last) {
+        const int64_t first = run->next, made = lsp_spgemm_make_some(p, run);
+        at = at < 0 ? await_begin(p, part) : at;
+        if (run->next == run->last && at >= 0 && made <= p->capacity - at) {
+            __atomic_store_n(&p->ends[part + 1], at + made,
+                             __ATOMIC_RELEASE); /* the next part need not await the copy */
+        }
+        fits = put_entries(p, run, made, at);
+        for (int64_t i = first + 1; i <= run->next && fits; i++) {
+            lsp_index_set(p->C.rowptr, p->C.rowptr_type, i, at + lsp_csr_rowptr(&p->C, i));
+        }
+        at += made;
+    }
+    at = at < 0 && fits ? await_begin(p, part) : at;
+    if (fits && at >= 0) {
+        __atomic_store_n(&p->ends[part + 1], at, __ATOMIC_RELEASE);
+    } else {
+        forget(run, &before);
+    }
+}
+
+/* ---- whole products: in no order ---- */
+
+/* Gives the `used` entries of products first .. end-1 in the thread's memory their place. */
+static bool place(lsp_spgemm_parts *p, const lsp_spgemm_run *run, int64_t first, int64_t end, int64_t used) {
+    const int64_t at = __atomic_fetch_add(&p->filled, used, __ATOMIC_RELAXED);
+    for (int64_t i = first; i < end; i++) {
+        p->at[i] += at;
+    }
+    return put_entries(p, run, used, at);
+}
+
+static void make_products(void *data, int64_t number, int thread) {
+    lsp_spgemm_parts *p = data;
+    lsp_spgemm_run *run = lsp_spgemm_run_of(p, thread);
+    const int64_t part = p->done + number, end = p->first[part + 1];
+    int64_t first = p->first[part], used = 0;
+    for (int64_t i = first; i < end && !__atomic_load_n(&p->full, __ATOMIC_RELAXED); i++) {
+        if (p->most[i] > p->entries - used) {
+            place(p, run, first, i, used);
+            first = i;
+            used = 0;
+        }
+        p->at[i] = used;
+        if (p->most[i] < 0) {
+            continue;
+        }
+        run->A = &p->A[i];
+        run->B = &p->B[i];
+        run->C = p->C;
+        run->C.rowptr = lsp_spgemm_at(p->C.rowptr, p->row_at[i], p->C.rowptr_type);
+        run->next = 0;
+        run->last = run->A->rows;
+        lsp_index_set(run->C.rowptr, run->C.rowptr_type, 0, 0);
+        if (p->threads == 1 && used == 0 && p->most[i] <= p->capacity - p->filled) { /* in its place */
+            p->at[i] = p->filled;
+            p->filled += make_rows(p, run, (void *const[]){p->C.col, p->C.val}, p->filled, p->capacity, 0);
+            first = i + 1;
+        } else {
+            used += make_rows(p, run, run->held, used, p->entries, 0);
         }
     }
-    if (!fits || !flush(&m, true)) {
-        run->products = before.products;
-        run->nnz_bound = before.nnz_bound;
-    }
+    place(p, run, first, end, used);
 }
 
 /* ---- room ---- */
@@ -207,30 +205,34 @@ static lsp_status set_room(lsp_ctx *ctx, int64_t used, int64_t room, lsp_csr *C)
     return LSP_OK;
 }
 
-/* More room than C has: as much as the parts that are done say, and a quarter more at least. */
-static int64_t more_room(const lsp_spgemm_parts *p) {
+/* More room than C has: as much as the parts that are done say, and a quarter more at least. Products begin anew. */
+static int64_t more_room(lsp_spgemm_parts *p) {
     const double used = (double)p->ends[p->done], all = 1.1 * used / (double)(p->done + 1) * (double)p->count;
-    return lsp_max(p->capacity + p->capacity / 4 + 1, (int64_t)all);
+    for (int thread = 0; thread < p->threads && p->first != NULL; thread++) {
+        forget(p->runs + thread, &(lsp_spgemm_run){0});
+    }
+    p->filled = 0;
+    p->full = false;
+    return p->first != NULL ? 2 * p->capacity : lsp_max(p->capacity + p->capacity / 4 + 1, (int64_t)all);
 }
 
 lsp_status lsp_spgemm_make_parts(lsp_ctx *ctx, lsp_spgemm_parts *p, bool *fits) {
     LSP_TRY(LSP_SCRATCH(ctx, p->count + 1, &p->ends));
     memset(p->ends, -1, ((size_t)p->count + 1) * sizeof *p->ends);
     p->ends[0] = 0;
-    while (p->done < p->count) {
+    for (bool again = true; again; again = p->full) {
         p->capacity = p->full ? more_room(p) : p->capacity;
-        p->full = false;
         *fits = p->first != NULL || p->capacity <= INT32_MAX || p->C.rowptr_type == LSP_I64;
         if (!*fits) {
             return LSP_OK;
         }
         LSP_TRY(set_room(ctx, p->ends[p->done], p->capacity, &p->C));
-        LSP_TRY(lsp_try_parts(ctx, p->count - p->done, p->threads, make_part, p));
+        LSP_TRY(lsp_try_parts(ctx, p->count - p->done, p->threads, p->first != NULL ? make_products : make_share, p));
         while (p->done < p->count && p->ends[p->done + 1] >= 0) {
             p->done++;
         }
     }
-    p->C.nnz = p->ends[p->count];
+    p->C.nnz = p->first != NULL ? p->filled : p->ends[p->count];
     const bool large = p->capacity - p->C.nnz > p->C.nnz / 8;
     return large ? set_room(ctx, p->C.nnz, p->C.nnz, &p->C) : LSP_OK;
 }
