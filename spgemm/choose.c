@@ -134,7 +134,7 @@ void lsp_spgemm_tell_passes(lsp_spgemm_info *info, int passes, const lsp_spgemm_
     info->passes = passes;
     info->reason[0] = 0;
     if (of[0] != 0 || *more != 0) {
-        snprintf(info->reason, sizeof info->reason, "%s: %s%.64s", head, of, more);
+        snprintf(info->reason, sizeof info->reason, "%s: %.80s%.64s", head, of, more);
     }
 }
 

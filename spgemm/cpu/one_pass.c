@@ -157,10 +157,10 @@ static void choose_largest(const product *p, const lsp_filter *filter, lsp_spgem
     }
 }
 
-static int64_t longest_row(const lsp_csr *B) {
+LSP_INLINE int64_t longest_row(lsp_type type, const lsp_csr *B) {
     int64_t longest = 0;
     for (int64_t k = 0; k < B->rows; k++) {
-        longest = lsp_max(longest, lsp_csr_rowptr(B, k + 1) - lsp_csr_rowptr(B, k));
+        longest = lsp_max(longest, lsp_index_at(B->rowptr, type, k + 1) - lsp_index_at(B->rowptr, type, k));
     }
     return longest;
 }
@@ -175,7 +175,7 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_filter *filter, product *p) {
     LSP_TRY(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, &A, type, &p->A));
     p->parts.threads = lsp_threads_for(ctx, A.nnz, LSP_WORTH_A_THREAD);
     p->parts.like.way = B.cols <= LSP_RUN_NEAR ? LSP_ONE_MARKS : LSP_ONE_LIST; /* of the sample */
-    p->parts.like.longest = longest_row(&B);
+    p->parts.like.longest = LSP_WITH_INDEX(B.rowptr_type, longest_row, &B);
     p->parts.A = &p->A;
     p->parts.B = &p->B;
     return lsp_spgemm_open_runs(ctx, B.cols, B.cols, &p->parts);

@@ -20,6 +20,9 @@ static __attribute__((noinline)) int64_t NAME(scaled_row)(const lsp_spgemm_run *
     const int32_t k = ((const int32_t *)run->A->col)[e], *b_rowptr = run->B->rowptr;
     const int32_t begin = b_rowptr[k], n = b_rowptr[k + 1] - begin, *b_col = (const int32_t *)run->B->col + begin;
     int32_t *restrict col = (int32_t *)run->col + at, rises = -1; /* by its sign */
+    if (n > run->B->cols) {
+        return -1; /* there may be no room */
+    }
     for (int32_t q = 0; q < n; q++) {
         rises &= q > 0 ? b_col[q - 1] - b_col[q] : -1;
         col[q] = b_col[q];
