@@ -108,6 +108,14 @@ static int64_t await_begin(const lsp_spgemm_parts *p, int64_t part) {
     return begin;
 }
 
+/* Goes to a share of the rows. */
+static void begin_rows(const lsp_spgemm_parts *p, lsp_spgemm_run *run, int64_t part, int64_t parts) {
+    run->A = p->A;
+    run->B = p->B;
+    run->C = p->C;
+    lsp_csr_share(p->A, (int)part, (int)parts, &run->next, &run->last);
+}
+
 static void make_share(void *data, int64_t number, int thread) {
     lsp_spgemm_parts *p = data;
     lsp_spgemm_run *run = lsp_spgemm_run_of(p, thread);
@@ -115,10 +123,7 @@ static void make_share(void *data, int64_t number, int thread) {
     const int64_t part = p->done + number;
     int64_t at = p->threads == 1 ? p->ends[part] : -1;
     bool fits = !__atomic_load_n(&p->full, __ATOMIC_RELAXED);
-    run->A = p->A;
-    run->B = p->B;
-    run->C = p->C;
-    lsp_csr_share(p->A, (int)part, (int)p->count, &run->next, &run->last);
+    begin_rows(p, run, part, p->count);
     if (p->threads == 1 && fits) {
         at += make_rows(p, run, (void *const[]){p->C.col, p->C.val}, at, p->capacity, at);
     }
@@ -216,7 +221,31 @@ static int64_t more_room(lsp_spgemm_parts *p) {
     return p->first != NULL ? 2 * p->capacity : lsp_max(p->capacity + p->capacity / 4 + 1, (int64_t)all);
 }
 
+/* Makes one product in the memory of one thread, if it fits, and C without room to spare. *done: it did. */
+static lsp_status make_alone(lsp_ctx *ctx, lsp_spgemm_parts *p, bool *done) {
+    lsp_spgemm_run *run = lsp_spgemm_run_of(p, 0);
+    begin_rows(p, run, 0, 1);
+    const int64_t nnz = lsp_spgemm_make_some(p, run);
+    *done = run->next == run->last;
+    if (!*done) {
+        forget(run, &(lsp_spgemm_run){0});
+        return LSP_OK;
+    }
+    p->capacity = p->C.nnz = nnz;
+    LSP_TRY(set_room(ctx, 0, nnz, &p->C));
+    put_entries(p, run, nnz, 0);
+    return LSP_OK;
+}
+
 lsp_status lsp_spgemm_make_parts(lsp_ctx *ctx, lsp_spgemm_parts *p, bool *fits) {
+    bool done = false;
+    *fits = true;
+    if (p->first == NULL && p->threads == 1 && p->capacity <= LSP_RUN_ENTRIES) {
+        LSP_TRY(make_alone(ctx, p, &done));
+        if (done) {
+            return LSP_OK;
+        }
+    }
     LSP_TRY(LSP_SCRATCH(ctx, p->count + 1, &p->ends));
     memset(p->ends, -1, ((size_t)p->count + 1) * sizeof *p->ends);
     p->ends[0] = 0;

@@ -66,8 +66,9 @@ Test(spgemm, long_and_nearly_dense_rows_of_few_columns_have_the_bits_of_the_refe
                 must(ctx, lsp_spgemm(ctx, &A, &B, NULL, &C, &info));
                 same(ctx, &C, &right, "long rows of few columns");
                 cr_assert(expected.products > FEW_PRODUCTS);
-                cr_assert(cases[i].reason == NULL ? strstr(info.reason, "window of all columns") == NULL
-                                                  : strstr(info.reason, cases[i].reason) != NULL,
+                cr_assert(cases[i].reason == NULL
+                              ? isa == LSP_ISA_PORTABLE || strstr(info.reason, "window of all columns") == NULL
+                              : strstr(info.reason, cases[i].reason) != NULL,
                           "case %d: %s", i, info.reason);
                 cr_assert(info.products == expected.products && info.nnz == expected.nnz);
                 lsp_csr_free(ctx, &C);
