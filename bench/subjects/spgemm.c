@@ -12,6 +12,8 @@ static const char *const workloads[] = {BOTH("poisson2d:1024"),
                                         BOTH("rmat:16:8"),
                                         BOTH("fem3:20"),
                                         BOTH("web:300000:1.8:2000"),
+                                        BOTH("mesh:366:8"),
+                                        "mesh:366:64/f64",
                                         BOTH("disc.mtx"),
                                         MULTIGRID("amg:1000"),
                                         MULTIGRID("amg27:48"),
@@ -33,9 +35,9 @@ static const char *const gpu_workloads[] = {BOTH("poisson2d:2048"),
                                             MULTIGRID("amg27:96"),
                                             MULTIGRID("amgfem3:48"),
                                             NULL};
-static const char *const quick[] = {BOTH("poisson2d:64"), BOTH("stencil27:10"), BOTH("er:4096:8"),
-                                    BOTH("rmat:10:8"),    BOTH("fem3:6"),       BOTH("web:5000:1.8:200"),
-                                    BOTH("disc.mtx"),     MULTIGRID("amg:60"),  NULL};
+static const char *const quick[] = {
+    BOTH("poisson2d:64"),     BOTH("stencil27:10"), BOTH("er:4096:8"),   BOTH("rmat:10:8"), BOTH("fem3:6"),
+    BOTH("web:5000:1.8:200"), BOTH("disc.mtx"),     MULTIGRID("amg:60"), "mesh:40:8/f64",   NULL};
 static const char *const file_variants[] = {"f64", "f32", NULL};
 
 /* ---- the library ---- */
@@ -178,6 +180,9 @@ static bool make_square(spgemm_race *r, const char *spec, const char *file, lsp_
     const lsp_csr_types types = {.rowptr_type = LSP_I32, .col_type = LSP_I32, .val_type = precision};
     const lsp_mtx_read_options options = {.types = types};
     r->square = true;
+    if (!file && strncmp(spec, "mesh:", 5) == 0) {
+        return bench_spgemm_mesh(r, spec, precision, A);
+    }
     if (!bench_ok(b, b->base,
                   file ? lsp_mtx_read(b->base, file, &options, A, NULL) : lsp_generate(b->base, spec, 1, &types, A))) {
         return false;

@@ -7,6 +7,8 @@ static const struct {
     const char *who, *package;
     const peer_product *product;
 } peers[] = {{"dense", NULL, &peer_dense},
+             {"list", NULL, &peer_list},
+             {"bits", NULL, &peer_bits},
              {"graphblas", "GraphBLAS (libgraphblas-dev)", PEER_GRAPHBLAS(peer_graphblas)},
              {"eigen", "Eigen (libeigen3-dev)", PEER_EIGEN(peer_eigen_product)},
              {"cholmod", "CHOLMOD (libsuitesparse-dev)", PEER_CHOLMOD(peer_cholmod_product)},

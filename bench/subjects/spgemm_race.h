@@ -49,6 +49,11 @@ static inline peer_factors bench_spgemm_factors(const spgemm_race *r) {
     return (peer_factors){r->triple ? &all[SPGEMM_R] : NULL, &all[SPGEMM_A], &all[r->square ? SPGEMM_A : SPGEMM_B]};
 }
 
+/* spgemm_mesh.c: A of "mesh:K:BLOCK", a mesh of K x K vertices, each joined to those that are two triangles away at
+ * most (19 entries a row). The vertices lie in the order of random blocks of BLOCK x BLOCK, at random inside a block:
+ * so columns are local, but scattered. */
+bool bench_spgemm_mesh(const spgemm_race *r, const char *spec, lsp_type precision, lsp_csr *A);
+
 /* spgemm_peers.c: enters all peers that can multiply these factors. */
 void bench_spgemm_enter_peers(spgemm_race *r);
 void bench_spgemm_drop_peers(spgemm_race *r);
