@@ -1,6 +1,6 @@
-/* C = alpha*A + beta*B where the rows of A and of B ascend strictly and values are real; the inner loops are in
- * add_kernel.c. Equal patterns take one pass, which compares, checks and copies the columns and sums the values. For
- * others one thread merges in one pass into arrays of nnz(A)+nnz(B) entries and trims them if much is left over.
+/* C = alpha*A + beta*B where the rows of A and of B ascend strictly; the inner loops are in add_equal_kernel.c and
+ * add_merge_kernel.c. Equal patterns take one pass, which compares, checks and copies the columns and sums the values.
+ * For others one thread merges in one pass into arrays of nnz(A)+nnz(B) entries and trims them if much is left over.
  * Several threads count first, so that each knows where its rows of C begin. One thread counts first too if these
  * arrays do not fit the memory. */
 #include "addition.h"
@@ -25,7 +25,7 @@ static lsp_status add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *type
     lsp_csr_types fit;
     *done = false;
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, types, &fit));
-    if (!s->equal_rowptr || A->nnz == 0 || A->cols == 0 || A->val_type != s->B->val_type || A->val_type == LSP_C64 ||
+    if (!s->equal_rowptr || A->nnz == 0 || A->cols == 0 || A->val_type == LSP_C64 || A->val_type == LSP_I64 ||
         A->rowptr_type != A->col_type || A->rowptr_type != fit.rowptr_type || A->col_type != fit.col_type ||
         s->B->col_type != fit.col_type) {
         return LSP_OK;
@@ -43,25 +43,24 @@ static lsp_status add_equal(lsp_ctx *ctx, addition *s, const lsp_csr_types *type
 
 /* ---- others ---- */
 
-static bool suits(const lsp_csr *A) {
-    return A->nnz > 0 && A->cols <= INT32_MAX && A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 &&
-           A->val_type != LSP_C64;
-}
-
 /* Do arrays of `most` entries and arrays of C's true size fit the memory together? */
 static bool fits_twice(lsp_ctx *ctx, const addition *s, int64_t most) {
-    const int64_t entry = (int64_t)(sizeof(int32_t) + lsp_type_bytes(s->A->val_type));
-    const int64_t bytes = 2 * (most * entry + (s->A->rows + 1) * (int64_t)sizeof(int32_t)); /* most < 2^31 */
-    return (bytes < asked_from && ctx->options.max_bytes == 0) || bytes <= lsp_available_bytes(ctx, LSP_HOST);
+    const double entry = (double)(lsp_type_bytes(s->A->col_type) + lsp_type_bytes(s->A->val_type));
+    const double bytes = 2 * ((double)most * entry + (double)s->A->rows * sizeof(int64_t));
+    return (bytes < asked_from && ctx->options.max_bytes == 0) || bytes <= (double)lsp_available_bytes(ctx, LSP_HOST);
 }
 
 /* Moves C to arrays of its true size. */
 static lsp_status trim(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *C) {
     lsp_csr exact;
     LSP_TRY(lsp_csr_create(ctx, C->rows, C->cols, C->nnz, types, &exact));
-    memcpy(exact.rowptr, C->rowptr, (size_t)(C->rows + 1) * sizeof(int32_t));
-    memcpy(exact.col, C->col, (size_t)C->nnz * sizeof(int32_t));
-    if (C->val_type != LSP_NONE) {
+    for (int64_t i = 0; i <= C->rows; i++) { /* fewer entries may have narrower row pointers */
+        lsp_index_set(exact.rowptr, exact.rowptr_type, i, lsp_csr_rowptr(C, i));
+    }
+    if (C->nnz > 0) {
+        memcpy(exact.col, C->col, (size_t)C->nnz * lsp_type_bytes(C->col_type));
+    }
+    if (C->nnz > 0 && C->val_type != LSP_NONE) {
         memcpy(exact.val, C->val, (size_t)C->nnz * lsp_type_bytes(C->val_type));
     }
     return lsp_csr_put(ctx, C, &exact, true);
@@ -109,9 +108,7 @@ lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *ty
     const lsp_csr *A = s->A, *B = s->B, *shared = A->nnz > B->nnz ? A : B;
     const int64_t most = A->nnz + B->nnz;
     LSP_TRY(add_equal(ctx, s, types, done));
-    if (!*done && suits(A) && suits(B) && A->val_type == B->val_type && most <= INT32_MAX) {
-        LSP_TRY(lsp_csr_threads(ctx, shared) == 1 && fits_twice(ctx, s, most) ? add_once(ctx, s, most, types, done)
-                                                                              : add_twice(ctx, s, shared, types, done));
-    }
-    return LSP_OK;
+    return *done                                                           ? LSP_OK
+           : lsp_csr_threads(ctx, shared) == 1 && fits_twice(ctx, s, most) ? add_once(ctx, s, most, types, done)
+                                                                           : add_twice(ctx, s, shared, types, done);
 }

@@ -1,5 +1,5 @@
-/* C = alpha*A + beta*B: what its methods share. Rows that ascend strictly take short ways (add_strict.c); add.c merges
- * all other rows. */
+/* C = alpha*A + beta*B: what its methods share. Rows that ascend strictly are merged (add_strict.c), others are sorted
+ * (add_plan.c). */
 #pragma once
 
 #include "core/isa.h"
@@ -28,15 +28,14 @@ lsp_status lsp_csr_widen_addends(lsp_ctx *ctx, lsp_type type, const lsp_csr *A, 
 /* Can A and B, whose structs were checked, be added? They need one place and one shape. */
 lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
 
-/* Adds two matrices with real values of one type whose rows ascend strictly: of equal pattern and of C's types, or with
- * 32-bit indices. In any other case, and if a column is out of range, *done is false and nothing is made. Row pointers
- * were checked, columns are here. */
+/* Adds two matrices with values of C's type whose rows ascend strictly. Otherwise, and if a column is out of range,
+ * *done is false and nothing is made. Row pointers were checked, columns are here. */
 lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done);
 
-/* C = alpha*A + beta*B of checked matrices on a GPU, whatever the order of their rows: a plan that is used once. */
+/* C = alpha*A + beta*B of checked matrices, whatever the order of their rows: a plan that is used once. */
 lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s);
 
-/* The kernels of add_kernel.c, compiled once for each instruction set.
+/* The kernels of add_equal_kernel.c and add_merge_kernel.c, compiled once for each instruction set.
  * lsp_add_equal adds rows begin .. end-1 of equal row pointers. False if columns differ, do not ascend or are out of
  * range.
  * lsp_add_merge merges these rows into C from entry `to` on and sets C's row pointers. lsp_add_count only sets
