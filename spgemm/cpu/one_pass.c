@@ -10,7 +10,7 @@ enum {
     FEW_PRODUCTS = 1 << 15, /* a plan takes longer than these */
     RUNS = 256,             /* of rows in the sample, at most */
     RUN_ROWS = 8,
-    SAMPLED = 16 /* the sample has at most this part of the rows */
+    SAMPLED = 32 /* the sample has at most this part of the rows */
 };
 
 typedef struct product {
