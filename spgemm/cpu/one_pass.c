@@ -66,16 +66,18 @@ static void count_repeats(const product *p, int64_t i, estimate *found) {
 
 /* How rows are made in one pass, if that is faster than a plan. Measured on a Xeon with AVX-512: a list up to 13
  * entries a row, 16 if each has 4 products; marks if enough products fall on an entry, unless most rows of B repeat: a
- * plan adds exact repeats together, and sorts a row that repeats only once. Without vectors it sorts slowly. */
+ * plan adds exact repeats together, and sorts a row that repeats only once. Several threads copy what
+ * they made, and without vectors a plan sorts slowly. */
 static bool is_promising(const product *p, const estimate *found, lsp_spgemm_way *way) {
     enum { SHORT = 13, LIST = 16, PRODUCTS = 4, HALF = 2 };
     const lsp_spgemm_sample *of = &found->of;
     const bool list = of->nnz <= (of->products < PRODUCTS * of->nnz ? SHORT : LIST) * of->rows;
     const bool near = p->B.cols <= LSP_RUN_NEAR;
-    const double shared = (double)of->products / (double)of->nnz, sorted = p->parts.isa == LSP_ISA_PORTABLE ? 1.3 : 1;
+    const double shared = (double)of->products / (double)of->nnz, least = near ? 1.3 : p->parts.threads > 1 ? 2.2 : 1.6;
+    const bool slow_sort = p->parts.isa == LSP_ISA_PORTABLE;
     *way = list && !near ? LSP_ONE_LIST : LSP_ONE_MARKS;
-    return list ||
-           ((near ? found->exact : found->repeats) <= found->entries / HALF && shared * sorted > (near ? 1.3 : 2.2));
+    return list || ((near ? found->exact : found->repeats) <= found->entries / HALF &&
+                    shared > (slow_sort ? least / 1.3 : least));
 }
 
 /* Makes some rows to count them. False: a row is too long, or after a few runs a plan seems faster, even if the rows
