@@ -66,8 +66,8 @@ static void count_repeats(const product *p, int64_t i, estimate *found) {
 
 /* How rows are made in one pass, if that is faster than a plan. Measured on a Xeon with AVX-512: a list up to 13
  * entries a row, 16 if each has 4 products; marks if enough products fall on an entry, unless most rows of B repeat: a
- * plan adds exact repeats together, and sorts a row that repeats only once. Several threads copy what
- * they made, and without vectors a plan sorts slowly. */
+ * plan adds exact repeats together, and sorts a row that repeats only once. Several threads copy what they made, and
+ * without vectors a plan sorts slowly. */
 static bool is_promising(const product *p, const estimate *found, lsp_spgemm_way *way) {
     enum { SHORT = 13, LIST = 16, PRODUCTS = 4, HALF = 2 };
     const lsp_spgemm_sample *of = &found->of;
