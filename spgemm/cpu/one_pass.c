@@ -160,13 +160,14 @@ static void choose_largest(const product *p, const lsp_filter *filter, lsp_spgem
     }
 }
 
-LSP_INLINE int64_t longest_row(lsp_type type, const lsp_csr *B) {
+LSP_INLINE int64_t longest_of(lsp_type type, const lsp_csr *A) {
     int64_t longest = 0;
-    for (int64_t k = 0; k < B->rows; k++) {
-        longest = lsp_max(longest, lsp_index_at(B->rowptr, type, k + 1) - lsp_index_at(B->rowptr, type, k));
+    for (int64_t k = 0; k < A->rows; k++) {
+        longest = lsp_max(longest, lsp_index_at(A->rowptr, type, k + 1) - lsp_index_at(A->rowptr, type, k));
     }
     return longest;
 }
+static int64_t longest_row(const lsp_csr *A) { return LSP_WITH_INDEX(A->rowptr_type, longest_of, A); }
 
 /* Prepares the factors and the runs. */
 static lsp_status prepare(lsp_ctx *ctx, const lsp_filter *filter, product *p) {
@@ -178,10 +179,11 @@ static lsp_status prepare(lsp_ctx *ctx, const lsp_filter *filter, product *p) {
     LSP_TRY(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, &A, type, &p->A));
     p->parts.threads = lsp_threads_for(ctx, A.nnz, LSP_WORTH_A_THREAD);
     p->parts.like.way = B.cols <= LSP_RUN_NEAR ? LSP_ONE_MARKS : LSP_ONE_LIST; /* of the sample */
-    p->parts.like.longest = LSP_WITH_INDEX(B.rowptr_type, longest_row, &B);
+    p->parts.like.longest = longest_row(&B);
     p->parts.A = &p->A;
     p->parts.B = &p->B;
-    return lsp_spgemm_open_runs(ctx, B.cols, B.cols, &p->parts);
+    const int64_t most = lsp_min(longest_row(&A) * p->parts.like.longest, B.cols); /* of a row of C */
+    return lsp_spgemm_open_runs(ctx, B.cols, most, &p->parts);
 }
 
 /* Words that hold a row of B as bits. */
