@@ -80,6 +80,19 @@ Test(spgemm, rows_of_few_columns_have_the_bits_of_the_reference) {
     }
 }
 
+/* Long rows in which columns come again: marked by 64 columns, by blocks of them, and by tops of more blocks. */
+Test(spgemm, long_rows_among_any_number_of_columns_have_the_bits_of_the_reference) {
+    static const int64_t cols[] = {4096, 4097, 262144, 262145, 300001};
+    for (int kind = 0; kind < 7; kind++) {
+        const lsp_type type = kind < 5 ? LSP_F64 : LSP_C64, col_type = kind % 3 == 1 ? LSP_I64 : LSP_I32;
+        const recipe of_a = {8000, 5, 20, LSP_I32, LSP_I32, type, false, true, -1, -1, 0};
+        const recipe of_b = {5, cols[kind % 5], 20, LSP_I32, col_type, type, kind & 1, true, -1, -1, 0};
+        lsp_csr A = make(&of_a, (uint64_t)kind), B = make(&of_b, 1000 + (uint64_t)kind);
+        must_have_the_bits(&A, &B, true, "long rows");
+        drop(&A), drop(&B);
+    }
+}
+
 Test(spgemm, the_products_of_a_multigrid_have_the_bits_of_the_reference) {
     static const char *const factors[][2] = {
         {"poisson2d:91", "amg:91:T"}, {"poisson2d:91", "amg:91:P"}, {"amg27:30:R", "stencil27:30"}};
