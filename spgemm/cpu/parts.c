@@ -130,9 +130,8 @@ static void make_share(void *data, int64_t number, int thread) {
     while (fits && run->next < run->last) {
         const int64_t first = run->next, made = lsp_spgemm_make_some(p, run);
         at = at < 0 ? await_begin(p, part) : at;
-        if (run->next == run->last && at >= 0 && made <= p->capacity - at) {
-            __atomic_store_n(&p->ends[part + 1], at + made,
-                             __ATOMIC_RELEASE); /* the next part need not await the copy */
+        if (run->next == run->last && at >= 0 && made <= p->capacity - at) { /* the next need not await the copy */
+            __atomic_store_n(&p->ends[part + 1], at + made, __ATOMIC_RELEASE);
         }
         fits = put_entries(p, run, made, at);
         for (int64_t i = first + 1; i <= run->next && fits; i++) {
@@ -210,7 +209,8 @@ static lsp_status set_room(lsp_ctx *ctx, int64_t used, int64_t room, lsp_csr *C)
     return LSP_OK;
 }
 
-/* More room than C has: as much as the parts that are done say, and a quarter more at least. Products begin anew. */
+/* More room than C has: as much as the parts that are done say, and a quarter more at least. Many products are all made
+ * anew, with twice the room. */
 static int64_t more_room(lsp_spgemm_parts *p) {
     const double used = (double)p->ends[p->done], all = 1.1 * used / (double)(p->done + 1) * (double)p->count;
     for (int thread = 0; thread < p->threads && p->first != NULL; thread++) {
