@@ -1,7 +1,6 @@
 /* C[i] = op(A[i])*op(B[i]) for many i: by the device at once, or by one product of two stacks (batch.h). Then the C[i]
  * are slices of its result: only their row pointers are made anew, because those of every matrix begin at 0. */
 #include "batch.h"
-#include "blocks.h"
 #include "core/cuda.h"
 #include "spgemm.h"
 
@@ -80,9 +79,7 @@ static lsp_status open_batch(lsp_spgemm_batch_plan *b, int64_t count, const lsp_
     for (int64_t i = 0; i <= count; i++) {
         const lsp_batch_span *a = &b->A.spans[i];
         b->C[i] = (lsp_batch_span){.row_at = options->transpose_a ? a->shift : a->row_at};
-    }
-    for (int64_t i = 0; i < count; i++) {
-        b->C[i].cols = flipped ? B[i].rows : B[i].cols;
+        b->C[i].cols = i == count ? 0 : flipped ? B[i].rows : B[i].cols;
     }
     return LSP_OK;
 }

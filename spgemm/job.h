@@ -95,14 +95,6 @@ typedef struct lsp_spgemm_operands {
                        more than 31 bits */
 } lsp_spgemm_operands;
 
-/* Who takes the rows of a streamed product, and how. */
-typedef struct lsp_spgemm_receiver {
-    lsp_spgemm_sink sink;
-    void *user;
-    int64_t block_bytes; /* most bytes of a block; 0: chosen */
-    bool stays_cuda;     /* the sink gets blocks that were made on a GPU in GPU memory, wherever A and B lie */
-} lsp_spgemm_receiver;
-
 /* ---- what a device does ---- */
 
 /* Makes a product in one call. */
@@ -233,9 +225,6 @@ lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C);
 int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types, lsp_type val_type);
 /* Bytes of C while it is made: its values before rounding count too. */
 int64_t lsp_spgemm_result_bytes(const lsp_spgemm_plan *plan);
-
-/* Adds a block of C to the info of all: method and reason of the last one, products and bounds of all together. */
-void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block);
 
 /* Frees what take_operands has made. */
 static inline void lsp_spgemm_release_operands(lsp_spgemm_operands *ops) {

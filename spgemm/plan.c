@@ -1,6 +1,5 @@
 /* C = op(A)*op(B) by a plan: the calls that create, use, describe and destroy it, and the product at once, by a plan
  * that is not kept. The device does the work. */
-#include "blocks.h"
 #include "spgemm.h"
 
 static const char *method_name(lsp_spgemm_method method) {
@@ -8,6 +7,17 @@ static const char *method_name(lsp_spgemm_method method) {
 }
 
 /* ---- the plan ---- */
+
+/* Checks A, B and the options. `names` are those of A and B in error messages. */
+static lsp_status check_operands(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                                 const lsp_spgemm_options *options) {
+    LSP_TRY(lsp_spgemm_check_headers(ctx, names, A, B, options));
+    if (A->where == LSP_HOST) { /* kernels check the arrays of matrices on the GPU, later */
+        LSP_TRY(lsp_csr_check_as(ctx, names[0], A));
+        LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B));
+    }
+    return LSP_OK;
+}
 
 /* Fills the plan's info from its facts. */
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
@@ -55,17 +65,26 @@ static lsp_status create_plan(lsp_ctx *ctx, const char *const names[2], const ls
     made->names[0] = names[0];
     made->names[1] = names[1];
     made->options = *options;
-    made->type = lsp_spgemm_result_type(A, B, options);
+    made->val_type = lsp_spgemm_result_type(A, B, options);
+    made->type = lsp_wide_type(made->val_type);
     made->where = A->where;
     made->cpu = A->where == LSP_HOST ? (void *)(made + 1) : NULL;
     made->gpu = A->where == LSP_CUDA ? (void *)(made + 1) : NULL;
     made->options.types.place = lsp_place_of(A->where);
-    made->val_type = made->type;
-    made->type = lsp_wide_type(made->type);
     LSP_TRY(made->device->inspect(made, A, B, ops));
     LSP_TRY(choose_arithmetic(made, A, B, ops));
     describe(made, &ops->B);
     return LSP_OK;
+}
+
+static lsp_spgemm_outline outline_of(const lsp_csr *A, uint64_t structure) {
+    return (lsp_spgemm_outline){.rows = A->rows,
+                                .cols = A->cols,
+                                .nnz = A->nnz,
+                                .rowptr_type = A->rowptr_type,
+                                .col_type = A->col_type,
+                                .val_type = A->val_type,
+                                .structure = structure};
 }
 
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
@@ -78,13 +97,13 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
     options = lsp_spgemm_given(options);
     LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
                 "a plan keeps the structure of its product, which a filter would change with the values");
-    LSP_TRY(lsp_spgemm_check_operands(ctx, names, A, B, options));
+    LSP_TRY(check_operands(ctx, names, A, B, options));
     LSP_TRY(create_plan(ctx, names, A, B, options, &made, &ops));
     LSP_TRY(made->device->start_structures ? made->device->start_structures(ctx, A, B) : LSP_OK);
     LSP_TRY(made->device->read_structures(ctx, A, B, structure));
     made->kept = true;
-    made->A = lsp_spgemm_outline_of(A, structure[0]);
-    made->B = lsp_spgemm_outline_of(B, structure[1]);
+    made->A = outline_of(A, structure[0]);
+    made->B = outline_of(B, structure[1]);
     return LSP_PLAN_GIVE(made, plan);
 }
 
@@ -116,39 +135,60 @@ static lsp_status multiply_exactly(lsp_spgemm_plan *plan, const lsp_spgemm_opera
     return LSP_OK;
 }
 
-/* Makes C in the type of the arithmetic, then rounds its values to their own type, or checks that they fit it. */
-static lsp_status multiply_and_round(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+/* Makes C: in the type of the arithmetic, then its values are rounded to their own type, or checked to fit it. */
+static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
+    static const char name[] = "the product";
     lsp_ctx *ctx = plan->ctx;
     LSP_SCRATCH_SCOPE(ctx);
-    LSP_OWNED_CSR(ctx, made);
-    lsp_csr again = *C, *wide = update ? &again : &made;
-    void *val = C->val;
-    if (update) {
-        again.val_type = plan->type;
-        LSP_TRY(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &again.val));
+    lsp_csr wide = *C;
+    if (plan->type == plan->val_type) {
+        return multiply_exactly(plan, ops, update, C);
     }
-    LSP_TRY(multiply_exactly(plan, ops, update, wide));
-    LSP_TRY(lsp_is_integer(plan->type) ? lsp_csr_check_fits(ctx, "the product", wide, plan->val_type) : LSP_OK);
     if (!update) {
-        LSP_TRY(lsp_alloc(ctx, made.where, made.nnz, lsp_type_bytes(plan->val_type), &val));
+        LSP_TRY(multiply_exactly(plan, ops, false, C));
+        return lsp_csr_narrow(ctx, name, plan->val_type, C);
     }
-    const lsp_status status =
-        lsp_convert_values(ctx, wide->where, plan->val_type, val, wide->val_type, wide->val, wide->nnz);
-    if (update) {
-        return status;
-    }
-    lsp_free(ctx, made.val);
-    made.val = val;
-    made.val_type = plan->val_type;
-    return status != LSP_OK ? status : lsp_csr_put(ctx, C, &made, false);
-}
-
-static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
-    return plan->type == plan->val_type ? multiply_exactly(plan, ops, update, C)
-                                        : multiply_and_round(plan, ops, update, C);
+    wide.val_type = plan->type;
+    LSP_TRY(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &wide.val));
+    LSP_TRY(multiply_exactly(plan, ops, true, &wide));
+    LSP_TRY(lsp_csr_check_fits(ctx, name, &wide, plan->val_type));
+    return lsp_convert_values(ctx, C->where, plan->val_type, C->val, wide.val_type, wide.val, wide.nnz);
 }
 
 /* ---- execution ---- */
+
+/* Checks that A has the place, sizes, types and arrays of the matrix that the plan was made for, but not the hash of
+ * its structure. */
+static lsp_status check_outline(lsp_spgemm_plan *plan, const char *name, const lsp_spgemm_outline *planned,
+                                const lsp_csr *A) {
+    lsp_ctx *ctx = plan->ctx;
+    LSP_REQUIRE(A->where == plan->where, LSP_ERR_ARGUMENT, "%s has left the memory of the %s since the plan was made",
+                name, plan->where == LSP_CUDA ? "GPU" : "host");
+    LSP_REQUIRE(A->rows == planned->rows && A->cols == planned->cols && A->nnz == planned->nnz, LSP_ERR_ARGUMENT,
+                "%s is %lld x %lld with %lld entries; the plan was made for %lld x %lld with %lld", name,
+                (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)planned->rows,
+                (long long)planned->cols, (long long)planned->nnz);
+    LSP_REQUIRE(A->rowptr_type == planned->rowptr_type && A->col_type == planned->col_type &&
+                    A->val_type == planned->val_type,
+                LSP_ERR_ARGUMENT, "the types of %s have changed since the plan was made", name);
+    LSP_REQUIRE(A->rowptr != NULL && (A->nnz == 0 || (A->col != NULL && (A->val_type == LSP_NONE || A->val != NULL))),
+                LSP_ERR_ARGUMENT, "an array of %s is NULL", name);
+    return LSP_OK;
+}
+
+/* Checks that C, whose values are to be computed again, has the sizes, types and arrays of this plan's product. */
+static lsp_status check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, const lsp_csr *C) {
+    lsp_ctx *ctx = plan->ctx;
+    lsp_csr shape;
+    LSP_REQUIRE(plan->uses > 0, LSP_ERR_ARGUMENT, "the plan has made no product yet whose values could be new");
+    LSP_TRY(lsp_spgemm_shape(plan, &shape));
+    shape.val_type = plan->val_type;
+    const lsp_spgemm_outline made = outline_of(&shape, 0);
+    LSP_TRY(check_outline(plan, "C", &made, C));
+    LSP_REQUIRE(C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,
+                "the values of C are those of a factor: they cannot be read and written at once");
+    return LSP_OK;
+}
 
 /* Refuses matrices whose row pointers or columns have changed since the plan was made. */
 static lsp_status check_structures(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B) {
@@ -164,12 +204,12 @@ static lsp_status check_structures(lsp_spgemm_plan *plan, const lsp_csr *A, cons
 static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool update, lsp_csr *C) {
     LSP_PLAN_USE(plan);
     lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
-    lsp_csr made = {0};
+    LSP_OWNED_CSR(ctx, made);
     LSP_REQUIRE(A != NULL && B != NULL && C != NULL, LSP_ERR_ARGUMENT,
                 "a matrix to be multiplied, or the place for the product, is NULL");
-    LSP_TRY(lsp_spgemm_check_outline(plan, "A", &plan->A, A));
-    LSP_TRY(lsp_spgemm_check_outline(plan, "B", &plan->B, B));
-    LSP_TRY(update ? lsp_spgemm_check_result(plan, A, B, C) : LSP_OK);
+    LSP_TRY(check_outline(plan, "A", &plan->A, A));
+    LSP_TRY(check_outline(plan, "B", &plan->B, B));
+    LSP_TRY(update ? check_result(plan, A, B, C) : LSP_OK);
     const bool blind = update && plan->device->is_blind && plan->device->is_blind(plan);
     LSP_TRY(plan->device->start_structures ? plan->device->start_structures(ctx, A, B) : LSP_OK);
     LSP_TRY(blind ? LSP_OK : check_structures(plan, A, B));
@@ -193,8 +233,7 @@ lsp_status lsp_spgemm_refill(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_
 
 static const char *const usual_names[] = {"A", "B"};
 
-/* Drops entries of a product, in place. */
-static lsp_status filter(lsp_ctx *ctx, const lsp_filter *filter, lsp_csr *C, lsp_spgemm_info *info) {
+lsp_status lsp_spgemm_filter_made(lsp_ctx *ctx, const lsp_filter *filter, lsp_csr *C, lsp_spgemm_info *info) {
     lsp_csr left;
     if (lsp_filter_drops_any(filter)) {
         LSP_TRY(lsp_filter_rows(ctx, C, filter, &left));
@@ -205,8 +244,7 @@ static lsp_status filter(lsp_ctx *ctx, const lsp_filter *filter, lsp_csr *C, lsp
     return LSP_OK;
 }
 
-/* Puts a begin before a reason, which may lose its end. */
-static void begin_reason(lsp_spgemm_info *info, const char *begin) {
+void lsp_spgemm_begin_reason(lsp_spgemm_info *info, const char *begin) {
     const size_t length = strlen(begin), own = strlen(info->reason), room = sizeof info->reason - 1 - length;
     const size_t left = own < room ? own : room;
     memmove(info->reason + length, info->reason, left);
@@ -217,17 +255,16 @@ static void begin_reason(lsp_spgemm_info *info, const char *begin) {
 /* The product of checked matrices. C NULL: only `info`. */
 static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    lsp_csr *C, lsp_spgemm_info *info) {
-    LSP_OWNED_CSR(ctx, made);
     lsp_spgemm_plan *plan LSP_AT_END(lsp_plan_leave) = NULL;
     lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
     lsp_filter left = options->filter;
     lsp_spgemm_info once = {0};
     bool done = false;
-    LSP_TRY(lsp_spgemm_device_at(A->where)->at_once(ctx, A, B, options, C != NULL ? &made : NULL, &once, &done));
+    LSP_TRY(lsp_spgemm_device_at(A->where)->at_once(ctx, A, B, options, C, &once, &done));
     *info = once;
     if (!done || C == NULL) {
         LSP_TRY(create_plan(ctx, usual_names, A, B, options, &plan, &ops));
-        LSP_TRY(C != NULL ? multiply(plan, &ops, false, &made) : LSP_OK);
+        LSP_TRY(C != NULL ? multiply(plan, &ops, false, C) : LSP_OK);
         left.mask = plan->masked ? NULL : left.mask;
         *info = plan->info;
         if (done) {
@@ -236,15 +273,14 @@ static lsp_status multiply_at_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
             info->scratch_bytes = once.scratch_bytes;
             memcpy(info->reason, once.reason, sizeof once.reason);
         } else {
-            begin_reason(info, once.reason);
+            lsp_spgemm_begin_reason(info, once.reason);
         }
     }
     if (C == NULL) {
         info->plan_bytes = lsp_plan_bytes(plan);
         return LSP_OK;
     }
-    LSP_TRY(filter(ctx, &left, &made, info));
-    return lsp_csr_put(ctx, C, &made, false);
+    return lsp_spgemm_filter_made(ctx, &left, C, info);
 }
 
 /* Has a factor integers, or the product, that are not of the type of the arithmetic? */
@@ -258,7 +294,6 @@ static bool must_widen(const lsp_csr *A, const lsp_csr *B, lsp_type type) {
  * bounds it before it is narrowed; the rest of the filter looks at its values as they will be. */
 static lsp_status widen_and_multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                      const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info) {
-    LSP_OWNED_CSR(ctx, made);
     const lsp_type type = lsp_spgemm_result_type(A, B, options), wide = lsp_wide_type(type);
     lsp_spgemm_options inner = *options;
     lsp_filter rest = options->filter;
@@ -269,25 +304,22 @@ static lsp_status widen_and_multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
     rest.complement = false;
     LSP_TRY(lsp_csr_widen(ctx, A, wide, &a));
     LSP_TRY(A == B ? LSP_OK : lsp_csr_widen(ctx, B, wide, &b));
-    LSP_TRY(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, C != NULL ? &made : NULL, info));
+    LSP_TRY(multiply_at_once(ctx, &a, A == B ? &a : &b, &inner, C, info));
     if (C == NULL) {
         return LSP_OK;
     }
-    LSP_TRY(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, &made));
-    LSP_TRY(filter(ctx, &rest, &made, info));
-    return lsp_csr_put(ctx, C, &made, false);
+    LSP_TRY(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, C));
+    return lsp_spgemm_filter_made(ctx, &rest, C, info);
 }
 
 lsp_status lsp_spgemm_uncut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                             lsp_csr *C, lsp_spgemm_info *info) {
     lsp_spgemm_info here;
     LSP_SCRATCH_SCOPE(ctx);
-    LSP_TRY(lsp_spgemm_check_operands(ctx, usual_names, A, B, options));
+    LSP_TRY(check_operands(ctx, usual_names, A, B, options));
     LSP_TRY(must_widen(A, B, lsp_spgemm_result_type(A, B, options)) ? widen_and_multiply(ctx, A, B, options, C, &here)
                                                                     : multiply_at_once(ctx, A, B, options, C, &here));
-    if (info != NULL) {
-        *info = here;
-    }
+    LSP_TELL(info, here);
     return LSP_OK;
 }
 

@@ -35,17 +35,6 @@ lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C) {
     return LSP_OK;
 }
 
-void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block) {
-    all->method = block->method;
-    all->method_name = block->method_name;
-    all->passes = block->passes;
-    memcpy(all->reason, block->reason, sizeof all->reason);
-    all->products += block->products;
-    all->nnz_bound += block->nnz_bound;
-    all->blocks++;
-    all->scratch_bytes = lsp_max(all->scratch_bytes, block->scratch_bytes);
-}
-
 /* ---- limits: tests lower them, so that small factors are cut too ---- */
 
 int64_t lsp_spgemm_most(const lsp_ctx *ctx) {

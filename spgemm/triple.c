@@ -1,8 +1,6 @@
 /* R*A*P in the cheaper of its two orders, once and by a plan. */
 #include "spgemm.h"
 
-#include <stdio.h>
-
 /* Is (R*A)*P the same as R*(A*P), apart from rounding? A count of products, and the largest of products that may be
  * negative, are not. */
 static bool associates(lsp_semiring semiring) {
@@ -42,7 +40,6 @@ lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, co
 static lsp_status check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                const lsp_spgemm_options *options) {
     static const char *const left[] = {"R", "A"}, *const right[] = {"A", "P"};
-    LSP_REQUIRE(A != NULL && P != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
                 "a product of three matrices has no transposed factors: transpose_a and transpose_b must be false");
     LSP_TRY(R != NULL ? lsp_spgemm_check_headers(ctx, left, R, A, options) : LSP_OK);
@@ -88,7 +85,7 @@ lsp_status lsp_spgemm_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, c
     if (info != NULL) {
         *info = last;
         info->products += first.products;
-        snprintf(info->reason, sizeof info->reason, "%s first; %.148s", order.left_first ? "R*A" : "A*P", last.reason);
+        lsp_spgemm_begin_reason(info, order.left_first ? "R*A first; " : "A*P first; ");
     }
     return lsp_csr_put(ctx, C, &made, C == R || C == A || C == P || C == options->filter.mask);
 }

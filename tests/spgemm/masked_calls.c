@@ -1,6 +1,6 @@
 /* Masks in every call that takes one: blocks, files, products of three; the memory they need, and refusals. On
  * the host and on a GPU. Tests of a GPU are skipped without one. */
-#include "spgemm/blocks.h"
+#include "spgemm/spgemm.h"
 #include "tests/masked.h"
 
 static void check_streams(lsp_ctx *ctx, bool gpu) {
