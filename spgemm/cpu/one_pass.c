@@ -83,8 +83,9 @@ static bool is_promising(const product *p, const estimate *found, lsp_spgemm_way
 /* Makes some rows to count them. False: a row is too long, or after a few runs a plan seems faster, even if the rows
  * were half as long. */
 static bool take_sample(product *p, estimate *found) {
-    enum { ENOUGH = 3 }; /* runs, less one */
-    const int runs = (int)lsp_max(lsp_min(p->A.rows / (SAMPLED * RUN_ROWS), RUNS), 1);
+    enum { ENOUGH = 4 }; /* runs */
+    const int64_t least = lsp_min(p->A.rows / RUN_ROWS + 1, ENOUGH);
+    const int runs = (int)lsp_max(lsp_min(p->A.rows / (SAMPLED * RUN_ROWS), RUNS), least);
     lsp_spgemm_run *run = lsp_spgemm_run_of(&p->parts, 0);
     lsp_spgemm_way way;
     int32_t ends[RUN_ROWS + 1];
@@ -110,7 +111,7 @@ static bool take_sample(product *p, estimate *found) {
         }
         estimate shorter = *found;
         shorter.of.rows *= 2;
-        good = good && (r != ENOUGH || is_promising(p, &shorter, &way));
+        good = good && (r + 1 != ENOUGH || is_promising(p, &shorter, &way));
     }
     run->products = run->nnz_bound = run->max_row_products = 0;
     return good;

@@ -77,7 +77,7 @@ rm "$odd2"
 # ---- --info ----
 expect 0 cli --info A.mtx
 for word in symmetry diagonal bandwidth empty products "at most" "real general"; do said "$word"; done
-said "one pass: 4 products are few"
+said "one pass: 4 products and at most 3 entries"
 expect 0 cli --info --json A.mtx
 is "$(json product.passes) $(json product.supported)" "1 true"
 [ "$(json product.plan_bytes)" -gt 0 ] || wrong "plan_bytes"
