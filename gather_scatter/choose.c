@@ -23,14 +23,9 @@ enum {
 
 /* A gather needs a plan to be staged; only a scatter can be inverted, and only by a plan. */
 static bool is_offered(const lsp_gather_job *job, lsp_strategy strategy) {
-    switch (strategy) {
-    case LSP_STRATEGY_STAGE:
-        return job->planned || job->scatter;
-    case LSP_STRATEGY_INVERT:
-        return job->planned && job->scatter;
-    default:
-        return true;
-    }
+    return strategy == LSP_STRATEGY_STAGE    ? job->planned || job->scatter
+           : strategy == LSP_STRATEGY_INVERT ? job->planned && job->scatter
+                                             : true;
 }
 
 /* May AUTO take it? Several passes never won on a CPU. Sums have one way in a call on a GPU, which `direct` names, and
