@@ -28,8 +28,8 @@
 #undef MASK
 #undef REAL
 #undef ROUND
-#undef F
-#undef I
+#undef REAL_OP
+#undef WORD_OP
 
 #if REAL_BITS == 32
 #define REAL float
@@ -40,7 +40,7 @@
 #if defined(__AVX512F__)
 #define LANES (512 / REAL_BITS)
 #define TALLY __m512i
-#define I(f) _mm512_##f
+#define WORD_OP(f) _mm512_##f
 #define BOTH(x, y) ((MASK)((x) & (y)))
 #define FIRST_LANES(n) ((MASK)((1u << (n)) - 1))
 #define LANES_OF(m) (m)
@@ -49,7 +49,7 @@
 #define NUMBER __m512
 #define PLACE __m512i
 #define MASK __mmask16
-#define F(f) _mm512_##f##_ps
+#define REAL_OP(f) _mm512_##f##_ps
 #define LOAD(p, i) _mm512_loadu_si512((const int32_t *)(p) + (i))
 #define AWAY(x, y) _mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y))
 #define WITHIN(d2, limit) _mm512_cmp_ps_mask((d2), (limit), _CMP_LE_OQ)
@@ -62,7 +62,7 @@ static inline __m512 lower_32(__m512 d) {
 #else
 #define NUMBER __m512d
 #define MASK __mmask8
-#define F(f) _mm512_##f##_pd
+#define REAL_OP(f) _mm512_##f##_pd
 #define ROUND(d, how) _mm512_roundscale_pd((d), (how))
 #define WITHIN(d2, limit) _mm512_cmp_pd_mask((d2), (limit), _CMP_LE_OQ)
 #define TALLY_UP(t, m) _mm512_mask_add_epi64((t), (m), (t), _mm512_set1_epi64(1))
@@ -72,13 +72,13 @@ static inline __m512 lower_32(__m512 d) {
 #define LANES (256 / REAL_BITS)
 #define MASK __m256i
 #define TALLY __m256i
-#define I(f) _mm256_##f
+#define WORD_OP(f) _mm256_##f
 #define BOTH(x, y) _mm256_and_si256((x), (y))
 #define NO_TALLY() _mm256_setzero_si256()
 #if REAL_BITS == 32
 #define NUMBER __m256
 #define PLACE __m256i
-#define F(f) _mm256_##f##_ps
+#define REAL_OP(f) _mm256_##f##_ps
 #define LOAD(p, i) _mm256_loadu_si256((const __m256i *)(const void *)((const int32_t *)(p) + (i)))
 #define AWAY(x, y) _mm256_sub_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y))
 #define WITHIN(d2, limit) _mm256_castps_si256(_mm256_cmp_ps((d2), (limit), _CMP_LE_OQ))
@@ -92,7 +92,7 @@ static inline __m256 lower_32(__m256 d) {
 }
 #else
 #define NUMBER __m256d
-#define F(f) _mm256_##f##_pd
+#define REAL_OP(f) _mm256_##f##_pd
 #define ROUND(d, how) _mm256_round_pd((d), (how))
 #define WITHIN(d2, limit) _mm256_castpd_si256(_mm256_cmp_pd((d2), (limit), _CMP_LE_OQ))
 #define FIRST_LANES(n) _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3))
@@ -151,28 +151,28 @@ static inline double as_exponent_64(double x) {
 #define SPREAD(p, i) LOAD(p, i)
 #endif
 
-#if LANES > 1 /* F and I name the instructions of numbers and of integers */
-#define VALUE(x) F(set1)((REAL)(x))
-#define LEAST(x, y) F(min)((x), (y))
-#define MUL(x, y) F(mul)((x), (y))
-#define FMA(x, y, z) F(fmadd)((x), (y), (z))
-#define ROOT(x) F(sqrt)(x)
-#define ADD(x, y) F(add)((x), (y))
-#define MAX(x, y) F(max)((x), (y))
-#define LOAD_NUMBERS(p, i) F(loadu)((const REAL *)(p) + (i))
+#if LANES > 1 /* REAL_OP(f), WORD_OP(f): the instruction f for numbers, for integers */
+#define VALUE(x) REAL_OP(set1)((REAL)(x))
+#define LEAST(x, y) REAL_OP(min)((x), (y))
+#define MUL(x, y) REAL_OP(mul)((x), (y))
+#define FMA(x, y, z) REAL_OP(fmadd)((x), (y), (z))
+#define ROOT(x) REAL_OP(sqrt)(x)
+#define ADD(x, y) REAL_OP(add)((x), (y))
+#define MAX(x, y) REAL_OP(max)((x), (y))
+#define LOAD_NUMBERS(p, i) REAL_OP(loadu)((const REAL *)(p) + (i))
 #if REAL_BITS == 32
-#define SPREAD(p, i) I(set1_epi32)(((const int32_t *)(p))[i])
-#define NEAREST(x, y) I(cvtepi32_ps)(I(sub_epi32)((x), (y)))
+#define SPREAD(p, i) WORD_OP(set1_epi32)(((const int32_t *)(p))[i])
+#define NEAREST(x, y) WORD_OP(cvtepi32_ps)(WORD_OP(sub_epi32)((x), (y)))
 #define LOWER(x, y) lower_32(NEAREST(x, y))
 #else
 #define PLACE NUMBER
 #define LOAD(p, i) LOAD_NUMBERS(p, i)
 #define SPREAD(p, i) VALUE(((const double *)(p))[i])
-#define AWAY(x, y) F(sub)((x), (y))
+#define AWAY(x, y) REAL_OP(sub)((x), (y))
 #define NEAREST(x, y) nearest_64(AWAY(x, y))
 #define LOWER(x, y) lower_64(AWAY(x, y))
-static inline NUMBER nearest_64(NUMBER d) { return F(sub)(d, ROUND(d, 8)); }
-static inline NUMBER lower_64(NUMBER d) { return F(sub)(d, ROUND(ADD(d, VALUE(1 - LSP_TIE)), 9)); }
+static inline NUMBER nearest_64(NUMBER d) { return REAL_OP(sub)(d, ROUND(d, 8)); }
+static inline NUMBER lower_64(NUMBER d) { return REAL_OP(sub)(d, ROUND(ADD(d, VALUE(1 - LSP_TIE)), 9)); }
 #endif
 #endif
 #define CONSTANT(x) VALUE(x)
