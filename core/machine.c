@@ -15,23 +15,25 @@ double lsp_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The number in the line "key  number ..." of a file, times unit; -1 if no line has it. key "": the first line. */
-static int64_t file_number(const char *path, const char *key, int64_t unit) {
+/* The rest of the first line of a file that begins with `key`, in `line`; NULL: there is none. */
+enum { line_bytes = 256 };
+static char *find_line(const char *path, const char *key, char line[line_bytes]) {
     FILE *file = fopen(path, "re");
-    int64_t found = -1;
-    char line[256];
-    while (file && found < 0 && fgets(line, sizeof line, file)) {
-        size_t length = strlen(key);
-        char *end = line;
-        int64_t value = strncmp(line, key, length) == 0 ? strtoll(line + length, &end, 10) : -1;
-        if (value >= 0 && end > line + length && lsp_mul(value, unit, &value)) {
-            found = value;
-        }
+    char *rest = NULL;
+    while (file && !rest && fgets(line, line_bytes, file)) {
+        rest = strncmp(line, key, strlen(key)) == 0 ? line + strlen(key) : NULL;
     }
     if (file) {
         fclose(file);
     }
-    return found;
+    return rest;
+}
+
+/* The number in the line "key  number ..." of a file, times unit; -1 if it has none. key "": the first line. */
+static int64_t file_number(const char *path, const char *key, int64_t unit) {
+    char line[line_bytes], *rest = find_line(path, key, line), *end = rest;
+    int64_t value = rest ? strtoll(rest, &end, 10) : -1;
+    return value >= 0 && end > rest && lsp_mul(value, unit, &value) ? value : -1;
 }
 
 static int64_t least_known(int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : lsp_min(a, b); }
@@ -55,21 +57,13 @@ int64_t lsp_machine_available_memory(void) {
 }
 
 void lsp_machine_name(char *name, size_t bytes) {
-    snprintf(name, bytes, "CPU");
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    char line[256];
-    while (file && fgets(line, sizeof line, file)) {
-        char *value = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
-        if (value) {
-            value += strspn(value, ": ");
-            value[strcspn(value, "\n")] = 0;
-            snprintf(name, bytes, "%s", value);
-            break;
-        }
+    char line[line_bytes], *rest = find_line("/proc/cpuinfo", "model name", line);
+    char *value = rest ? strchr(rest, ':') : NULL;
+    if (value) {
+        value += strspn(value, ": ");
+        value[strcspn(value, "\n")] = 0;
     }
-    if (file) {
-        fclose(file);
-    }
+    snprintf(name, bytes, "%s", value ? value : "CPU");
 }
 
 lsp_isa lsp_isa_detect(void) {

@@ -13,29 +13,10 @@ const char *lsp_version(void) {
 }
 
 const char *lsp_status_name(lsp_status status) {
-    switch (status) {
-    case LSP_OK:
-        return "LSP_OK";
-    case LSP_ERR_ARGUMENT:
-        return "LSP_ERR_ARGUMENT";
-    case LSP_ERR_FORMAT:
-        return "LSP_ERR_FORMAT";
-    case LSP_ERR_IO:
-        return "LSP_ERR_IO";
-    case LSP_ERR_MEMORY:
-        return "LSP_ERR_MEMORY";
-    case LSP_ERR_DEVICE:
-        return "LSP_ERR_DEVICE";
-    case LSP_ERR_UNSUPPORTED:
-        return "LSP_ERR_UNSUPPORTED";
-    case LSP_ERR_OVERFLOW:
-        return "LSP_ERR_OVERFLOW";
-    case LSP_ERR_CONVERGENCE:
-        return "LSP_ERR_CONVERGENCE";
-    case LSP_ERR_CANCELLED:
-        return "LSP_ERR_CANCELLED";
-    }
-    return "?";
+    static const char *const names[] = {
+        "LSP_OK",         "LSP_ERR_ARGUMENT",    "LSP_ERR_FORMAT",   "LSP_ERR_IO",          "LSP_ERR_MEMORY",
+        "LSP_ERR_DEVICE", "LSP_ERR_UNSUPPORTED", "LSP_ERR_OVERFLOW", "LSP_ERR_CONVERGENCE", "LSP_ERR_CANCELLED"};
+    return (unsigned)status < sizeof names / sizeof *names ? names[status] : "?";
 }
 
 const char *lsp_last_error(const lsp_ctx *ctx) { return ctx ? ctx->error : "the context is NULL"; }

@@ -18,6 +18,13 @@ static inline uint64_t lsp_rank_of(double size) {
     return size == size ? bits : UINT64_MAX;
 }
 
+/* The size that has this rank, unless it is a NaN. */
+static inline double lsp_size_of(uint64_t rank) {
+    double size;
+    memcpy(&size, &rank, sizeof size);
+    return size;
+}
+
 static inline bool lsp_leaves_first(lsp_ranked a, lsp_ranked b) {
     return a.rank < b.rank || (a.rank == b.rank && a.k > b.k);
 }

@@ -2,23 +2,9 @@
 #include "core.h"
 
 size_t lsp_type_bytes(lsp_type type) {
-    switch (type) {
-    case LSP_I32:
-    case LSP_U32:
-    case LSP_F32:
-        return 4;
-    case LSP_I64:
-    case LSP_U64:
-    case LSP_F64:
-        return 8;
-    case LSP_C64:
-        return 16;
-    case LSP_BOOL:
-        return 1;
-    case LSP_NONE:
-        break;
-    }
-    return 0;
+    static const unsigned char bytes[] = {[LSP_I32] = 4, [LSP_I64] = 8, [LSP_U32] = 4,  [LSP_U64] = 8,
+                                          [LSP_F32] = 4, [LSP_F64] = 8, [LSP_C64] = 16, [LSP_BOOL] = 1};
+    return (unsigned)type < sizeof bytes ? bytes[type] : 0;
 }
 
 const char *lsp_type_name(lsp_type type) {

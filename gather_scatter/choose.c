@@ -5,7 +5,6 @@
 #include "gather_scatter.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Lines an access among 4096 neighbouring ones, below which a GPU scatters directly: each line is then written while
  * the L2 cache holds it. H200, 2^24 and 2^26 doubles, direct / stage in ms: .06 lines an access .263 / .433 and 1.05
@@ -24,14 +23,9 @@ enum {
 
 /* A gather needs a plan to be staged; only a scatter can be inverted, and only by a plan. */
 static bool is_offered(const lsp_gather_job *job, lsp_strategy strategy) {
-    switch (strategy) {
-    case LSP_STRATEGY_STAGE:
-        return job->planned || job->scatter;
-    case LSP_STRATEGY_INVERT:
-        return job->planned && job->scatter;
-    default:
-        return true;
-    }
+    return strategy == LSP_STRATEGY_STAGE    ? job->planned || job->scatter
+           : strategy == LSP_STRATEGY_INVERT ? job->planned && job->scatter
+                                             : true;
 }
 
 /* May AUTO take it? Several passes never won on a CPU. Sums have one way in a call on a GPU, which `direct` names, and
@@ -69,17 +63,19 @@ static lsp_status find_pattern(lsp_ctx *ctx, const lsp_gather_job *job, lsp_cach
     return LSP_OK;
 }
 
-static void take(lsp_gather_choice *choice, const lsp_cache_prediction *p, lsp_strategy strategy, int passes) {
+static void take(lsp_gather_info *choice, const lsp_cache_prediction *p, lsp_strategy strategy, int passes) {
+    const double plan = p->plan_seconds[strategy], saved = p->seconds[LSP_STRATEGY_DIRECT] - p->seconds[strategy];
+    const double calls = plan > 0 && saved > 0 ? plan / saved : 1e18;
     choice->strategy = strategy;
     choice->passes = strategy != LSP_STRATEGY_RESCAN ? 1 : passes > 0 ? passes : (int)lsp_max(p->passes[strategy], 1);
-    choice->seconds = p->seconds[strategy];
-    choice->plan_seconds = p->plan_seconds[strategy];
+    choice->predicted_seconds = p->seconds[strategy];
     choice->direct_seconds = p->seconds[LSP_STRATEGY_DIRECT];
+    choice->pays_after = !(plan > 0) ? 0 : calls < 1e18 ? (int64_t)calls + 1 : INT64_MAX;
 }
 
 static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job) {
     const lsp_strategy asked = job->args.strategy;
-    lsp_gather_choice *choice = &job->choice;
+    lsp_gather_info *choice = &job->choice;
     const lsp_cache_figures *f;
     lsp_cache_case what = case_of(job);
     lsp_cache_prediction p;
@@ -98,7 +94,7 @@ static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job) {
     snprintf(choice->reason, sizeof choice->reason, "%s",
              asked == LSP_STRATEGY_AUTO ? p.reason : "the caller asked for it");
     if (asked == LSP_STRATEGY_AUTO && p.best != LSP_STRATEGY_DIRECT && !job->planned && job->args.where == LSP_CUDA) {
-        choice->switch_lines = few_lines;
+        job->switch_lines = few_lines;
     }
     return LSP_OK;
 }
@@ -150,29 +146,13 @@ lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job) {
         LSP_TRY(is_plain_call(ctx, job, &plain));
     }
     if (plain) {
-        job->choice = (lsp_gather_choice){.strategy = asked == LSP_STRATEGY_AUTO ? LSP_STRATEGY_DIRECT : asked};
+        job->choice = (lsp_gather_info){.strategy = asked == LSP_STRATEGY_AUTO ? LSP_STRATEGY_DIRECT : asked};
         job->choice.passes = asked == LSP_STRATEGY_RESCAN ? (int)lsp_max(job->args.passes, 1) : 1;
         snprintf(job->choice.reason, sizeof job->choice.reason, "%s",
                  asked == LSP_STRATEGY_AUTO ? "few indices, a small array, an order that a cache likes, or no other way"
                                             : "the caller asked for it");
     } else {
-        job->choice = (lsp_gather_choice){0};
         LSP_TRY(predict(ctx, job));
     }
     return LSP_OK;
-}
-
-lsp_gather_info lsp_gather_info_of(const lsp_gather_job *job) {
-    const lsp_gather_choice *choice = &job->choice;
-    const double saved = choice->direct_seconds - choice->seconds;
-    lsp_gather_info info = {.strategy = choice->strategy,
-                            .passes = choice->passes,
-                            .predicted_seconds = choice->seconds,
-                            .direct_seconds = choice->direct_seconds};
-    memcpy(info.reason, choice->reason, sizeof info.reason);
-    if (choice->plan_seconds > 0) {
-        const double calls = saved > 0 ? choice->plan_seconds / saved : 1e18;
-        info.pays_after = calls < 1e18 ? (int64_t)calls + 1 : INT64_MAX;
-    }
-    return info;
 }

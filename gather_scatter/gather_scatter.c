@@ -20,7 +20,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, l
         LSP_TRY(lsp_gather_check_indices(ctx, &job));
     }
     LSP_TRY(args->n > 0 ? lsp_gather_device_of(&job)->run(ctx, &job) : LSP_OK);
-    LSP_TELL(info, lsp_gather_info_of(&job));
+    LSP_TELL(info, job.choice);
     return LSP_OK;
 }
 

@@ -16,8 +16,6 @@ lsp_status lsp_gather_check_columns(lsp_ctx *ctx, const lsp_gather_job *job, con
 
 /* choose.c: sets job->choice. A strategy that was asked for and is not offered for this job is refused. */
 lsp_status lsp_gather_choose(lsp_ctx *ctx, lsp_gather_job *job);
-/* choose.c: what the caller is told of the choice. */
-lsp_gather_info lsp_gather_info_of(const lsp_gather_job *job);
 
 /* gather_scatter.c: names the first index that is outside. */
 lsp_status lsp_gather_check_indices(lsp_ctx *ctx, const lsp_gather_job *job);

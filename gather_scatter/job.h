@@ -5,23 +5,15 @@
 
 LSP_BEGIN_DECLS
 
-/* A strategy and what the model says of it. */
-typedef struct lsp_gather_choice {
-    lsp_strategy strategy;
-    int passes; /* of a rescan, else 1 */
-    double seconds, direct_seconds, plan_seconds;
-    double switch_lines; /* one call on a GPU, where the host does not see the indices: the strategy is for uniformly
-                            random ones. Direct is faster if neighbouring accesses touch fewer lines an access than
-                            this. 0: the strategy stays */
-    char reason[160];
-} lsp_gather_choice;
-
 typedef struct lsp_gather_job {
     lsp_gather_args args; /* checked */
     bool scatter;
     bool planned;      /* this job makes or runs a plan */
     size_t most_bytes; /* of an element of any column */
-    lsp_gather_choice choice;
+    lsp_gather_info choice;
+    double switch_lines; /* one call on a GPU, where the host does not see the indices: the strategy is for uniformly
+                            random ones. Direct is faster if neighbouring accesses touch fewer lines an access than
+                            this. 0: the strategy stays */
 } lsp_gather_job;
 
 struct lsp_gather_plan {

@@ -12,7 +12,7 @@ static lsp_status create(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter
     LSP_TRY(lsp_gather_check_indices(ctx, &job));
     LSP_TRY(lsp_gather_choose(ctx, &job));
     made->job = job;
-    made->info = lsp_gather_info_of(&job);
+    made->info = job.choice;
     LSP_TRY(lsp_gather_device_of(&job)->make_plan(made));
     made->info.plan_bytes = lsp_plan_bytes(made);
     made->job.args.index = NULL; /* the caller may free it */

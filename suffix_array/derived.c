@@ -119,15 +119,8 @@ lsp_status lsp_suffix_unbwt(lsp_ctx *ctx, int64_t n, int symbol_bytes, const voi
     LSP_TRY(lsp_scratch_at(ctx, where, n, sizeof *d.keys, (void **)&d.keys));
     LSP_TRY(lsp_scratch_at(ctx, where, n, lsp_type_bytes(type), &d.places));
     LSP_TRY(LSP_EACH(ctx, where, widen_symbol, (lsp_each_job){.args = &d, .n = n}));
-    const lsp_segsort_args sort = {.n = n,
-                                   .key_type = LSP_U32,
-                                   .value_bytes = lsp_type_bytes(type),
-                                   .keys = d.keys,
-                                   .keys_out = d.keys,
-                                   .values_out = d.places,
-                                   .end_bit = 8 * symbol_bytes,
-                                   .flags = LSP_SORT_POSITIONS,
-                                   .where = where};
+    lsp_segsort_args sort = lsp_suffix_sort_of(n, 4, 8 * symbol_bytes, d.keys, lsp_type_bytes(type), d.places);
+    sort.where = where;
     LSP_TRY(lsp_sort_array(ctx, &sort));
     LSP_TRY(lsp_suffix_device_of(where)->invert(ctx, &d, &rows));
     LSP_REQUIRE(rows == n, LSP_ERR_FORMAT, "no text has this transform: after %lld of %lld symbols its end is reached",

@@ -2,10 +2,8 @@
 #include "suffix_array.h"
 
 const char *lsp_suffix_method_name(lsp_suffix_method method) {
-    return method == LSP_SUFFIX_AUTO       ? "auto"
-           : method == LSP_SUFFIX_DOUBLING ? "doubling"
-           : method == LSP_SUFFIX_INDUCED  ? "induced"
-                                           : "?";
+    static const char *const names[] = {"auto", "doubling", "induced"};
+    return (unsigned)method <= LSP_SUFFIX_INDUCED ? names[method] : "?";
 }
 
 lsp_status lsp_suffix_array(lsp_ctx *ctx, const lsp_text *text, const lsp_suffix_options *options, lsp_type type,

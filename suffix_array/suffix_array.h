@@ -56,6 +56,16 @@ lsp_status lsp_text_firsts(lsp_ctx *ctx, const lsp_text *text, const uint64_t **
 lsp_status lsp_text_send(lsp_ctx *ctx, lsp_where where, const void *from, int64_t bytes, const void **there);
 /* check.c: *d = the text and its array. */
 lsp_status lsp_deriving_begin(lsp_ctx *ctx, const lsp_text *text, const void *suffixes, lsp_deriving *d);
+/* A sort of n keys of 4 or 8 bytes where they lie, on the host, by their lowest `bits` bits; positions of `bytes` bytes
+ * tell where each stood. */
+static inline lsp_segsort_args lsp_suffix_sort_of(int64_t n, size_t key_bytes, int bits, void *keys, size_t bytes,
+                                                  void *positions) {
+    lsp_segsort_args sort;
+    memset(&sort, 0, sizeof sort);
+    sort.n = n, sort.key_type = key_bytes == 8 ? LSP_U64 : LSP_U32, sort.end_bit = bits, sort.value_bytes = bytes;
+    sort.keys = keys, sort.keys_out = keys, sort.values_out = positions, sort.flags = LSP_SORT_POSITIONS;
+    return sort;
+}
 /* Waits for a GPU. */
 static inline lsp_status lsp_suffix_end(lsp_ctx *ctx, lsp_where where) {
     return where == LSP_CUDA ? lsp_cuda_wait(ctx) : LSP_OK;

@@ -43,12 +43,10 @@ int64_t lsp_pair_block_points(lsp_ctx *ctx, const lsp_pair_job *job, int64_t res
 static int64_t even_side(int64_t side) { return (int64_t)1 << (lsp_bits((uint64_t)side) - 1); }
 
 static lsp_status bring(lsp_ctx *ctx, procession *p, int set, int64_t number, int place) {
-    lsp_points block = p->job->sets[set];
+    const lsp_points *points = &p->job->sets[set];
     const int64_t first = number * p->side;
-    for (int k = 0; k < block.dimensions; k++) {
-        block.at[k] = (const char *)block.at[k] + (size_t)(first * block.stride) * lsp_type_bytes(block.type);
-    }
-    block.n = p->place[place].n = lsp_min(p->side, block.n - first);
+    const lsp_points block = lsp_points_between(points, first, lsp_min(first + p->side, points->n));
+    p->place[place].n = block.n;
     return lsp_pair_cuda.bring(ctx, &block, &p->place[place]);
 }
 

@@ -12,24 +12,16 @@
 #endif
 
 /* One copy for each type of places. */
-#define GATHER(P, suffix)                                                                                              \
-    static void NAME(gather_##suffix)(void *restrict to, const void *restrict from, const void *place, int64_t n,      \
-                                      size_t bytes) {                                                                  \
+#define BY_PLACES(name, P, to_at, from_at)                                                                             \
+    static void NAME(name)(void *restrict to, const void *restrict from, const void *place, int64_t n, size_t bytes) { \
         const P *at = place;                                                                                           \
         (void)bytes;                                                                                                   \
         for (int64_t k = 0; k < n; k++) {                                                                              \
-            MOVE(to, k, from, at[k]);                                                                                  \
+            MOVE(to, to_at, from, from_at);                                                                            \
         }                                                                                                              \
     }
-#define SCATTER(P, suffix)                                                                                             \
-    static void NAME(scatter_##suffix)(void *restrict to, const void *restrict from, const void *place, int64_t n,     \
-                                       size_t bytes) {                                                                 \
-        const P *at = place;                                                                                           \
-        (void)bytes;                                                                                                   \
-        for (int64_t k = 0; k < n; k++) {                                                                              \
-            MOVE(to, at[k], from, k);                                                                                  \
-        }                                                                                                              \
-    }
+#define GATHER(P, suffix) BY_PLACES(gather_##suffix, P, k, at[k])
+#define SCATTER(P, suffix) BY_PLACES(scatter_##suffix, P, at[k], k)
 #define PAIRS(P, suffix)                                                                                               \
     static void NAME(pairs_##suffix)(void *restrict to, const void *restrict from, const void *dst, const void *src,   \
                                      int64_t n, size_t bytes) {                                                        \
@@ -106,6 +98,7 @@ UNPACK(uint32_t, u32)
 #undef UNPACK
 #endif
 
+#undef BY_PLACES
 #undef GATHER
 #undef SCATTER
 #undef PAIRS

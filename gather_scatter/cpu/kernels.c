@@ -190,18 +190,6 @@ const lsp_mover *lsp_gather_mover(const lsp_gather_job *job, const lsp_column *c
     if (job->scatter && job->args.rule == LSP_SCATTER_ADD) {
         return &added[column->type == LSP_F32 ? 0 : column->type == LSP_F64 ? 1 : column->type == LSP_I32 ? 2 : 3];
     }
-    switch (column->bytes) {
-    case 1:
-        return &stored[0];
-    case 2:
-        return &stored[1];
-    case 4:
-        return &stored[2];
-    case 8:
-        return &stored[3];
-    case 16:
-        return &stored[4];
-    default:
-        return &stored[5];
-    }
+    const size_t bytes = column->bytes;
+    return &stored[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : bytes == 16 ? 4 : 5];
 }

@@ -1,7 +1,7 @@
 /* The inverted map of a scatter: pairs of destination and source, by a stable sort of the indices. Then to[dst[k]] op
  * from[src[k]] writes in order; if every destination has a source it is a gather. */
 #include "cpu.h"
-#include "segsort/segsort.h"
+#include "gather_scatter/radix_sort.h"
 
 /* The elements that an index can name: 32-bit ones name the first 2^31 at most. */
 static int64_t reach_of(const lsp_gather_args *args) {
@@ -27,7 +27,6 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pa
     const lsp_gather_args *args = &job->args;
     const lsp_type type = args->index_type == LSP_I32 && args->n <= INT32_MAX ? LSP_I32 : LSP_I64;
     const size_t bytes = lsp_type_bytes(type);
-    const int64_t whole[] = {0, args->n};
     const void *keys = args->index;
     *pairs = (lsp_pairs){.place = type == LSP_I32 ? LSP_PLACE_I32 : LSP_PLACE_I64, .count = args->n};
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->dst));
@@ -38,19 +37,15 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pa
         }
         keys = pairs->dst;
     }
-    LSP_TRY(lsp_segsort_cpu.run(ctx,
-                                &(lsp_segsort_args){.n = args->n,
-                                                    .segments = 1,
-                                                    .offsets = whole,
-                                                    .offset_type = LSP_I64,
-                                                    .key_type = type,
-                                                    .value_bytes = bytes,
-                                                    .flags = LSP_SORT_POSITIONS,
-                                                    .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
-                                                    .keys = keys,
-                                                    .keys_out = pairs->dst,
-                                                    .values_out = pairs->src},
-                                args->n, NULL, 0));
+    const lsp_segsort_args sort = {.n = args->n,
+                                   .key_type = type,
+                                   .value_bytes = bytes,
+                                   .flags = LSP_SORT_POSITIONS,
+                                   .end_bit = (int)lsp_max(lsp_bits((uint64_t)reach_of(args) - 1), 1),
+                                   .keys = keys,
+                                   .keys_out = pairs->dst,
+                                   .values_out = pairs->src};
+    LSP_TRY(lsp_sort_array(ctx, &sort));
     if (args->rule != LSP_SCATTER_ADD) {
         pairs->count = keep_last(pairs->dst, pairs->src, type, args->n);
     }

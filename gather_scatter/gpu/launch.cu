@@ -24,7 +24,7 @@ static lsp_status move_columns(lsp_ctx *ctx, const lsp_gather_job *job, const ga
 
 /* Is the strategy the model's for uniformly random indices, so that the real ones must be looked at? */
 static bool must_sample(const lsp_gather_job *job) {
-    return job->args.strategy == LSP_STRATEGY_AUTO && job->choice.switch_lines > 0;
+    return job->args.strategy == LSP_STRATEGY_AUTO && job->switch_lines > 0;
 }
 
 static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, gather_gate *gate) {
@@ -37,33 +37,33 @@ static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list in
                                   : LSP_LAUNCH(ctx, kernel_sample<long long>, SAMPLE_WINDOWS, SAMPLE_NT, 0,
                                                (const long long *)index.at, job->args.n, bytes, count));
     gate->count = count;
-    gate->limit = (unsigned)(job->choice.switch_lines * accesses);
+    gate->limit = (unsigned)(job->switch_lines * accesses);
     gate->above = true;
     return LSP_OK;
 }
 
 /* Moves by the chosen number of passes; if the model chose them without seeing the indices, the sample decides between
  * them and one. */
-static lsp_status run_moves(lsp_ctx *ctx, const lsp_gather_job *job, const gather_move *move) {
-    gather_move part = *move;
+static lsp_status run_moves(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index) {
+    gather_move move = gather_whole_move(ctx, job, index, true);
     lsp_gather_job once = *job;
     if (job->choice.strategy != LSP_STRATEGY_RESCAN || !must_sample(job) || lsp_cuda_recording(ctx)) {
-        return move_columns(ctx, job, move);
+        return move_columns(ctx, job, &move);
     }
-    LSP_TRY(sample(ctx, job, move->index, &part.gate));
-    LSP_TRY(move_columns(ctx, job, &part));
+    LSP_TRY(sample(ctx, job, index, &move.gate));
+    LSP_TRY(move_columns(ctx, job, &move));
     once.choice.strategy = LSP_STRATEGY_DIRECT;
-    part.gate.above = false;
-    return move_columns(ctx, &once, &part);
+    move.gate.above = false;
+    return move_columns(ctx, &once, &move);
 }
 
 /* ---- stage ---- */
 
 /* Through shared memory; direct where that cannot be or, by the sample, does not pay. */
-static lsp_status run_stage(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
+static lsp_status run_stage(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index) {
     const bool chosen = job->args.strategy == LSP_STRATEGY_AUTO;
-    gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
-    gather_bins bins = {job->args.n, job->args.extent, index, fault, {}, job->most_bytes};
+    gather_move move = gather_whole_move(ctx, job, index, true);
+    gather_bins bins = {job->args.n, job->args.extent, index, lsp_cuda_fault(ctx), {}, job->most_bytes};
     if (!lsp_gather_bins_fit(ctx, &bins) || (chosen && lsp_cuda_recording(ctx))) {
         return move_columns(ctx, job, &move);
     }
@@ -82,16 +82,6 @@ static lsp_status run_stage(lsp_ctx *ctx, const lsp_gather_job *job, gather_list
         LSP_TRY(move_columns(ctx, job, &move));
     }
     return LSP_OK;
-}
-
-static lsp_status run_by_strategy(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, long long *fault) {
-    const gather_move move = gather_whole_move(ctx, job, index, fault != NULL);
-    switch (job->choice.strategy) {
-    case LSP_STRATEGY_STAGE:
-        return job->scatter ? run_stage(ctx, job, index, fault) : move_columns(ctx, job, &move);
-    default:
-        return run_moves(ctx, job, &move);
-    }
 }
 
 /* ---- rules of a scatter ---- */
@@ -164,15 +154,11 @@ static lsp_status run_add(lsp_ctx *ctx, const lsp_gather_job *job, gather_list i
 lsp_status lsp_gather_run(lsp_ctx *ctx, const lsp_gather_job *job) {
     LSP_SCRATCH_SCOPE(ctx);
     const gather_list index = {job->args.index, job->args.index_type};
-    if (job->args.n == 0) {
-        return LSP_OK;
-    }
     if (job->scatter && job->args.rule == LSP_SCATTER_ADD) {
-        LSP_TRY(run_add(ctx, job, index));
-    } else if (job->scatter && job->args.rule == LSP_SCATTER_LAST) {
-        LSP_TRY(run_last(ctx, job, index));
-    } else {
-        LSP_TRY(run_by_strategy(ctx, job, index, lsp_cuda_fault(ctx)));
+        return run_add(ctx, job, index);
     }
-    return LSP_OK;
+    if (job->scatter && job->args.rule == LSP_SCATTER_LAST) {
+        return run_last(ctx, job, index);
+    }
+    return job->choice.strategy == LSP_STRATEGY_STAGE ? run_stage(ctx, job, index) : run_moves(ctx, job, index);
 }

@@ -15,19 +15,16 @@ lsp_status lsp_gather_owners(lsp_ctx *ctx, const lsp_gather_job *job, long long 
     if (args->extent > 0) {
         LSP_TRY(lsp_cuda_fill(ctx, owner, 0xFF, args->extent * (int64_t)lsp_type_bytes(type)));
     }
-    if (args->n > 0 && type == LSP_I32) {
-        return LAUNCH_ORDER(ctx, kernel_owner<int>, args->n, index, args->n, args->extent, (int *)owner, fault, gate);
-    }
-    return args->n > 0 ? LAUNCH_ORDER(ctx, kernel_owner<long long>, args->n, index, args->n, args->extent,
-                                      (long long *)owner, fault, gate)
-                       : LSP_OK;
+    return type == LSP_I32
+               ? LAUNCH_ORDER(ctx, kernel_owner<int>, args->n, index, args->n, args->extent, (int *)owner, fault, gate)
+               : LAUNCH_ORDER(ctx, kernel_owner<long long>, args->n, index, args->n, args->extent, (long long *)owner,
+                              fault, gate);
 }
 
 lsp_status lsp_gather_winners(lsp_ctx *ctx, const lsp_gather_job *job, const void *owner, void *winners) {
     const lsp_gather_args *args = &job->args;
     const gather_list index = {args->index, args->index_type}, owners = {owner, gather_list_type(args->n)};
-    return args->n > 0 ? LAUNCH_ORDER(ctx, kernel_winners, args->n, index, args->n, args->extent, owners, winners)
-                       : LSP_OK;
+    return LAUNCH_ORDER(ctx, kernel_winners, args->n, index, args->n, args->extent, owners, winners);
 }
 
 /* ---- order ---- */
@@ -45,9 +42,6 @@ lsp_status lsp_gather_sort(lsp_ctx *ctx, const lsp_gather_job *job, gather_list 
     const lsp_gather_args *args = &job->args;
     const bool few = order->key_bytes == 4;
     lsp_segsort_args sort = {};
-    if (args->n == 0) {
-        return LSP_OK;
-    }
     LSP_TRY(
         few ? LAUNCH_ORDER(ctx, kernel_keys<unsigned>, args->n, index, args->n, args->extent, (unsigned *)order->keys,
                            fault)

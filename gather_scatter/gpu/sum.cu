@@ -15,9 +15,6 @@ lsp_status lsp_gather_sum(lsp_ctx *ctx, const gather_order *order, int64_t n, in
     job.wide_positions = order->position_bytes == 8;
     job.n = n;
     job.extent = extent;
-    if (n == 0) {
-        return LSP_OK;
-    }
     switch (column->type) {
     case LSP_F32:
         return start<float>(ctx, &job, column);

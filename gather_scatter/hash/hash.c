@@ -46,7 +46,7 @@ static lsp_status sort_keys(const lsp_hash *table, const lsp_hash_args *args, co
                                            .keys = mixed,
                                            .keys_out = sorted,
                                            .values = args->flags & LSP_HASH_POSITIONS ? NULL : args->values,
-                                           .values_out = table->values,
+                                           .values_out = table->view.values,
                                            .flags = args->flags & LSP_HASH_POSITIONS ? LSP_SORT_POSITIONS : 0,
                                            .where = args->where},
                        NULL);
@@ -54,16 +54,12 @@ static lsp_status sort_keys(const lsp_hash *table, const lsp_hash_args *args, co
 
 /* Replaces the sorted keys by the distinct ones, and sets where the values of each begin. */
 static lsp_status list_distinct(lsp_hash *table, const int64_t *counts) {
-    void *sorted = table->keys;
-    LSP_FREES(table->ctx, sorted); /* a later call that takes it works after this one on the same stream */
-    table->keys = NULL;
     lsp_hash_view *view = &table->view;
-    LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct, view->wide_keys ? 8 : 4, &table->keys));
-    LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct + 1, 8, &table->heads));
-    LSP_TRY(lsp_hash_backend_of(table->where)->compact(table->ctx, sorted, view, counts, table->keys, table->heads));
-    view->heads = table->heads;
-    view->keys = table->keys;
-    return LSP_OK;
+    void *sorted = view->keys;
+    LSP_FREES(table->ctx, sorted); /* a later call that takes it works after this one on the same stream */
+    LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct, view->wide_keys ? 8 : 4, &view->keys));
+    LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct + 1, 8, (void **)&view->heads));
+    return lsp_hash_backend_of(table->where)->compact(table->ctx, sorted, view, counts, view->keys, view->heads);
 }
 
 /* Makes the buckets of the sorted keys. */
@@ -72,10 +68,8 @@ static lsp_status make_lines(lsp_hash *table, double load) {
     const int slots = lsp_hash_slots(view->kind);
     const double wanted = (double)view->distinct / (slots * (load > 0 ? load : default_load));
     view->buckets = (uint32_t)(wanted < 2 ? 2 : wanted > UINT32_MAX - 1.0 ? UINT32_MAX - 1.0 : wanted + 1);
-    LSP_TRY(lsp_alloc(table->ctx, table->where, view->buckets, LSP_HASH_LINE, &table->lines));
-    LSP_TRY(lsp_hash_backend_of(table->where)->fill_lines(table->ctx, view, table->lines));
-    view->lines = table->lines;
-    return LSP_OK;
+    LSP_TRY(lsp_alloc(table->ctx, table->where, view->buckets, LSP_HASH_LINE, &view->lines));
+    return lsp_hash_backend_of(table->where)->fill_lines(table->ctx, view, view->lines);
 }
 
 static lsp_status build(lsp_hash *table, const lsp_hash_args *args) {
@@ -87,17 +81,15 @@ static lsp_status build(lsp_hash *table, const lsp_hash_args *args) {
     void *mixed = NULL, *counts = NULL;
     LSP_TRY(lsp_scratch_at(ctx, args->where, lsp_hash_tiles(args->n), sizeof(int64_t), &counts));
     LSP_TRY(lsp_scratch_at(ctx, args->where, args->n, key_bytes, &mixed));
-    LSP_TRY(lsp_alloc(ctx, args->where, args->n, key_bytes, &table->keys));
-    LSP_TRY(lsp_alloc(ctx, args->where, args->n, args->value_bytes, &table->values));
+    LSP_TRY(lsp_alloc(ctx, args->where, args->n, key_bytes, &view->keys));
+    LSP_TRY(lsp_alloc(ctx, args->where, args->n, args->value_bytes, &view->values));
     if (args->n > 0) {
         const lsp_hash_mixing mixing = {args->keys, mixed, args->seed};
         const lsp_kind kind = {.index = view->wide_keys ? LSP_I64 : LSP_I32};
         LSP_TRY(LSP_EACH(ctx, args->where, hash_mix, (lsp_each_job){.args = &mixing, .n = args->n, .kind = kind}));
-        LSP_TRY(sort_keys(table, args, mixed, table->keys));
-        LSP_TRY(backend->count_distinct(ctx, table->keys, view, counts, &view->distinct));
+        LSP_TRY(sort_keys(table, args, mixed, view->keys));
+        LSP_TRY(backend->count_distinct(ctx, view->keys, view, counts, &view->distinct));
     }
-    view->keys = table->keys;
-    view->values = table->values;
     const bool repeated = view->distinct < args->n;
     view->kind = repeated || args->value_bytes > 8          ? LSP_HASH_RUNS
                  : view->wide_keys || args->value_bytes > 4 ? LSP_HASH_WIDE

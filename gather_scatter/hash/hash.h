@@ -38,11 +38,11 @@ typedef struct lsp_hash_view {
     bool positions; /* the value of an absent key is -1 */
     int value_bytes;
     uint64_t seed;
-    const void *lines;
-    uint32_t buckets;     /* 2 or more */
-    const void *keys;     /* distinct mixed keys, ascending */
-    const void *values;   /* in the order of mixed keys, then of positions */
-    const int64_t *heads; /* the values of key u are heads[u] .. heads[u + 1] - 1. NULL: it has value u alone */
+    void *lines;
+    uint32_t buckets; /* 2 or more */
+    void *keys;       /* distinct mixed keys, ascending */
+    void *values;     /* in the order of mixed keys, then of positions */
+    int64_t *heads;   /* the values of key u are heads[u] .. heads[u + 1] - 1. NULL: it has value u alone */
     int64_t distinct, n;
 } lsp_hash_view;
 
@@ -57,7 +57,6 @@ struct lsp_hash {
     lsp_plan_life life;
     lsp_where where;
     lsp_hash_view view;
-    void *lines, *keys, *values, *heads; /* what the view points to */
     lsp_hash_info info;
 };
 

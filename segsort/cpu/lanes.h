@@ -14,10 +14,15 @@ typedef struct batch {
     uint32_t length[LANES];
 } batch;
 
+#define SET(x) VECTOR(set1_epi32)((int)(x))
+#define ADD(x, y) VECTOR(add_epi32)((x), (y))
+#define SUB(x, y) VECTOR(sub_epi32)((x), (y))
+#define SHIFT_LEFT(x, y) VECTOR(sllv_epi32)((x), (y))
+#define SIGNS(x) VECTOR(srai_epi32)((x), 31)
+#define ABOVE(x, c) EXCEEDS((x), SET(c)) /* lanes in which x > c, as signed numbers */
 #if LANES == 16
 typedef __mmask16 lanes;
-#define SET(x) _mm512_set1_epi32((int)(x))
-#define ABOVE(x, c) _mm512_cmpgt_epi32_mask((x), SET(c)) /* lanes in which x > c, as signed numbers */
+#define VECTOR(f) _mm512_##f /* the instruction f of the set */
 #define EXCEEDS(x, y) _mm512_cmpgt_epi32_mask((x), (y))
 #define NONE_OF(x, bits) _mm512_testn_epi32_mask((x), SET(bits)) /* lanes in which x has none of the bits */
 #define CHOOSE(lanes, x, y) _mm512_mask_mov_epi32((y), (lanes), (x))
@@ -28,10 +33,6 @@ typedef __mmask16 lanes;
 #define AND(x, y) _mm512_and_si512((x), (y))
 #define OR(x, y) _mm512_or_si512((x), (y))
 #define XOR(x, y) _mm512_xor_si512((x), (y))
-#define ADD(x, y) _mm512_add_epi32((x), (y))
-#define SUB(x, y) _mm512_sub_epi32((x), (y))
-#define SHIFT_LEFT(x, y) _mm512_sllv_epi32((x), (y))
-#define SIGNS(x) _mm512_srai_epi32((x), 31)
 #define LANE_NUMBERS _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define LEADING_ZEROS(x) _mm512_lzcnt_epi32(x)
 
@@ -80,8 +81,7 @@ ALWAYS void store_quarters(const batch *b, int r, uint32_t *items, vec x) {
 #undef STORE_4
 #else
 typedef __m256i lanes;
-#define SET(x) _mm256_set1_epi32((int)(x))
-#define ABOVE(x, c) _mm256_cmpgt_epi32((x), SET(c))
+#define VECTOR(f) _mm256_##f
 #define EXCEEDS(x, y) _mm256_cmpgt_epi32((x), (y))
 #define NONE_OF(x, bits) _mm256_cmpeq_epi32(AND(x, SET(bits)), _mm256_setzero_si256())
 #define CHOOSE(lanes, x, y) _mm256_blendv_epi8((y), (x), (lanes))
@@ -92,10 +92,6 @@ typedef __m256i lanes;
 #define AND(x, y) _mm256_and_si256((x), (y))
 #define OR(x, y) _mm256_or_si256((x), (y))
 #define XOR(x, y) _mm256_xor_si256((x), (y))
-#define ADD(x, y) _mm256_add_epi32((x), (y))
-#define SUB(x, y) _mm256_sub_epi32((x), (y))
-#define SHIFT_LEFT(x, y) _mm256_sllv_epi32((x), (y))
-#define SIGNS(x) _mm256_srai_epi32((x), 31)
 #define LANE_NUMBERS _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
 
 ALWAYS vec LEADING_ZEROS(vec x) {

@@ -322,8 +322,7 @@ enum { LONGEST_NT = 256 };
 
 static __global__ void kernel_longest(seg_job job, ull *longest) {
     ull most = 0;
-    int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t s = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; s < job.segments; s += stride) {
+    EACH_ITEM(s, job.segments, LONGEST_NT) {
         int64_t begin, end;
         segment_at(job, s, &begin, &end);
         most = max(most, (ull)(end - begin));
@@ -336,7 +335,7 @@ static __global__ void kernel_longest(seg_job job, ull *longest) {
 
 static lsp_status longest_on_device(lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest) {
     LSP_SCRATCH_SCOPE(ctx);
-    void *most = NULL;
+    ull *most = NULL;
     const sort_choice choice = choose_kernels(ctx, args, args->n);
     seg_job job = make_job(ctx, args, &choice, args->n);
     const int64_t blocks = lsp_blocks_for(ctx, args->segments, LONGEST_NT, 8);
@@ -344,10 +343,9 @@ static lsp_status longest_on_device(lsp_ctx *ctx, const lsp_segsort_args *args, 
     if (args->segments == 0) {
         return LSP_OK;
     }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, 1, sizeof *longest, &most));
-    LSP_TRY(lsp_cuda_copy(ctx, most, LSP_CUDA, longest, LSP_HOST, sizeof *longest));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, blocks, LONGEST_NT, 0, job, (ull *)most));
-    return lsp_cuda_copy(ctx, longest, LSP_HOST, most, LSP_CUDA, sizeof *longest);
+    LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &most));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_longest, blocks, LONGEST_NT, 0, job, most));
+    return lsp_cuda_read(ctx, longest, most, sizeof *longest);
 }
 
 const lsp_segsort_device lsp_segsort_cuda = {"cuda",         "the GPU", true, device_scratch_bytes, longest_on_device,

@@ -1,24 +1,17 @@
-/* The tables of limits that choose a GPU sort's kernels: the shipped ones, and a caller's own. */
+/* The tables of limits that choose a GPU sort's kernels: the shipped one, and a caller's own. */
 #include "segsort/gpu/table.h"
-#include "core/cuda.h"
 #include "segsort/job.h"
 #include <string.h>
 
-/* As `sparse-bench segsort --tune` printed them on the GPU named; on the H200 it would also leave out class 22, for
- * half a percent. A GPU uses the last table whose compute capability is not above its own, or the first. */
-static const struct {
-    int compute;
-    lsp_segsort_table table;
-} shipped[] = {
-    /* NVIDIA H200 */
-    {90,
-     {.small_items = 65536,
-      .few_items = 1048576,
-      .tile_longest = 64,
-      .class_longest = {40,   48,   48,   64,   80,   96,   96,   128,  160,  192,   224,   256,
-                        320,  384,  448,  512,  640,  768,  896,  1024, 1280, 1536,  1792,  2048,
-                        2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 8192, 12288, 12288, 16384}}},
-};
+/* As `sparse-bench segsort --tune` printed it on an NVIDIA H200, for every GPU; it would also leave out class 22 there,
+ * for half a percent. */
+static const lsp_segsort_table shipped = {.small_items = 65536,
+                                          .few_items = 1048576,
+                                          .tile_longest = 64,
+                                          .class_longest = {40,   48,   48,   64,   80,   96,   96,    128,   160,
+                                                            192,  224,  256,  320,  384,  448,  512,   640,   768,
+                                                            896,  1024, 1280, 1536, 1792, 2048, 2560,  3072,  3584,
+                                                            4096, 5120, 6144, 7168, 8192, 8192, 12288, 12288, 16384}};
 
 int32_t lsp_segsort_class_most(int c) {
     const bool offered = c < 32 ? c != 2 && c != 6 : c % 2 == 1;
@@ -27,17 +20,9 @@ int32_t lsp_segsort_class_most(int c) {
                                           : lsp_segsort_class_most(c - 1);
 }
 
-static const lsp_segsort_table *shipped_for(int compute) {
-    const lsp_segsort_table *best = &shipped[0].table;
-    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
-        best = shipped[i].compute <= compute ? &shipped[i].table : best;
-    }
-    return best;
-}
-
 const lsp_segsort_table *lsp_segsort_table_of(lsp_ctx *ctx) {
     const lsp_segsort_table *own = ctx->tables[LSP_TABLE_SEGSORT];
-    return own != NULL ? own : shipped_for(lsp_cuda_get_chip(ctx)->compute);
+    return own != NULL ? own : &shipped;
 }
 
 static lsp_status check_table(lsp_ctx *ctx, const lsp_segsort_table *table) {

@@ -20,11 +20,7 @@ typedef struct slab_job {
 
 static inline slab_job slab_make_job(const lsp_sort_args *args) {
     slab_job job = {};
-    lsp_segsort_args order = {};
-    order.key_type = args->key_type;
-    order.begin_bit = args->begin_bit;
-    order.end_bit = args->end_bit;
-    order.flags = args->flags;
+    const lsp_segsort_args segment = lsp_sort_segment(args);
     job.n = (int)args->n;
     job.value_bytes = (int)args->value_bytes;
     job.positions = (args->flags & (LSP_SORT_POSITIONS | LSP_SORT_GLOBAL_POSITIONS)) != 0;
@@ -32,7 +28,7 @@ static inline slab_job slab_make_job(const lsp_sort_args *args) {
     job.keys_out = args->keys_out;
     job.values = (const char *)args->values;
     job.values_out = (char *)args->values_out;
-    job.order = lsp_segsort_order(&order);
+    job.order = lsp_segsort_order(&segment);
     return job;
 }
 

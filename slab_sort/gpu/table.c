@@ -1,35 +1,20 @@
-/* The tables of limits that choose a GPU's method and the shape of its split: the shipped ones, and a caller's own. */
+/* The tables of limits that choose a GPU's method and the shape of its split: the shipped one, and a caller's own. */
 #include "slab_sort/gpu/table.h"
 #include "core/cuda.h"
 #include "segsort/gpu/table.h"
 #include <limits.h>
 
-/* As `sparse-bench sort --tune` printed them on the GPU named, but for shapes and samples, which prototypes found. A
- * GPU uses the last table whose compute capability is not above its own, or the first. */
-static const struct {
-    int compute;
-    lsp_sort_table table;
-} shipped_limits[] = {
-    /* NVIDIA H100 */
-    {90,
-     {.ranks_longest = {4096, 2048, 4096, 2048},
-      .split_shortest = {8193, 16385, 16385, 16385},
-      .split_longest = {1048576, 524288, 1048576, 524288},
-      .shape_longest = {8192, 65536, 131072, 524288, 1048576},
-      .samples = {8, 8, 8, 16, 16}}},
-};
-
-static const lsp_sort_table *limits_for(int compute) {
-    const lsp_sort_table *best = &shipped_limits[0].table;
-    for (size_t i = 0; i < sizeof shipped_limits / sizeof *shipped_limits; i++) {
-        best = shipped_limits[i].compute <= compute ? &shipped_limits[i].table : best;
-    }
-    return best;
-}
+/* As `sparse-bench sort --tune` printed it on an NVIDIA H100, but for shapes and samples, which prototypes found. For
+ * every GPU. */
+static const lsp_sort_table shipped = {.ranks_longest = {4096, 2048, 4096, 2048},
+                                       .split_shortest = {8193, 16385, 16385, 16385},
+                                       .split_longest = {1048576, 524288, 1048576, 524288},
+                                       .shape_longest = {8192, 65536, 131072, 524288, 1048576},
+                                       .samples = {8, 8, 8, 16, 16}};
 
 const lsp_sort_table *lsp_sort_table_of(lsp_ctx *ctx) {
     const lsp_sort_table *own = ctx->tables[LSP_TABLE_SORT];
-    return own != NULL ? own : limits_for(lsp_cuda_get_chip(ctx)->compute);
+    return own != NULL ? own : &shipped;
 }
 
 /* The largest power of two up to x, which is at least 1. */

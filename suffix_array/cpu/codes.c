@@ -87,13 +87,8 @@ static lsp_status make_by_sort(lsp_ctx *ctx, const lsp_text *text, lsp_codes *co
     const size_t bytes = codes->wide ? sizeof(int64_t) : sizeof(int32_t);
     LSP_TRY(LSP_SCRATCH(ctx, text->n, &sorted));
     LSP_TRY(lsp_scratch_bytes(ctx, text->n, bytes, false, &places));
-    const lsp_segsort_args sort = {.n = text->n,
-                                   .key_type = LSP_U32,
-                                   .value_bytes = bytes,
-                                   .keys = text->symbols,
-                                   .keys_out = sorted,
-                                   .values_out = places,
-                                   .flags = LSP_SORT_POSITIONS};
+    lsp_segsort_args sort = lsp_suffix_sort_of(text->n, 4, 0, sorted, bytes, places);
+    sort.keys = text->symbols;
     LSP_TRY(lsp_sort_array(ctx, &sort));
     codes->kinds = 0;
     for (int64_t i = 0; i < text->n; i++) {

@@ -223,14 +223,7 @@ static lsp_status T(doubling_run)(lsp_ctx *ctx, T(doubling) * d, bool long_keys,
     LSP_TRY(lsp_scratch_bytes(ctx, d->n, d->long_keys ? 8 : 4, false, &d->keys));
     LSP_TRY(LSP_SCRATCH(ctx, d->n, &order));
     lsp_for_shares(ctx, d->n, 1 << 16, T(first_keys), d);
-    const lsp_segsort_args sort = {.n = d->n,
-                                   .key_type = d->long_keys ? LSP_U64 : LSP_U32,
-                                   .value_bytes = sizeof(INDEX),
-                                   .keys = d->keys,
-                                   .keys_out = d->keys,
-                                   .values_out = order,
-                                   .end_bit = *bits,
-                                   .flags = LSP_SORT_POSITIONS};
+    const lsp_segsort_args sort = lsp_suffix_sort_of(d->n, d->long_keys ? 8 : 4, *bits, d->keys, sizeof(INDEX), order);
     LSP_TRY(lsp_sort_array(ctx, &sort));
     LSP_TRY(T(groups_make)(ctx, d->n, order, &g));
     d->groups = &g;

@@ -149,14 +149,7 @@ static lsp_status T(sort_substrings)(lsp_ctx *ctx, T(minima) * m, INDEX *order, 
     T(naming) t = {.minima = m, .groups = &g, .offset = m->symbols, .keys = m->keys};
     const uint64_t mask = ((uint64_t)1 << m->bits) - 1, pad = (uint64_t)m->kinds + 1;
     const int top = m->symbols * m->bits;
-    const lsp_segsort_args sort = {.n = m->count,
-                                   .key_type = LSP_U64,
-                                   .value_bytes = sizeof(INDEX),
-                                   .keys = m->keys,
-                                   .keys_out = m->keys,
-                                   .values_out = order,
-                                   .end_bit = top,
-                                   .flags = LSP_SORT_POSITIONS};
+    const lsp_segsort_args sort = lsp_suffix_sort_of(m->count, 8, top, m->keys, sizeof(INDEX), order);
     LSP_TRY(lsp_sort_array(ctx, &sort));
     for (int64_t i = 0, before = 0; i < m->count; before = i) { /* sorted: a sum for each symbol, not each minimum */
         const uint64_t symbol = m->keys[i] >> (top - m->bits);

@@ -51,10 +51,8 @@ static lsp_status pack_by_sort(lsp_ctx *ctx, const uint32_t *symbols, lsp_packed
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &sorted));
     mark = lsp_scratch_mark(ctx);
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &places));
-    lsp_segsort_args sort;
-    memset(&sort, 0, sizeof sort);
-    sort.n = p->n, sort.key_type = LSP_U32, sort.value_bytes = sizeof *places, sort.flags = LSP_SORT_POSITIONS;
-    sort.keys = symbols, sort.keys_out = sorted, sort.values_out = places, sort.where = LSP_CUDA;
+    lsp_segsort_args sort = lsp_suffix_sort_of(p->n, 4, 0, sorted, sizeof *places, places);
+    sort.keys = symbols, sort.where = LSP_CUDA;
     LSP_TRY(lsp_sort_array(ctx, &sort));
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &before));
     LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_mark_sorted, p->n, TEXT_NT, sorted, p->n, before));
@@ -112,8 +110,7 @@ extern "C" lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *t, uint64_t 
     }
     LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_sample, t->n, TEXT_NT, *t, short_mask, less, keys, there));
     {
-        lsp_segsort_args sort;
-        memset(&sort, 0, sizeof sort);
+        lsp_segsort_args sort = {};
         sort.n = sort.length = SAMPLE_MOST, sort.segments = 1, sort.key_type = LSP_U64, sort.where = LSP_CUDA;
         sort.keys = keys, sort.keys_out = keys, sort.flags = LSP_SORT_DESCENDING; /* what is free comes last */
         LSP_TRY(lsp_segsort(ctx, &sort, NULL));

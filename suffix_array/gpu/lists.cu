@@ -11,8 +11,7 @@ enum {
 /* ---- memory ---- */
 
 lsp_segsort_args suffix_sort_of(int64_t n, int64_t segments, size_t key_bytes, void *keys, uint32_t *values) {
-    lsp_segsort_args sort;
-    memset(&sort, 0, sizeof sort);
+    lsp_segsort_args sort = {};
     sort.n = n, sort.segments = segments, sort.length = n, sort.offset_type = LSP_I32, sort.where = LSP_CUDA;
     sort.key_type = key_bytes == 8 ? LSP_U64 : LSP_U32, sort.value_bytes = sizeof *values;
     sort.keys = keys, sort.keys_out = keys, sort.values = values, sort.values_out = values;

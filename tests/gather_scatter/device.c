@@ -115,7 +115,8 @@ static void run_sampled(lsp_ctx *ctx, lsp_strategy strategy, lsp_scatter_rule ru
     lsp_gather_job job;
     do_reference(ctx, &r, &right);
     must(ctx, lsp_gather_check(ctx, &args, true, false, &job));
-    job.choice = (lsp_gather_choice){.strategy = strategy, .passes = 3, .switch_lines = lines};
+    job.choice = (lsp_gather_info){.strategy = strategy, .passes = 3};
+    job.switch_lines = lines;
     must(ctx, lsp_gather_cuda.run(ctx, &job));
     must(ctx, lsp_ctx_sync(ctx));
     must_equal(ctx, &r, &right, &ours);

@@ -30,6 +30,18 @@
         }                                                                                                              \
     } while (0)
 
+/* Calls f for all queries of the tile: QUERIES of them at a time, then the others one by one. */
+#define BY_QUERIES(f, ...)                                                                                             \
+    do {                                                                                                               \
+        int64_t i = 0;                                                                                                 \
+        for (; i + QUERIES <= tile->queries; i += QUERIES) {                                                           \
+            f(m, kind, dimensions, tile, i, QUERIES, __VA_ARGS__);                                                     \
+        }                                                                                                              \
+        for (; i < tile->queries; i++) {                                                                               \
+            f(m, kind, dimensions, tile, i, 1, __VA_ARGS__);                                                           \
+        }                                                                                                              \
+    } while (0)
+
 ALWAYS void NAME(load_queries)(const lsp_pair_tile *tile, int dimensions, int64_t i, int rows,
                                PLACE query[][LSP_MOST_DIMENSIONS]) {
     for (int r = 0; r < rows; r++) {
@@ -86,16 +98,10 @@ ALWAYS void NAME(count_space)(const lsp_metric *m, lsp_space_kind kind, int dime
         limit[s] = VALUE(limits[s < radii ? s : 0]);
         tallies[s] = NO_TALLY();
     }
-    int64_t i = 0;
     if (radii == 1) {
-        for (; i + QUERIES <= tile->queries; i += QUERIES) {
-            NAME(count_rows)(m, kind, dimensions, tile, i, QUERIES, limit, 1, tallies);
-        }
-        for (; i < tile->queries; i++) {
-            NAME(count_rows)(m, kind, dimensions, tile, i, 1, limit, 1, tallies);
-        }
+        BY_QUERIES(NAME(count_rows), limit, 1, tallies);
     } else {
-        for (; i < tile->queries; i++) {
+        for (int64_t i = 0; i < tile->queries; i++) {
             NAME(count_rows)(m, kind, dimensions, tile, i, 1, limit, LSP_RADII, tallies);
         }
     }
@@ -151,13 +157,7 @@ ALWAYS void NAME(bin_rows)(const lsp_metric *m, lsp_space_kind kind, int dimensi
 
 ALWAYS void NAME(bin_space)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
                             double scale, uint32_t bins, int copies, uint32_t *table) {
-    int64_t i = 0;
-    for (; i + QUERIES <= tile->queries; i += QUERIES) {
-        NAME(bin_rows)(m, kind, dimensions, tile, i, QUERIES, scale, bins, copies, table);
-    }
-    for (; i < tile->queries; i++) {
-        NAME(bin_rows)(m, kind, dimensions, tile, i, 1, scale, bins, copies, table);
-    }
+    BY_QUERIES(NAME(bin_rows), scale, bins, copies, table);
 }
 
 static void NAME(histogram)(const lsp_metric *m, const lsp_pair_tile *tile, double scale, uint32_t bins, int copies,
@@ -294,13 +294,7 @@ ALWAYS void NAME(density_rows)(const lsp_metric *m, lsp_space_kind kind, int dim
 
 ALWAYS void NAME(density_space)(const lsp_metric *m, lsp_space_kind kind, int dimensions, const lsp_pair_tile *tile,
                                 double scale, bool gaussian, const void *weights, double *sums) {
-    int64_t i = 0;
-    for (; i + QUERIES <= tile->queries; i += QUERIES) {
-        NAME(density_rows)(m, kind, dimensions, tile, i, QUERIES, scale, gaussian, weights, sums);
-    }
-    for (; i < tile->queries; i++) {
-        NAME(density_rows)(m, kind, dimensions, tile, i, 1, scale, gaussian, weights, sums);
-    }
+    BY_QUERIES(NAME(density_rows), scale, gaussian, weights, sums);
 }
 
 static void NAME(density)(const lsp_metric *m, const lsp_pair_tile *tile, double scale, bool gaussian,
@@ -316,3 +310,4 @@ static void NAME(density)(const lsp_metric *m, const lsp_pair_tile *tile, double
 #undef TERMS
 #undef QUERIES
 #undef BY_SPACE
+#undef BY_QUERIES

@@ -27,6 +27,9 @@
 #undef TALLY
 #undef MASK
 #undef REAL
+#undef ROUND
+#undef REAL_OP
+#undef WORD_OP
 
 #if REAL_BITS == 32
 #define REAL float
@@ -34,126 +37,69 @@
 #define REAL double
 #endif
 
-#if defined(__AVX512F__) && REAL_BITS == 32
-#define LANES 16
+#if defined(__AVX512F__)
+#define LANES (512 / REAL_BITS)
+#define TALLY __m512i
+#define WORD_OP(f) _mm512_##f
+#define BOTH(x, y) ((MASK)((x) & (y)))
+#define FIRST_LANES(n) ((MASK)((1u << (n)) - 1))
+#define LANES_OF(m) (m)
+#define NO_TALLY() _mm512_setzero_si512()
+#if REAL_BITS == 32
 #define NUMBER __m512
 #define PLACE __m512i
 #define MASK __mmask16
-#define TALLY __m512i
+#define REAL_OP(f) _mm512_##f##_ps
 #define LOAD(p, i) _mm512_loadu_si512((const int32_t *)(p) + (i))
-#define SPREAD(p, i) _mm512_set1_epi32(((const int32_t *)(p))[i])
-#define VALUE(x) _mm512_set1_ps((float)(x))
 #define AWAY(x, y) _mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y))
-#define NEAREST(x, y) _mm512_cvtepi32_ps(_mm512_sub_epi32((x), (y)))
-#define LOWER(x, y) lower_32(NEAREST(x, y))
-#define LEAST(x, y) _mm512_min_ps((x), (y))
-#define MUL(x, y) _mm512_mul_ps((x), (y))
-#define FMA(x, y, z) _mm512_fmadd_ps((x), (y), (z))
 #define WITHIN(d2, limit) _mm512_cmp_ps_mask((d2), (limit), _CMP_LE_OQ)
-#define FIRST_LANES(n) ((__mmask16)((1u << (n)) - 1))
-#define BOTH(x, y) ((MASK)((x) & (y)))
-#define ROOT(x) _mm512_sqrt_ps(x)
-#define LANES_OF(m) (m)
-#define NO_TALLY() _mm512_setzero_si512()
 #define TALLY_UP(t, m) _mm512_mask_add_epi32((t), (m), (t), _mm512_set1_epi32(1))
-#define ADD(x, y) _mm512_add_ps((x), (y))
-#define MAX(x, y) _mm512_max_ps((x), (y))
 #define AS_EXPONENT(x) _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 23))
-#define LOAD_NUMBERS(p, i) _mm512_loadu_ps((const float *)(p) + (i))
 static inline __m512 lower_32(__m512 d) {
     const __mmask16 tied = _mm512_cmp_ps_mask(d, _mm512_set1_ps((float)(LSP_TIE * 0x1p32)), _CMP_GE_OQ);
     return _mm512_mask_sub_ps(d, tied, d, _mm512_set1_ps(0x1p32f));
 }
-#elif defined(__AVX512F__)
-#define LANES 8
+#else
 #define NUMBER __m512d
-#define PLACE __m512d
 #define MASK __mmask8
-#define TALLY __m512i
-#define LOAD(p, i) _mm512_loadu_pd((const double *)(p) + (i))
-#define SPREAD(p, i) _mm512_set1_pd(((const double *)(p))[i])
-#define VALUE(x) _mm512_set1_pd(x)
-#define AWAY(x, y) _mm512_sub_pd((x), (y))
-#define NEAREST(x, y) nearest_64(_mm512_sub_pd((x), (y)))
-#define LOWER(x, y) lower_64(_mm512_sub_pd((x), (y)))
-#define LEAST(x, y) _mm512_min_pd((x), (y))
-#define MUL(x, y) _mm512_mul_pd((x), (y))
-#define FMA(x, y, z) _mm512_fmadd_pd((x), (y), (z))
+#define REAL_OP(f) _mm512_##f##_pd
+#define ROUND(d, how) _mm512_roundscale_pd((d), (how))
 #define WITHIN(d2, limit) _mm512_cmp_pd_mask((d2), (limit), _CMP_LE_OQ)
-#define FIRST_LANES(n) ((__mmask8)((1u << (n)) - 1))
-#define BOTH(x, y) ((MASK)((x) & (y)))
-#define ROOT(x) _mm512_sqrt_pd(x)
-#define LANES_OF(m) (m)
-#define NO_TALLY() _mm512_setzero_si512()
 #define TALLY_UP(t, m) _mm512_mask_add_epi64((t), (m), (t), _mm512_set1_epi64(1))
-#define ADD(x, y) _mm512_add_pd((x), (y))
-#define MAX(x, y) _mm512_max_pd((x), (y))
 #define AS_EXPONENT(x) _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_castpd_si512(x), 52))
-#define LOAD_NUMBERS(p, i) _mm512_loadu_pd((const double *)(p) + (i))
-static inline __m512d nearest_64(__m512d d) { return _mm512_sub_pd(d, _mm512_roundscale_pd(d, 8)); }
-static inline __m512d lower_64(__m512d d) {
-    return _mm512_sub_pd(d, _mm512_roundscale_pd(_mm512_add_pd(d, _mm512_set1_pd(1 - LSP_TIE)), 9));
-}
-#elif defined(__AVX2__) && REAL_BITS == 32
-#define LANES 8
-#define NUMBER __m256
-#define PLACE __m256i
+#endif
+#elif defined(__AVX2__)
+#define LANES (256 / REAL_BITS)
 #define MASK __m256i
 #define TALLY __m256i
+#define WORD_OP(f) _mm256_##f
+#define BOTH(x, y) _mm256_and_si256((x), (y))
+#define NO_TALLY() _mm256_setzero_si256()
+#if REAL_BITS == 32
+#define NUMBER __m256
+#define PLACE __m256i
+#define REAL_OP(f) _mm256_##f##_ps
 #define LOAD(p, i) _mm256_loadu_si256((const __m256i *)(const void *)((const int32_t *)(p) + (i)))
-#define SPREAD(p, i) _mm256_set1_epi32(((const int32_t *)(p))[i])
-#define VALUE(x) _mm256_set1_ps((float)(x))
 #define AWAY(x, y) _mm256_sub_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y))
-#define NEAREST(x, y) _mm256_cvtepi32_ps(_mm256_sub_epi32((x), (y)))
-#define LOWER(x, y) lower_32(NEAREST(x, y))
-#define LEAST(x, y) _mm256_min_ps((x), (y))
-#define MUL(x, y) _mm256_mul_ps((x), (y))
-#define FMA(x, y, z) _mm256_fmadd_ps((x), (y), (z))
 #define WITHIN(d2, limit) _mm256_castps_si256(_mm256_cmp_ps((d2), (limit), _CMP_LE_OQ))
 #define FIRST_LANES(n) _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))
-#define BOTH(x, y) _mm256_and_si256((x), (y))
-#define ROOT(x) _mm256_sqrt_ps(x)
 #define LANES_OF(m) _mm256_movemask_ps(_mm256_castsi256_ps(m))
-#define NO_TALLY() _mm256_setzero_si256()
 #define TALLY_UP(t, m) _mm256_sub_epi32((t), (m))
-#define ADD(x, y) _mm256_add_ps((x), (y))
-#define MAX(x, y) _mm256_max_ps((x), (y))
 #define AS_EXPONENT(x) _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x), 23))
-#define LOAD_NUMBERS(p, i) _mm256_loadu_ps((const float *)(p) + (i))
 static inline __m256 lower_32(__m256 d) {
     const __m256 tied = _mm256_cmp_ps(d, _mm256_set1_ps((float)(LSP_TIE * 0x1p32)), _CMP_GE_OQ);
     return _mm256_sub_ps(d, _mm256_and_ps(tied, _mm256_set1_ps(0x1p32f)));
 }
-#elif defined(__AVX2__)
-#define LANES 4
+#else
 #define NUMBER __m256d
-#define PLACE __m256d
-#define MASK __m256i
-#define TALLY __m256i
-#define LOAD(p, i) _mm256_loadu_pd((const double *)(p) + (i))
-#define SPREAD(p, i) _mm256_set1_pd(((const double *)(p))[i])
-#define VALUE(x) _mm256_set1_pd(x)
-#define AWAY(x, y) _mm256_sub_pd((x), (y))
-#define NEAREST(x, y) nearest_64(_mm256_sub_pd((x), (y)))
-#define LOWER(x, y) lower_64(_mm256_sub_pd((x), (y)))
-#define LEAST(x, y) _mm256_min_pd((x), (y))
-#define MUL(x, y) _mm256_mul_pd((x), (y))
-#define FMA(x, y, z) _mm256_fmadd_pd((x), (y), (z))
+#define REAL_OP(f) _mm256_##f##_pd
+#define ROUND(d, how) _mm256_round_pd((d), (how))
 #define WITHIN(d2, limit) _mm256_castpd_si256(_mm256_cmp_pd((d2), (limit), _CMP_LE_OQ))
 #define FIRST_LANES(n) _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3))
-#define BOTH(x, y) _mm256_and_si256((x), (y))
-#define ROOT(x) _mm256_sqrt_pd(x)
 #define LANES_OF(m) _mm256_movemask_pd(_mm256_castsi256_pd(m))
-#define NO_TALLY() _mm256_setzero_si256()
 #define TALLY_UP(t, m) _mm256_sub_epi64((t), (m))
-#define ADD(x, y) _mm256_add_pd((x), (y))
-#define MAX(x, y) _mm256_max_pd((x), (y))
 #define AS_EXPONENT(x) _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(x), 52))
-#define LOAD_NUMBERS(p, i) _mm256_loadu_pd((const double *)(p) + (i))
-static inline __m256d nearest_64(__m256d d) { return _mm256_sub_pd(d, _mm256_round_pd(d, 8)); }
-static inline __m256d lower_64(__m256d d) {
-    return _mm256_sub_pd(d, _mm256_round_pd(_mm256_add_pd(d, _mm256_set1_pd(1 - LSP_TIE)), 9));
-}
+#endif
 #else
 #define LANES 1
 #define NUMBER REAL
@@ -203,5 +149,30 @@ static inline double as_exponent_64(double x) {
 }
 #endif
 #define SPREAD(p, i) LOAD(p, i)
+#endif
+
+#if LANES > 1 /* REAL_OP(f), WORD_OP(f): the instruction f for numbers, for integers */
+#define VALUE(x) REAL_OP(set1)((REAL)(x))
+#define LEAST(x, y) REAL_OP(min)((x), (y))
+#define MUL(x, y) REAL_OP(mul)((x), (y))
+#define FMA(x, y, z) REAL_OP(fmadd)((x), (y), (z))
+#define ROOT(x) REAL_OP(sqrt)(x)
+#define ADD(x, y) REAL_OP(add)((x), (y))
+#define MAX(x, y) REAL_OP(max)((x), (y))
+#define LOAD_NUMBERS(p, i) REAL_OP(loadu)((const REAL *)(p) + (i))
+#if REAL_BITS == 32
+#define SPREAD(p, i) WORD_OP(set1_epi32)(((const int32_t *)(p))[i])
+#define NEAREST(x, y) WORD_OP(cvtepi32_ps)(WORD_OP(sub_epi32)((x), (y)))
+#define LOWER(x, y) lower_32(NEAREST(x, y))
+#else
+#define PLACE NUMBER
+#define LOAD(p, i) LOAD_NUMBERS(p, i)
+#define SPREAD(p, i) VALUE(((const double *)(p))[i])
+#define AWAY(x, y) REAL_OP(sub)((x), (y))
+#define NEAREST(x, y) nearest_64(AWAY(x, y))
+#define LOWER(x, y) lower_64(AWAY(x, y))
+static inline NUMBER nearest_64(NUMBER d) { return REAL_OP(sub)(d, ROUND(d, 8)); }
+static inline NUMBER lower_64(NUMBER d) { return REAL_OP(sub)(d, ROUND(ADD(d, VALUE(1 - LSP_TIE)), 9)); }
+#endif
 #endif
 #define CONSTANT(x) VALUE(x)

@@ -1,16 +1,11 @@
 /* The nearest points on the CPU. A leaf of queries goes through the tree of candidates, near boxes first; each query
  * keeps a heap of the nearest so far, and boxes beyond its worst are passed over. */
+#include "core/top.h"
 #include "cpu.h"
 #include "segsort/segsort.h"
 
-/* A point found: nearer ones come first, of equal ones that with the lower number. */
-typedef struct found {
-    double d2;
-    int32_t id;
-} found;
-
 typedef struct desk {
-    found *heap; /* of each query k items, the worst first */
+    lsp_ranked *heap; /* of each query k points found, the worst first: rank_of(d2), number */
     int64_t count[LSP_LEAF];
     double point[LSP_MOST_DIMENSIONS][LSP_LEAF]; /* coordinates of the queries */
     double low[LSP_LEAF];                        /* of each query, below all d2 with the leaf at hand */
@@ -35,52 +30,31 @@ typedef struct seeking {
     lsp_csr *C;
 } seeking;
 
-/* ---- a heap ---- */
-
-static inline bool is_worse(found x, found y) { return x.d2 > y.d2 || (x.d2 == y.d2 && x.id > y.id); }
-
-static void sink(found *heap, int64_t n, found item) {
-    int64_t at = 0;
-    for (int64_t below = 1; below < n; below = 2 * at + 1) {
-        below += below + 1 < n && is_worse(heap[below + 1], heap[below]);
-        if (!is_worse(heap[below], item)) {
-            break;
-        }
-        heap[at] = heap[below];
-        at = below;
-    }
-    heap[at] = item;
-}
-
-static void rise(found *heap, int64_t n, found item) {
-    int64_t at = n;
-    for (; at > 0 && is_worse(item, heap[(at - 1) / 2]); at = (at - 1) / 2) {
-        heap[at] = heap[(at - 1) / 2];
-    }
-    heap[at] = item;
-}
-
 /* ---- candidates ---- */
+
+/* The farthest leaves a heap first, of equally far ones that with the highest number. */
+static inline uint64_t rank_of(double d2) { return ~lsp_rank_of(d2); }
+static inline double square_of(lsp_ranked found) { return lsp_size_of(~found.rank); }
 
 /* Takes what candidates begin .. end-1 have for query q of the tile, which is point `own` of one set. */
 static void take(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t q, int64_t begin, int64_t end,
                  int32_t own) {
-    found *heap = d->heap + q * s->k;
+    lsp_ranked *heap = d->heap + q * s->k;
     const int64_t hits = s->kernels->hits(&s->plain, tile, q, begin, end, d->worst[q], s->trees[1].cloud.id,
                                           LSP_JOIN_SQUARED, d->col, d->val);
     for (int64_t h = 0; h < hits; h++) {
-        const found item = {lsp_real_at(d->val, s->job->type, h), d->col[h]};
-        if (item.id == own) {
+        const lsp_ranked item = {rank_of(lsp_real_at(d->val, s->job->type, h)), d->col[h]};
+        if (item.k == own) {
             continue;
         }
         if (d->count[q] < s->k) {
-            rise(heap, d->count[q]++, item);
-        } else if (is_worse(heap[0], item)) {
-            sink(heap, s->k, item);
+            lsp_top_append(heap, d->count[q]++, item);
+        } else if (lsp_leaves_first(heap[0], item)) {
+            lsp_top_replace(heap, s->k, item);
         }
     }
     d->tested += end - begin;
-    d->worst[q] = d->count[q] < s->k ? INFINITY : heap[0].d2;
+    d->worst[q] = d->count[q] < s->k ? INFINITY : square_of(heap[0]);
 }
 
 static void do_leaf(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t first, int64_t node) {
@@ -122,23 +96,24 @@ static void visit(const seeking *s, desk *d, const lsp_pair_tile *tile, int64_t 
 /* ---- rows ---- */
 
 static void write_row(const seeking *s, desk *d, int64_t q, int64_t row) {
-    const found *heap = d->heap + q * s->k;
+    const lsp_ranked *heap = d->heap + q * s->k;
     const int64_t start = row * s->k;
     for (int64_t i = 0; i < s->k; i++) {
-        d->words[i] = (uint64_t)(uint32_t)heap[i].id << 32 | (uint64_t)i;
+        d->words[i] = (uint64_t)heap[i].k << 32 | (uint64_t)i;
     }
     const uint64_t *words = s->sort(d->words, d->spare, s->k, 32, 32 + lsp_bits((uint64_t)s->trees[1].cloud.n));
     for (int64_t i = 0; i < s->k; i++) {
-        const found *item = &heap[(uint32_t)words[i]];
-        ((int32_t *)s->C->col)[start + i] = item->id;
+        const lsp_ranked item = heap[(uint32_t)words[i]];
+        const double d2 = square_of(item);
+        ((int32_t *)s->C->col)[start + i] = (int32_t)item.k;
         if (s->options->values == LSP_JOIN_PATTERN) {
             continue;
         }
         if (s->job->type == LSP_F32) {
             ((float *)s->C->val)[start + i] =
-                lsp_join_value_f32((float)item->d2, s->options->values, (float)s->job->metric.unit);
+                lsp_join_value_f32((float)d2, s->options->values, (float)s->job->metric.unit);
         } else {
-            ((double *)s->C->val)[start + i] = lsp_join_value_f64(item->d2, s->options->values, s->job->metric.unit);
+            ((double *)s->C->val)[start + i] = lsp_join_value_f64(d2, s->options->values, s->job->metric.unit);
         }
     }
 }

@@ -2,6 +2,19 @@
  * sums for those that meet it twice. */
 #include "cpu.h"
 
+/* counts[i] = what all threads have in sums[thread][twice or once][i], for i < n. In the first `met` counters points
+ * met themselves. */
+static void add_up(const lsp_ctx *ctx, const uint64_t *sums, int64_t n, int64_t selves, int64_t met, uint64_t *counts) {
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t once = 0, twice = 0;
+        for (int64_t t = 0; t < lsp_pair_threads(ctx); t++) {
+            once += sums[t * 2 * n + i];
+            twice += sums[(t * 2 + 1) * n + i];
+        }
+        counts[i] = once + (twice - (i < met ? (uint64_t)selves : 0)) / 2;
+    }
+}
+
 /* ---- within radii ---- */
 
 typedef struct counting {
@@ -36,17 +49,10 @@ static bool settle_count(void *data, int thread, int64_t pairs, bool twice, doub
 
 static lsp_status count(lsp_ctx *ctx, lsp_pair_job *job, const double *limits, int64_t radii, uint64_t *counts) {
     counting c = {job, lsp_pair_kernels_of(ctx, job->type), limits, radii, NULL};
-    int64_t selves; /* they met themselves, at distance 0 */
+    int64_t selves;
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, lsp_pair_threads(ctx) * 2 * radii, &c.sums));
     LSP_TRY(lsp_pair_walk(ctx, job, count_tile, settle_count, &c, &selves));
-    for (int64_t k = 0; k < radii; k++) {
-        uint64_t once = 0, twice = 0;
-        for (int64_t t = 0; t < lsp_pair_threads(ctx); t++) {
-            once += c.sums[t * 2 * radii + k];
-            twice += c.sums[(t * 2 + 1) * radii + k];
-        }
-        counts[k] = once + (twice - (uint64_t)selves) / 2;
-    }
+    add_up(ctx, c.sums, radii, selves, radii, counts);
     return LSP_OK;
 }
 
@@ -110,14 +116,7 @@ static lsp_status histogram(lsp_ctx *ctx, lsp_pair_job *job, double scale, int64
     for (int64_t t = 0; t < tables; t++) {
         empty_table(&b, t);
     }
-    for (int64_t i = 0; i < bins; i++) {
-        uint64_t once = 0, twice = 0;
-        for (int64_t t = 0; t < tables; t += 2) {
-            once += b.sums[t * bins + i];
-            twice += b.sums[(t + 1) * bins + i];
-        }
-        counts[i] = once + (twice - (i == 0 ? (uint64_t)selves : 0)) / 2;
-    }
+    add_up(ctx, b.sums, bins, selves, 1, counts); /* at distance 0 */
     return LSP_OK;
 }
 

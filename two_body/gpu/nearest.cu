@@ -311,17 +311,9 @@ static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *C, int64_t k) {
 extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options,
                                        lsp_csr *C) {
     const bool all = job->info.method == LSP_PAIR_ALL;
-    nearest_setup s = {job->metric,
-                       lsp_box_bounds_of(job),
-                       {},
-                       {},
-                       k,
-                       all,
-                       job->self,
-                       job->own && !options->self_pairs,
-                       (int)job->shift,
-                       NULL,
-                       NULL};
+    nearest_setup s = {};
+    s.metric = job->metric, s.bounds = lsp_box_bounds_of(job), s.k = k, s.all = all, s.own = job->self;
+    s.skip = job->own && !options->self_pairs, s.shift = (int)job->shift;
     const lsp_csr_types types = lsp_join_types(job, options->values, LSP_CUDA);
     ull *there, tested;
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
