@@ -6,7 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-bool bench_is_loop(const char *who) { return strcmp(who, "plain") == 0 || strcmp(who, "dense") == 0; }
+bool bench_is_loop(const char *who) {
+    static const char *const loops[] = {"plain", "dense", "list", "bits"};
+    bool loop = false;
+    for (size_t k = 0; k < sizeof loops / sizeof *loops; k++) {
+        loop |= strcmp(who, loops[k]) == 0;
+    }
+    return loop;
+}
 
 void bench_print_head(const bench *b) {
     double load = 0;
