@@ -73,7 +73,7 @@ static bool is_promising(const product *p, const estimate *found, lsp_spgemm_way
     const lsp_spgemm_sample *of = &found->of;
     const bool list = of->nnz <= (of->products < PRODUCTS * of->nnz ? SHORT : LIST) * of->rows;
     const bool near = p->B.cols <= LSP_RUN_NEAR;
-    const double shared = (double)of->products / (double)of->nnz, least = near ? 1.3 : p->parts.threads > 1 ? 2.2 : 1.6;
+    const double shared = (double)of->products / (double)of->nnz, least = near ? 1.3 : p->parts.threads > 1 ? 2.2 : 1.8;
     const bool slow_sort = p->parts.isa == LSP_ISA_PORTABLE;
     *way = list && !near ? LSP_ONE_LIST : LSP_ONE_MARKS;
     return list || ((near ? found->exact : found->repeats) <= found->entries / HALF &&
