@@ -233,7 +233,8 @@ extern const peer_move peer_plain_move, peer_plain_kernel, peer_thrust;
 extern const peer_segments peer_std_sort, peer_std_stable_sort, peer_qsort, peer_vqsort, peer_xss;
 extern const peer_gpu_segments peer_cub_segsort, peer_cub_radix, peer_cub_segradix, peer_cub_merge;
 extern const peer_gpu_product peer_esc;
-extern const peer_product peer_dense, peer_list, peer_bits, peer_eigen_product, peer_graphblas, peer_cholmod_product, peer_petsc;
+extern const peer_product peer_dense, peer_list, peer_bits, peer_eigen_product, peer_graphblas, peer_cholmod_product,
+    peer_petsc;
 extern const peer_reader peer_libc_reader, peer_fast_float, peer_eigen_reader, peer_cholmod_reader;
 extern const peer_writer peer_libc_writer, peer_to_chars, peer_eigen_writer, peer_cholmod_writer;
 

@@ -3,8 +3,8 @@
 
 #include "core/isa.h"
 
-/* The ways that add equal patterns and 32-bit indices give the bits of the general merge, which 64-bit row pointers take,
- * and of the sort that columns which come twice need. */
+/* The ways that add equal patterns and 32-bit indices give the bits of the general merge, which 64-bit row pointers
+ * take, and of the sort that columns which come twice need. */
 Test(add, sums_have_the_same_bits_by_every_way) {
     enum { rows = 300 };
     const double special[] = {-0.0, 0.0, INFINITY, -INFINITY, NAN, -NAN, 1e-310, 0.1};
