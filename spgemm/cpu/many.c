@@ -1,10 +1,9 @@
 /* Many products C[i] = A[i]*B[i] at once on the CPU. Those of few columns are made in one pass, each by one thread, and
  * lie in no order in arrays that all of them share; others, each by all threads, as by lsp_spgemm. The arrays get as
- * much room as a sample of rows says, and a tenth more; if that is too little, as much as C may have at most. */
-#include "core/isa.h"
+ * much room as a sample of rows says, and a tenth more; if that is too little, all are made again with twice the room.
+ */
 #include "one_pass.h"
 #include <stdio.h>
-#include <string.h>
 
 enum {
     PART_WORK = 1 << 15,   /* rows and entries of the factors of a part's products */
@@ -82,12 +81,12 @@ static void look_at_part(void *data, int64_t part, int thread) {
 static bool suits(lsp_ctx *ctx, const many *m) {
     const lsp_csr *A = m->A, *B = m->B;
     const lsp_spgemm_options *options = m->options;
-    const bool real = (m->parts.like.type == LSP_F32 || m->parts.like.type == LSP_F64) && !lsp_is_integer(A->val_type);
-    const bool counts = m->parts.like.type == LSP_F32 && lsp_semiring_counts(options->semiring);
+    const lsp_type type = m->parts.like.type;
+    const bool real = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type);
+    const bool counts = type == LSP_F32 && lsp_semiring_counts(options->semiring);
     bool good = options->method == LSP_SPGEMM_AUTO && !options->transpose_a && !options->transpose_b && !counts &&
-                ctx->options.max_bytes == 0 && m->parts.like.type == lsp_wide_type(m->parts.like.type) &&
-                (m->parts.like.type == LSP_NONE ||
-                 (B->val_type == m->parts.like.type && (real || A->val_type == m->parts.like.type)));
+                ctx->options.max_bytes == 0 && type == lsp_wide_type(type) &&
+                (type == LSP_NONE || (B->val_type == type && (real || A->val_type == type)));
     for (int64_t f = 0; f < 2 * m->count && good; f++) {
         const lsp_csr *like = f % 2 ? B : A, *M = like + f / 2;
         good = M->where == LSP_HOST && M->rowptr_type == like->rowptr_type && M->col_type == like->col_type &&

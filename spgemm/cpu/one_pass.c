@@ -3,7 +3,6 @@
  * that is too little, it gets more. */
 #include "one_pass.h"
 #include <stdio.h>
-#include <string.h>
 
 enum {
     FEW_ENTRIES = 1 << 15,  /* of A: the products of all rows are counted */
@@ -239,7 +238,8 @@ static bool is_better(product *p, lsp_type rowptr_type, estimate *found) {
 /* Makes the rows of C. */
 static lsp_status make_rows(lsp_ctx *ctx, product *p, const lsp_csr_types *types, bool *fits) {
     lsp_spgemm_parts *parts = &p->parts;
-    parts->count = lsp_max(lsp_min(parts->capacity / (LSP_RUN_ENTRIES / 2), p->A.rows), 1);
+    const int64_t work = lsp_max(parts->capacity, p->A.rows + p->A.nnz); /* the largest of long rows are few entries */
+    parts->count = lsp_max(lsp_min(work / (LSP_RUN_ENTRIES / 2), p->A.rows), 1);
     LSP_TRY(parts->like.way == LSP_ONE_DENSE ? make_dense(ctx, p) : LSP_OK);
     LSP_TRY(lsp_csr_create(ctx, p->A.rows, p->B.cols, 0, types, &parts->C));
     return lsp_spgemm_make_parts(ctx, parts, fits);

@@ -59,7 +59,7 @@ int64_t lsp_spgemm_one_pass_rows_portable(lsp_spgemm_run *run);
 int64_t lsp_spgemm_one_pass_rows_avx2(lsp_spgemm_run *run);
 int64_t lsp_spgemm_one_pass_rows_avx512(lsp_spgemm_run *run);
 
-/* The rows of one product, which threads share, or of many, of which each is made by one thread. */
+/* The rows of one product or of many. Threads share the rows of one product. Each of many is made by one thread. */
 typedef struct lsp_spgemm_parts {
     const lsp_csr *A, *B;  /* the factors of each product */
     lsp_csr C;             /* row pointers, of one product after the other; types */
@@ -73,17 +73,17 @@ typedef struct lsp_spgemm_parts {
     lsp_isa isa;
     int threads;
     lsp_spgemm_run *runs; /* one a thread */
-    char *memory;         /* of each thread, */
+    char *memory;         /* of all threads */
     size_t thread_bytes;
-    int64_t columns, entries; /* for so many columns of B and entries of C */
+    int64_t columns, entries; /* most columns of B; most entries of C that the memory of a thread holds */
     int64_t done;             /* parts of one product */
     int64_t *ends;            /* atomic: where they begin in C; -1: not known yet */
     int64_t filled;           /* atomic: entries of many products that have a place */
     bool full;                /* atomic: some have none */
 } lsp_spgemm_parts;
 
-/* Takes memory for the threads: for products of at most so many columns, and `entries` of C, those of a row of one
- * product or of any of many. */
+/* Takes memory for the threads. `columns`: the most columns of a B. `entries`: the most entries of a row of C; if there
+ * are many products, of any of them. */
 lsp_status lsp_spgemm_open_runs(lsp_ctx *ctx, int64_t columns, int64_t entries, lsp_spgemm_parts *p);
 lsp_spgemm_run *lsp_spgemm_run_of(lsp_spgemm_parts *p, int thread);
 /* Makes rows from run->next on in the memory of the thread: LSP_RUN_ENTRIES at most, or a longer row. Returns the

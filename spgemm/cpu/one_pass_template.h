@@ -39,15 +39,16 @@ static __attribute__((noinline)) int64_t NAME(scaled_row)(const lsp_spgemm_run *
     return rises < 0 ? n : -1;
 }
 
-/* Adds the products of the entries begin .. end-1 of A to their sums, which are NOTHING at first, and marks their
- * columns if `marking`. Returns the tops as bits. No branch depends on columns. */
-ALWAYS uint64_t NAME(add_products)(const lsp_spgemm_run *run, bool narrow, bool near, bool marking, int64_t begin,
-                                   int64_t end, int64_t *products) {
+/* Adds the products of the entries begin .. end-1 of A to the sums of their columns. LSP_ONE_MARKS: marks the columns,
+ * and returns the tops as bits. No branch depends on columns. LSP_ONE_LIST: lists them in `columns`, and returns their
+ * number. Sums are NOTHING at first, but for a list, which begins each itself. */
+ALWAYS uint64_t NAME(add_products)(const lsp_spgemm_run *run, bool narrow, bool near, lsp_spgemm_way way, int64_t begin,
+                                   int64_t end, uint32_t *restrict columns, int64_t *products) {
     const arrays a = arrays_of(run->A), b = arrays_of(run->B);
     const bool far = run->far;
     const int shift = near ? 6 : lsp_top_shift(run->B->cols);
     uint8_t *restrict marks = run->marks, *restrict blocks = run->blocks;
-    uint64_t tops = 0;
+    uint64_t found = 0;
     int64_t all = 0;
 #if HAS_VALUES
     FACTORS;
@@ -62,43 +63,16 @@ ALWAYS uint64_t NAME(add_products)(const lsp_spgemm_run *run, bool narrow, bool 
         all += stop - start;
         for (int64_t q = start; q < stop; q++) {
             const uint32_t j = (uint32_t)COLUMN(b, q);
-            if (marking) {
+            if (way == LSP_ONE_MARKS) {
                 marks[j] = 1;
-                tops |= (uint64_t)1 << (j >> shift);
+                found |= (uint64_t)1 << (j >> shift);
             }
-            if (marking && !near) {
+            if (way == LSP_ONE_MARKS && !near) {
                 blocks[j / 64] = 1;
             }
-            ADD_TO(sums[j]);
-        }
-    }
-    *products = all;
-    return tops;
-}
-
-/* Adds the products as above, whatever the sums are at first, and lists their columns. Returns their number. */
-ALWAYS int64_t NAME(list_products)(const lsp_spgemm_run *run, int64_t begin, int64_t end, uint32_t *restrict columns,
-                                   int64_t *products) {
-    const bool narrow = true, far = run->far;
-    const arrays a = arrays_of(run->A), b = arrays_of(run->B);
-    uint8_t *restrict marks = run->marks;
-    int64_t n = 0, all = 0;
-#if HAS_VALUES
-    FACTORS;
-    VALUE *restrict sums = run->sums;
-#endif
-    for (int64_t e = begin; e < end; e++) {
-        const int64_t k = COLUMN(a, e), start = ROWPTR(b, k), stop = ROWPTR(b, k + 1);
-        FACTOR(e);
-        if (far) {
-            fetch_ahead(narrow, &a, &b, run->B->val, sizeof(VALUE), e, run->A->nnz);
-        }
-        all += stop - start;
-        for (int64_t q = start; q < stop; q++) {
-            const uint32_t j = (uint32_t)COLUMN(b, q);
-            if (marks[j] == 0) {
+            if (way == LSP_ONE_LIST && marks[j] == 0) {
                 marks[j] = 1;
-                columns[n++] = j;
+                columns[found++] = j;
                 ADD_TO(NOTHING);
             } else {
                 ADD_TO(sums[j]);
@@ -106,7 +80,7 @@ ALWAYS int64_t NAME(list_products)(const lsp_spgemm_run *run, int64_t begin, int
         }
     }
     *products = all;
-    return n;
+    return found;
 }
 
 /* Writes the columns of a block, as bits, and their sums to C. Sets the sums to NOTHING. Returns their number. */
@@ -239,24 +213,24 @@ static int64_t NAME(keep_largest)(const lsp_spgemm_run *run, int64_t at, int64_t
     __VA_ARGS__ int64_t NAME(name)(const lsp_spgemm_run *run, int64_t begin, int64_t end, int64_t at, int64_t *products)
 typedef ROW(row);
 ROW(near_row, ALWAYS) {
-    const uint64_t tops = NAME(add_products)(run, true, true, true, begin, end, products);
+    const uint64_t tops = NAME(add_products)(run, true, true, LSP_ONE_MARKS, begin, end, NULL, products);
     return NAME(write_marked)(run, true, true, tops, at);
 }
-ROW(far_row, ALWAYS) {
-    const uint64_t tops = NAME(add_products)(run, true, false, true, begin, end, products);
+ROW(blocked_row, ALWAYS) {
+    const uint64_t tops = NAME(add_products)(run, true, false, LSP_ONE_MARKS, begin, end, NULL, products);
     return NAME(write_marked)(run, true, false, tops, at);
 }
 ROW(wide_row, ALWAYS) { /* wide indices */
-    const uint64_t tops = NAME(add_products)(run, false, false, true, begin, end, products);
+    const uint64_t tops = NAME(add_products)(run, false, false, LSP_ONE_MARKS, begin, end, NULL, products);
     return NAME(write_marked)(run, false, false, tops, at);
 }
 ROW(dense_row, ALWAYS) {
-    (void)NAME(add_products)(run, true, true, false, begin, end, products);
+    (void)NAME(add_products)(run, true, true, LSP_ONE_DENSE, begin, end, NULL, products);
     return NAME(write_united)(run, begin, end, at);
 }
 ROW(listed_row, static __attribute__((noinline))) { /* alone it has registers enough */
     uint32_t *columns = (uint32_t *)run->col + at;
-    const int64_t n = NAME(list_products)(run, begin, end, columns, products);
+    const int64_t n = (int64_t)NAME(add_products)(run, true, false, LSP_ONE_LIST, begin, end, columns, products);
     NAME(write_listed)(run, columns, n, at);
     return n;
 }
@@ -305,7 +279,7 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, NAME(row) * mak
         return NAME(make_rows)(run, narrow, NAME(row));                                                                \
     }
 ROWS(near_rows, true, near_row)
-ROWS(far_rows, true, far_row)
+ROWS(blocked_rows, true, blocked_row)
 ROWS(wide_rows, false, wide_row)
 ROWS(dense_rows, true, dense_row)
 ROWS(listed_rows, true, listed_row)
@@ -329,7 +303,7 @@ static int64_t NAME(rows)(lsp_spgemm_run *run) {
            : list                      ? NAME(listed_rows)(run)
            : run->way == LSP_ONE_DENSE ? NAME(dense_rows)(run)
            : near                      ? NAME(near_rows)(run)
-                                       : NAME(far_rows)(run);
+                                       : NAME(blocked_rows)(run);
 }
 
 #undef NAME
