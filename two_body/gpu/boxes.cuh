@@ -84,8 +84,8 @@ __device__ __forceinline__ bool visit_boxes(const pair_boxes &w, typename S::pla
         const bool look = !visit.settle((ull)pairs, low, high) && pairs > 0;
         for (unsigned votes = __ballot_sync(~0u, look); votes != 0; votes &= votes - 1) {
             const int from = __ffs((int)votes) - 1;
-            visit_tile<S, R, TEAM_WARP, R * WARP>(&w.metric, w.clouds, __shfl_sync(~0u, I, from),
-                                                  __shfl_sync(~0u, J, from), shared, visit);
+            visit_tile<S, R, PAIRS_WARP, R * WARP>(w.metric, w.clouds, __shfl_sync(~0u, I, from),
+                                                   __shfl_sync(~0u, J, from), shared, visit);
         }
         met += warp_sum(look ? pairs : 0);
     }

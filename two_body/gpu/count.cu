@@ -1,72 +1,34 @@
-/* Pairs within one radius on the GPU: d2 and the limit are compared as integers, and carries are summed. Several radii
- * are a histogram (radii.cu). */
+/* Pairs within one radius on the GPU. Several radii are a histogram (radii.cu). */
 #include "boxes.cuh"
 #include "near.cuh"
 
 enum { COUNT_NT = 256, COUNT_SM_BLOCKS = 2 };
 
-/* above += d2 > limit, by their bits: numbers that are not negative order as integers do. The carry of d2 + ~limit is
- * what a comparison would give, and two of them are added at once: 1.5 instructions a pair. */
-#ifdef __CUDACC__
-__device__ __forceinline__ void add_if_above(unsigned &above, float d2, float limit) {
-    asm("{\n\t.reg .u32 sum;\n\tadd.cc.u32 sum, %1, %2;\n\taddc.u32 %0, %0, 0;\n\t}"
-        : "+r"(above)
-        : "r"(__float_as_uint(d2)), "r"(~__float_as_uint(limit)));
-}
-__device__ __forceinline__ void add_if_above(unsigned &above, double d2, double limit) {
-    asm("{\n\t.reg .u32 sum;\n\tadd.cc.u32 sum, %1, %3;\n\taddc.cc.u32 sum, %2, %4;\n\taddc.u32 %0, %0, 0;\n\t}"
-        : "+r"(above)
-        : "r"(__double2loint(d2)), "r"(__double2hiint(d2)), "r"(~__double2loint(limit)), "r"(~__double2hiint(limit)));
-}
-#else
-template <typename T> static inline void add_if_above(unsigned &above, T d2, T limit) { above += d2 > limit; }
-#endif
+/* Points of a thread. */
+template <typename S> struct count_rows {
+    static constexpr int count =
+        S::DIM <= 4 ? (sizeof(typename S::number) == 4 ? 8 : 4) : (sizeof(typename S::number) == 4 ? 4 : 2);
+};
 
 /* Counts the pairs within. */
-template <typename S> struct counting {
+template <typename S> struct counting : pairs_counting<typename S::number, count_rows<S>::count, 1> {
     typedef typename S::number number;
-    static constexpr int ROWS = S::DIM <= 4 ? (sizeof(number) == 4 ? 8 : 4) : sizeof(number) == 4 ? 4 : 2;
-    enum { GROUP = 4, UNROLL = sizeof(number) == 4 ? 2 : 1 };
-    number limit;
-    unsigned above[ROWS];
-    ull within;
 
-    __device__ explicit counting(number limit_) : limit(limit_), within(0) {
-        for (int k = 0; k < ROWS; k++) {
-            above[k] = 0;
-        }
-    }
-    template <int N, bool MASKED> __device__ __forceinline__ void take(const number (&d2)[N], const bool (&in)[N]) {
-#pragma unroll
-        for (int p = 0; p < N; p++) {
-            if (MASKED) {
-                above[p % ROWS] += !in[p] || d2[p] > limit;
-            } else {
-                add_if_above(above[p % ROWS], d2[p], limit);
-            }
-        }
-    }
-    __device__ __forceinline__ void end_chunk(int64_t pairs) {
-        within += (ull)pairs;
-#pragma unroll
-        for (int k = 0; k < ROWS; k++) {
-            within -= above[k];
-            above[k] = 0;
-        }
-    }
+    __device__ explicit counting(number limit) : pairs_counting<number, count_rows<S>::count, 1>(&limit) {}
     template <int G, bool MASKED>
-    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
-        take<G, MASKED>(d2, in);
-        within += G;
+    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int j) {
+        this->template take<G, MASKED>(d2, in, j);
+        this->within[0] += G;
     }
     __device__ __forceinline__ void begin_points(int) {}
-    __device__ __forceinline__ void end_points() { end_chunk(0); }
+    __device__ __forceinline__ void end_points() { this->end_chunk(0); }
     __device__ __forceinline__ bool settle(ull pairs, double low, double high) {
-        within += high <= (double)limit ? pairs : 0;
-        return high <= (double)limit || low > (double)limit;
+        const double limit = (double)this->limits[0];
+        this->within[0] += high <= limit ? pairs : 0;
+        return high <= limit || low > limit;
     }
     __device__ void add_to(ull *count) {
-        const ull sum = warp_sum(within);
+        const ull sum = warp_sum(this->within[0]);
         if (threadIdx.x % WARP == 0 && sum > 0) {
             atomicAdd(count, sum);
         }
@@ -82,7 +44,7 @@ static __global__ void __launch_bounds__(COUNT_NT)
     for (ull p = blockIdx.x; p < tiles.total; p += gridDim.x) {
         int64_t I, J;
         find_tile(tiles, clouds.self, p, &I, &J);
-        visit_tile<S, counting<S>::ROWS, TEAM_BLOCK, CHUNK>(&metric, clouds, I, J, shared, visit);
+        visit_tile<S, count_rows<S>::count, PAIRS_BLOCK, CHUNK>(metric, clouds, I, J, shared, visit);
     }
     visit.add_to(count);
 }
@@ -98,7 +60,7 @@ static __global__ void __launch_bounds__(NEAR_NT)
 template <typename S>
 static __global__ void __launch_bounds__(COUNT_NT, COUNT_SM_BLOCKS)
     kernel_count_boxes(const __grid_constant__ pair_boxes boxes, typename S::number limit, ull *count) {
-    constexpr int R = counting<S>::ROWS;
+    constexpr int R = count_rows<S>::count;
     __shared__ __align__(16) typename S::place shared[COUNT_NT / WARP][S::DIM][R * WARP];
     counting<S> visit(limit);
     visit_boxes<S, R>(boxes, shared[threadIdx.x / WARP], INT64_MAX, visit);
@@ -108,8 +70,8 @@ static __global__ void __launch_bounds__(COUNT_NT, COUNT_SM_BLOCKS)
 template <typename S>
 static lsp_status start_all(lsp_ctx *ctx, const lsp_pair_job *job, const pair_clouds *clouds, double limit,
                             ull *count) {
-    const int nt = pair_threads(ctx, clouds, counting<S>::ROWS, COUNT_NT);
-    const pair_tiles tiles = tiles_of(clouds, nt * counting<S>::ROWS);
+    const int nt = pair_threads(ctx, clouds, count_rows<S>::count, COUNT_NT);
+    const pair_tiles tiles = tiles_of(clouds, nt * count_rows<S>::count);
     return tiles.total == 0 ? LSP_OK
                             : LSP_LAUNCH(ctx, kernel_count<S>, tiles.total < INT32_MAX ? tiles.total : INT32_MAX, nt, 0,
                                          job->metric, *clouds, tiles, (typename S::number)limit, count);
@@ -126,7 +88,7 @@ static lsp_status start_near(lsp_ctx *ctx, const pair_walk *walk, double limit, 
 template <typename S>
 static lsp_status start_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds *clouds, double limit, ull *count) {
     pair_boxes boxes;
-    LSP_TRY(make_boxes(ctx, job, clouds, counting<S>::ROWS * WARP, count + 1, &boxes));
+    LSP_TRY(make_boxes(ctx, job, clouds, count_rows<S>::count * WARP, count + 1, &boxes));
     return LSP_LAUNCH(ctx, kernel_count_boxes<S>, lsp_cuda_get_chip(ctx)->sms * COUNT_SM_BLOCKS, COUNT_NT, 0, boxes,
                       (typename S::number)limit, count);
 }

@@ -131,7 +131,8 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
             }
         }
     }
-    template <int N, bool MASKED> __device__ __forceinline__ void take(const number (&d2)[N], const bool (&in)[N]) {
+    template <int N, bool MASKED>
+    __device__ __forceinline__ void take(const number (&d2)[N], const bool (&in)[N], int) {
         unsigned bin[N];
         find(d2, bin);
 #pragma unroll
@@ -151,10 +152,10 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
         return first >= s.bins ? -1 : first == last ? (int)first : UNSETTLED;
     }
     template <int G, bool MASKED>
-    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
-        take<G, MASKED>(d2, in);
+    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int j) {
+        take<G, MASKED>(d2, in, j);
     }
-    __device__ __forceinline__ void end_chunk(int64_t) {}
+    __device__ __forceinline__ void end_chunk(int) {}
     __device__ void flush(ull *to) {
         __syncthreads();
         for (int b = (int)threadIdx.x; b < s.room; b += (int)blockDim.x) {

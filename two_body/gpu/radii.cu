@@ -50,7 +50,8 @@ template <typename S> struct edge_bins {
         }
         __syncthreads();
     }
-    template <int N, bool MASKED> __device__ __forceinline__ void take(const number (&d2)[N], const bool (&in)[N]) {
+    template <int N, bool MASKED>
+    __device__ __forceinline__ void take(const number (&d2)[N], const bool (&in)[N], int) {
         unsigned at[N];
         number limit[N];
 #pragma unroll
@@ -81,10 +82,10 @@ template <typename S> struct edge_bins {
         return 2 * first + (low > table[first].limit[0]);
     }
     template <int G, bool MASKED>
-    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int) {
-        take<G, MASKED>(d2, in);
+    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int j) {
+        take<G, MASKED>(d2, in, j);
     }
-    __device__ __forceinline__ void end_chunk(int64_t) {}
+    __device__ __forceinline__ void end_chunk(int) {}
     __device__ void flush(ull *sums) {
         __syncthreads();
         for (int i = (int)threadIdx.x; i < 2 * s.cells.cells; i += (int)blockDim.x) {

@@ -50,7 +50,7 @@ static __global__ void __launch_bounds__(TALLY_NT)
     for (ull p = blockIdx.x; p < tiles.total; p += gridDim.x) {
         int64_t I, J;
         find_tile(tiles, clouds.self, p, &I, &J);
-        visit_tile<S, tally_rows<S>::count, TEAM_BLOCK, CHUNK>(&metric, clouds, I, J, shared, bins);
+        visit_tile<S, tally_rows<S>::count, PAIRS_BLOCK, CHUNK>(metric, clouds, I, J, shared, bins);
         if (++waiting == tiles_of_table) {
             bins.flush(sums);
             waiting = 0;

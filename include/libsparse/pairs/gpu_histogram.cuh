@@ -102,9 +102,7 @@ static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
         }
         __syncthreads();
         for (pairs_u64 done = 0; done < most && p < tiles; done++, p += gridDim.x) {
-            int64_t i, j;
-            pairs_find_tile(s, side, p, &i, &j);
-            pairs_tile<PAIRS_ROWS>(s, i, j, side, s.self && i == j, s.self && i == j, visit);
+            pairs_visit_square(s, p, visit);
         }
         __syncthreads();
         for (int b = threadIdx.x; b < PAIRS_SIZE && PAIRS_COPIES > 0; b += blockDim.x) {
@@ -124,7 +122,7 @@ static lsp_status pairs_histogram_cuda(lsp_ctx *ctx, const pairs_job *job, PAIRS
                                        lsp_pair_info *info) {
     lsp_array sums PAIRS_AT_END(lsp_array_free);
     const int shared = (PAIRS_SIZE + 1) * PAIRS_COPIES * (int)sizeof(unsigned);
-    const pairs_u64 tiles = pairs_tiles(job, (int64_t)PAIRS_NT * PAIRS_ROWS);
+    const pairs_u64 tiles = pairs_tiles_of(job, (int64_t)PAIRS_NT * PAIRS_ROWS);
     void (*const kernel)(pairs_sets, PAIRS_REAL, pairs_u64, pairs_u64 *) =
         pairs_is_tame(scale) ? pairs_histogram_kernel<true> : pairs_histogram_kernel<false>;
     int blocks = 1, sms = 1;

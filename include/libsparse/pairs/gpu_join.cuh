@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
         const int64_t row = i + threadIdx.x + k * (int64_t)blockDim.x;
         visit.to[k] = FILL && row < s.n_a ? starts[row] : 0;
     }
-    pairs_tile<PAIRS_ROWS>(s, i, 0, s.n_b, half, skip, visit);
+    pairs_visit<false>(s, i, 0, s.n_b, half, skip, visit);
     for (int k = 0; k < PAIRS_ROWS; k++) {
         const int64_t row = i + threadIdx.x + k * (int64_t)blockDim.x;
         if (!FILL && row < s.n_a) {

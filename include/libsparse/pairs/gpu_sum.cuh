@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(PAIRS_NT, PAIRS_RESIDENT)
     pairs_sum_kernel(const __grid_constant__ pairs_sets s, double *sums) {
     const int64_t i = (int64_t)blockIdx.x * PAIRS_ROWS * blockDim.x;
     pairs_summing visit = {};
-    pairs_tile<PAIRS_ROWS>(s, i, 0, s.n_b, false, false, visit);
+    pairs_visit<false>(s, i, 0, s.n_b, false, false, visit);
     for (int k = 0; k < PAIRS_ROWS; k++) {
         const int64_t row = i + threadIdx.x + k * (int64_t)blockDim.x;
         if (row < s.n_a) {
