@@ -262,6 +262,6 @@ lsp_status lsp_spgemm_make_parts(lsp_ctx *ctx, lsp_spgemm_parts *p, bool *fits) 
         }
     }
     p->C.nnz = p->first != NULL ? p->filled : p->ends[p->count];
-    const bool large = p->capacity - p->C.nnz > p->C.nnz / 8;
+    const bool large = p->capacity - p->C.nnz > p->C.nnz / 4;
     return large ? set_room(ctx, p->C.nnz, p->C.nnz, &p->C) : LSP_OK;
 }
