@@ -31,12 +31,13 @@ typedef struct lsp_spmv_choice {
 } lsp_spmv_choice;
 
 typedef struct lsp_spmv_job {
-    lsp_csr A;                            /* op(A): the transposed matrix if the options ask for it */
-    int64_t given_rows;                   /* rows of A as it was given */
-    lsp_spmv_options options;             /* checked; type and vectors are set, transpose is false */
-    lsp_spmv_vectors vectors;             /* checked; strides are set. A plan's job has none until it is executed */
-    bool planned;                         /* all of A was checked: its columns need no look */
-    const struct lsp_spmv_device *device; /* where A lies */
+    lsp_csr A;                                /* op(A): the transposed matrix if the options ask for it */
+    int64_t given_rows;                       /* rows of A as it was given */
+    lsp_spmv_options options;                 /* checked; type and vectors are set, transpose is false */
+    lsp_spmv_vectors vectors;                 /* checked. A plan's job has none until it is executed */
+    int64_t x_row, x_vector, y_row, y_vector; /* of these: elements from row to row, from vector to vector */
+    bool planned;                             /* all of A was checked: its columns need no look */
+    const struct lsp_spmv_device *device;     /* where A lies */
     lsp_spmv_choice choice;
     const struct lsp_spmv_engine *engine; /* of the choice; NULL before it */
 } lsp_spmv_job;

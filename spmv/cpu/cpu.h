@@ -16,12 +16,6 @@ extern const lsp_packed_device lsp_packed_cpu;
  * So threads may share a long row, and the bits do not depend on how. */
 enum { LSP_SPMV_PIECE = 1 << 16 };
 
-/* The first i of 0 .. n with offsets[i] + i >= weight: a border between threads, for rows and entries that count alike.
- */
-static inline int64_t lsp_spmv_first_at(const void *offsets, lsp_type type, int64_t n, int64_t weight) {
-    return LSP_FIRST((int64_t)0, n, i, lsp_index_at(offsets, type, i) + i >= weight);
-}
-
 /* What is called into the cache before it is multiplied. */
 typedef enum lsp_spmv_fetch {
     LSP_SPMV_FETCH_NOTHING, /* A lies in the cache */

@@ -162,7 +162,7 @@ static void NAME(careful)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
 /* sums[j] = the entries begin .. end-1 times vector v + j, j < 16. Rows of X are contiguous. */
 ALWAYS void NAME(sixteen)(const lsp_spmv_job *job, lsp_type col_type, int64_t begin, int64_t end, int64_t v, T *sums) {
     enum { lanes = 32 / sizeof(T), vecs = 16 / lanes };
-    const int64_t stride = job->vectors.x_stride;
+    const int64_t stride = job->x_row;
     const T *x = (const T *)job->vectors.x + v;
     const V *val = (const V *)job->A.val;
     const void *col = job->A.col;
@@ -179,7 +179,7 @@ ALWAYS void NAME(sixteen)(const lsp_spmv_job *job, lsp_type col_type, int64_t be
 /* The same for `width` vectors of any layout. */
 ALWAYS void NAME(few)(int width, const lsp_spmv_job *job, lsp_type col_type, bool by_columns, int64_t begin,
                       int64_t end, int64_t v, T *sums) {
-    const int64_t stride = job->vectors.x_stride, row = by_columns ? 1 : stride, next = by_columns ? stride : 1;
+    const int64_t row = by_columns ? 1 : job->x_row, next = by_columns ? job->x_vector : 1;
     const T *x = (const T *)job->vectors.x + v * next;
     const V *val = (const V *)job->A.val;
     const void *col = job->A.col;
@@ -232,14 +232,12 @@ static void NAME(block_row)(const lsp_spmv_job *job, int64_t begin, int64_t end,
 }
 
 static void NAME(several_of_row)(const lsp_spmv_job *job, int64_t i, int64_t begin, int64_t end) {
-    const int64_t row = job->options.by_columns ? 1 : job->vectors.y_stride;
-    const int64_t next = job->options.by_columns ? job->vectors.y_stride : 1;
     const T alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
     for (int64_t v = 0; v < job->options.vectors; v += BLOCK) {
         const int width = (int)lsp_min(job->options.vectors - v, BLOCK);
-        T sums[BLOCK], *y = (T *)job->vectors.y + i * row + v * next;
+        T sums[BLOCK], *y = TYPED(lsp_spmv_y)(job, i, v);
         NAME(block_row)(job, begin, end, v, width, sums);
-        for (int j = 0; j < width; j++, y += next) {
+        for (int j = 0; j < width; j++, y += job->y_vector) {
             *y = beta == 0 ? alpha * sums[j] : alpha * sums[j] + beta * *y;
         }
     }
@@ -264,13 +262,13 @@ ALWAYS void NAME(usual_add)(int width, NAME(usual_sums) * s, T value, const T *x
 ALWAYS void NAME(narrow)(int width, const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     const int lanes = 32 / sizeof(T);
     const lsp_spmv_job *job = r->job;
-    const int64_t stride = job->vectors.x_stride;
+    const int64_t stride = job->x_row;
     const T *x = (const T *)job->vectors.x, alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
     const V *val = (const V *)job->A.val;
     const int32_t *col = (const int32_t *)job->A.col;
     row_walk walk = walk_from(r, begin);
     for (int64_t i = begin; i < end; i++) {
-        T *y = (T *)job->vectors.y + i * job->vectors.y_stride;
+        T *y = (T *)job->vectors.y + i * job->y_row;
         if (!next_row(r, &walk, i)) {
             continue;
         } else if (walk.end - walk.begin > LSP_SPMV_PIECE) {

@@ -21,8 +21,7 @@ static diagonals_build build_of(const lsp_csr *A, int b) {
 extern "C" lsp_status lsp_diagonals_count_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_diagonals_found *found,
                                                int64_t *first) {
     LSP_SCRATCH_SCOPE(ctx);
-    build_found counted[LSP_DIAGONALS_SIZES] = {}, *there = NULL;
-    int64_t limits[LSP_DIAGONALS_SIZES] = {};
+    lsp_diagonals_found counted[LSP_DIAGONALS_SIZES] = {}, *there = NULL;
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, LSP_DIAGONALS_SIZES, &there));
     if (first != NULL) {
         LSP_TRY(lsp_cuda_clear(ctx, first, (int64_t)sizeof *first));
@@ -30,11 +29,11 @@ extern "C" lsp_status lsp_diagonals_count_cuda(lsp_ctx *ctx, const lsp_csr *A, l
     for (int b = LSP_SPMV_LARGEST_BLOCK; b >= 1; b--) { /* largest first: what it finds saves the others */
         diagonals_build build = build_of(A, b);
         build.first = first;
-        build.found = there + b;
-        build.instead = there;
-        memcpy(build.instead_limit, limits, sizeof limits);
-        build.limit = limits[b] = found[b].limit;
-        if (build.limit > 0 && build.slices > 0) {
+        build.found = there;
+        for (int size = 1; size < LSP_DIAGONALS_SIZES; size++) {
+            build.limit[size] = found[size].limit;
+        }
+        if (found[b].limit > 0 && build.slices > 0) {
             LSP_TRY(by_block(b, [&](auto size) {
                 return LAUNCH_BUILD(ctx, build, 16, kernel_diagonals_count, decltype(size)::value);
             }));
@@ -43,8 +42,8 @@ extern "C" lsp_status lsp_diagonals_count_cuda(lsp_ctx *ctx, const lsp_csr *A, l
     }
     LSP_TRY(lsp_cuda_read(ctx, counted, there, sizeof counted));
     for (int b = 1; b < LSP_DIAGONALS_SIZES; b++) {
-        found[b].total = (int64_t)counted[b].total;
-        found[b].no_blocks = counted[b].no_blocks != 0;
+        found[b].total = counted[b].total;
+        found[b].no_blocks = counted[b].no_blocks;
     }
     return LSP_OK;
 }

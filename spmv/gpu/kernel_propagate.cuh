@@ -143,11 +143,6 @@ __device__ inline void propagate_find(const propagation &p, const propagate_tile
     }
 }
 
-/* The number of the run that entry i of a bin is in. */
-__device__ inline unsigned propagate_run(const propagate_runs &word, unsigned i) {
-    return word.before + (unsigned)__popc(word.begins & ((2u << i % 32) - 1)) - 1;
-}
-
 /* Starts the copies of a bin's products into shared memory, run by run. */
 template <typename T>
 __device__ inline void propagate_fetch(const propagation &p, const propagate_tile<T> &t, unsigned count) {
@@ -162,7 +157,7 @@ __device__ inline void propagate_fetch(const propagation &p, const propagate_til
 /* The bin's sum of row r, counted from its first one; r = -1: of the row that comes from earlier bins. */
 template <typename T>
 __device__ inline void propagate_put(const propagation &p, const spmv_job &job, int r, int rows, T sum) {
-    const propagate_bin &bin = p.bin[blockIdx.x];
+    const lsp_spmv_bin &bin = p.bin[blockIdx.x];
     if (r < 0) {
         ((T *)p.head)[blockIdx.x] = sum;
     } else if (p.cuts_rows && r == rows - 1 && bin.reach > 0) {
