@@ -95,5 +95,6 @@ typedef struct lsp_diagonals_device {
     lsp_status (*fill)(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D, bool places);
     lsp_status (*multiply)(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_diagonals *D);
 } lsp_diagonals_device;
+extern const lsp_spmv_engine lsp_spmv_diagonals; /* of both methods and devices */
 
 LSP_END_DECLS

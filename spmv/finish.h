@@ -6,11 +6,15 @@
 #include "job.h"
 
 /* For float, f32 and double, f64:
- * finish: `y` is read unless beta is 0.
+ * lsp_spmv_joined: `sum` and one product or sum more. finish: `y` is read unless beta is 0.
  * lsp_spmv_value: entry k of values of a type; 1 in a pattern.
  * lsp_spmv_x, lsp_spmv_y: vector v of X, whose elements are x_row apart; element i of vector v of Y.
  * lsp_spmv_write: that element from the sum of its row. */
 #define LSP_SPMV_FINISH(type, suffix)                                                                                  \
+    LSP_SPMV_INLINE type lsp_spmv_joined_##suffix(lsp_semiring semiring, type one, type sum) {                         \
+        switch (semiring) { LSP_EACH_SEMIRING(LSP_JOIN_CASE) }                                                         \
+        return sum;                                                                                                    \
+    }                                                                                                                  \
     LSP_SPMV_INLINE void finish_##suffix(lsp_semiring semiring, type alpha, type beta, type sum, type *y) {            \
         if (semiring == LSP_PLUS_TIMES) {                                                                              \
             *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;                                                    \
@@ -18,12 +22,8 @@
             *y = sum;                                                                                                  \
         } else if (lsp_semiring_product(semiring) == LSP_PRODUCT_BOTH) {                                               \
             *y = *y != 0 || sum != 0;                                                                                  \
-        } else if (lsp_semiring_join(semiring) == LSP_JOIN_LEAST) {                                                    \
-            *y = LSP_DO_LEAST(*y, sum);                                                                                \
-        } else if (lsp_semiring_join(semiring) == LSP_JOIN_LARGEST) {                                                  \
-            *y = LSP_DO_LARGEST(*y, sum);                                                                              \
         } else {                                                                                                       \
-            *y = *y + sum;                                                                                             \
+            *y = lsp_spmv_joined_##suffix(semiring, *y, sum);                                                          \
         }                                                                                                              \
     }                                                                                                                  \
     LSP_SPMV_INLINE type lsp_spmv_value_##suffix(lsp_type val_type, const void *val, int64_t k) {                      \

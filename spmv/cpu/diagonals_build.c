@@ -141,21 +141,13 @@ void LSP_ISA_NAME(lsp_diagonals_place)(const lsp_diagonals_work *work, int64_t b
     }
 }
 
-/* The next entries at[r] of the rows in the mask to to[r], 0 for the others; they go on by `step`. */
+/* The next entries at[r] of the rows in the mask to to[r], 0 for the others; they go on by `step`. all: the mask is
+ * full. */
 #define FILL(V, suffix)                                                                                                \
-    static inline __attribute__((always_inline)) void fill_row_##suffix(V *to, const V *val, int64_t *at,              \
-                                                                        uint32_t rows, int step) {                     \
-        if (rows == UINT32_MAX) {                                                                                      \
-            for (int r = 0; r < SLICE; r++) {                                                                          \
-                for (int j = 0; j < step; j++) {                                                                       \
-                    to[j * SLICE + r] = val[at[r] + j];                                                                \
-                }                                                                                                      \
-                at[r] += step;                                                                                         \
-            }                                                                                                          \
-            return;                                                                                                    \
-        }                                                                                                              \
+    static inline __attribute__((always_inline)) void fill_row_##suffix(bool all, int step, V *to, const V *val,       \
+                                                                        int64_t *at, uint32_t rows) {                  \
         for (int r = 0; r < SLICE; r++) {                                                                              \
-            const bool here = rows >> r & 1;                                                                           \
+            const bool here = all || (rows >> r & 1) != 0;                                                             \
             for (int j = 0; j < step; j++) {                                                                           \
                 to[j * SLICE + r] = here ? val[at[r] + j] : 0;                                                         \
             }                                                                                                          \
@@ -167,12 +159,15 @@ void LSP_ISA_NAME(lsp_diagonals_place)(const lsp_diagonals_work *work, int64_t b
         int64_t at[LSP_SPMV_LARGEST_BLOCK][SLICE] = {{0}};                                                             \
         begin_fill(A, D, slice, at);                                                                                   \
         for (int64_t d = D->first[slice]; d < D->first[slice + 1]; d++) {                                              \
+            const uint32_t rows = D->at[d].rows;                                                                       \
             for (int i = 0; i < b; i++) {                                                                              \
                 V *to = (V *)D->values + (d * b + i) * b * SLICE;                                                      \
                 if (b == 1) {                                                                                          \
-                    fill_row_##suffix(to, A->val, at[i], D->at[d].rows, 1);                                            \
+                    rows == UINT32_MAX ? fill_row_##suffix(true, 1, to, A->val, at[i], rows)                           \
+                                       : fill_row_##suffix(false, 1, to, A->val, at[i], rows);                         \
                 } else {                                                                                               \
-                    fill_row_##suffix(to, A->val, at[i], D->at[d].rows, b);                                            \
+                    rows == UINT32_MAX ? fill_row_##suffix(true, b, to, A->val, at[i], rows)                           \
+                                       : fill_row_##suffix(false, b, to, A->val, at[i], rows);                         \
                 }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \

@@ -93,6 +93,8 @@ typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
 #define LOAD_ones_f32(v) ((void)(v), VEC(set1)(1))
 #define MORE(sum, v, x) (IS_PATTERN ? VEC(add)((x), (sum)) : VEC(fmadd)(NAME(LOAD)(v), (x), (sum)))
 #define ADD_PRODUCT(v, x, sum) (IS_PATTERN ? (x) + (sum) : TYPED(fused)((T)(v), (x), (sum)))
+/* f(..., b) with the size of a block a constant. */
+#define BY_BLOCK(b, f, ...) ((b) == 2 ? f(__VA_ARGS__, 2) : (b) == 3 ? f(__VA_ARGS__, 3) : f(__VA_ARGS__, 4))
 #define PAIR_TEMPLATE "diagonals_template.h"
 #include "each_pair_template.h"
 

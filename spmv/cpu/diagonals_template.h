@@ -90,13 +90,7 @@ ALWAYS void NAME(split_of)(T (*run)[SLICE], const T *from, const int b) {
 }
 
 static __attribute__((noinline)) void NAME(split)(T (*run)[SLICE], const T *from, int b) {
-    if (b == 2) {
-        NAME(split_of)(run, from, 2);
-    } else if (b == 3) {
-        NAME(split_of)(run, from, 3);
-    } else {
-        NAME(split_of)(run, from, 4);
-    }
+    BY_BLOCK(b, NAME(split_of), run, from);
 }
 
 /* By diagonals of b x b blocks. The x of 32 blocks is brought into b runs of 32 first. */
@@ -171,12 +165,8 @@ static void NAME(slice)(const lsp_diagonals_work *work, int64_t s, int64_t vecto
         const slice_place place = {row, work->A->cols};
         NAME(sums)(D->at + first, n, (const V *)D->values + first * SLICE, x, &place, sum);
         TYPED(empty)(sum, D->at + first, n, 1);
-    } else if (D->block == 2) {
-        NAME(block_slice)(work, s, x, sum, 2);
-    } else if (D->block == 3) {
-        NAME(block_slice)(work, s, x, sum, 3);
     } else {
-        NAME(block_slice)(work, s, x, sum, 4);
+        BY_BLOCK(D->block, NAME(block_slice), work, s, x, sum);
     }
     NAME(finish)
     (work, sum, (T *)work->job->vectors.y + vector * work->job->y_vector + row,

@@ -37,14 +37,10 @@ typedef struct spreading {
 WRITE_ROW(float, f32)
 WRITE_ROW(double, f64)
 
-static void write_row(const spreading *s, int64_t i, int64_t r) {
-    LSP_SPMV_BY_TYPE(s->job->options.type, write_row, s, i, r);
-}
-
 static void write_listed(void *data, int64_t begin, int64_t end) {
     const spreading *s = data;
     for (int64_t r = begin; r < end; r++) {
-        write_row(s, s->p->rows[r], r);
+        LSP_SPMV_BY_TYPE(s->job->options.type, write_row, s, s->p->rows[r], r);
     }
 }
 
@@ -52,7 +48,7 @@ static void write_empty(void *data, int64_t begin, int64_t end) {
     const spreading *s = data;
     for (int64_t i = begin; i < end; i++) {
         if (is_empty(&s->job->A, i)) {
-            write_row(s, i, -1);
+            LSP_SPMV_BY_TYPE(s->job->options.type, write_row, s, i, -1);
         }
     }
 }

@@ -78,8 +78,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     const int64_t items = plan->sizes.entries; /* 0: the stage chooses */
     propagation *p = NULL;
     work w;
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
-    p = plan->parts;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p, (void **)&p));
     *p = (propagation){.gather = gather_of(&plan->job), .nnz = A->nnz, .bins = 1};
     p->stage.bin_items = items > 0 ? items : 1;
     if (A->nnz > 0) {

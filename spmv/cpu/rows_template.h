@@ -133,9 +133,7 @@ static int64_t NAME(one)(const lsp_spmv_rows *r, run_fn *run, int64_t begin, int
             }
         }
         if (next - k > LSP_SPMV_PIECE) {
-            TYPED(finish)
-            (LSP_PLUS_TIMES, (T)job->vectors.alpha, (T)job->vectors.beta, NAME(long_row)(A, job->vectors.x, k, next),
-             (T *)job->vectors.y + i);
+            TYPED(lsp_spmv_write)(job, i, 0, NAME(long_row)(A, job->vectors.x, k, next));
             i++;
         } else {
             i = run(r, i, end, good - lead);
@@ -150,9 +148,7 @@ static void NAME(careful)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     row_walk walk = walk_from(r, begin);
     for (int64_t i = begin; i < end; i++) {
         if (next_row(r, &walk, i)) {
-            TYPED(finish)
-            (LSP_PLUS_TIMES, (T)job->vectors.alpha, (T)job->vectors.beta,
-             NAME(long_row)(&job->A, job->vectors.x, walk.begin, walk.end), (T *)job->vectors.y + i);
+            TYPED(lsp_spmv_write)(job, i, 0, NAME(long_row)(&job->A, job->vectors.x, walk.begin, walk.end));
         }
     }
 }

@@ -33,14 +33,10 @@
         }                                                                                                              \
     }                                                                                                                  \
     static void join_pieces_##suffix(const lsp_spmv_job *job, int64_t i, type *sums, int64_t count) {                  \
-        const lsp_join join = lsp_semiring_join(job->options.semiring);                                                \
         const int64_t vectors = job->options.vectors;                                                                  \
         for (int64_t v = 0; v < vectors; v++) {                                                                        \
             for (int64_t p = 1; p < count; p++) {                                                                      \
-                const type more = sums[p * vectors + v];                                                               \
-                sums[v] = join == LSP_JOIN_LEAST     ? LSP_DO_LEAST(more, sums[v])                                     \
-                          : join == LSP_JOIN_LARGEST ? LSP_DO_LARGEST(more, sums[v])                                   \
-                                                     : sums[v] + more;                                                 \
+                sums[v] = lsp_spmv_joined_##suffix(job->options.semiring, sums[p * vectors + v], sums[v]);             \
             }                                                                                                          \
             lsp_spmv_write_##suffix(job, i, v, sums[v]);                                                               \
         }                                                                                                              \

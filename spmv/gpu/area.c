@@ -105,7 +105,7 @@ lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_are
 
 lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces) {
     void *memory = NULL;
-    LSP_TRY(plan->parts == NULL ? lsp_spmv_make_parts(plan, sizeof(spmv_area)) : LSP_OK);
+    LSP_TRY(plan->parts == NULL ? lsp_spmv_make_parts(plan, sizeof(spmv_area), &memory) : LSP_OK);
     LSP_TRY(lsp_spmv_hold(plan, bytes_of(pieces), 1, &memory));
     *(spmv_area *)plan->parts = area_in(memory, pieces);
     return LSP_OK;

@@ -31,17 +31,17 @@ template <typename T> __device__ inline void propagate_call(const T *x, unsigned
 template <typename V, typename T, int U> struct propagate_batch {
     enum { EACH = 16 / sizeof(T), ONES = std::is_same<V, spmv_one>::value };
     typedef typename std::conditional<ONES, char, V>::type value;
-    propagate_pack<uint16_t, EACH> col[U];
-    propagate_pack<value, EACH> val[U];
+    spmv_pack<uint16_t, EACH> col[U];
+    spmv_pack<value, EACH> val[U];
 
     __device__ inline void load(const propagation &p, unsigned at, unsigned end) {
 #pragma unroll
         for (int u = 0; u < U; u++) {
             const unsigned v = at + threadIdx.x + (unsigned)u * blockDim.x;
             if (v < end) {
-                col[u] = ((const propagate_pack<uint16_t, EACH> *)p.col)[v];
+                col[u] = ((const spmv_pack<uint16_t, EACH> *)p.col)[v];
                 if constexpr (!ONES) {
-                    val[u] = ((const propagate_pack<value, EACH> *)p.val)[v];
+                    val[u] = ((const spmv_pack<value, EACH> *)p.val)[v];
                 }
             }
         }
@@ -52,7 +52,7 @@ template <typename V, typename T, int U> struct propagate_batch {
         for (int u = 0; u < U; u++) {
             const unsigned v = at + threadIdx.x + (unsigned)u * blockDim.x;
             if (v < stop) {
-                propagate_pack<T, EACH> product;
+                spmv_pack<T, EACH> product;
 #pragma unroll
                 for (int i = 0; i < EACH; i++) {
                     product.at[i] = slice[col[u].at[i]];
@@ -60,7 +60,7 @@ template <typename V, typename T, int U> struct propagate_batch {
                         product.at[i] *= (T)val[u].at[i];
                     }
                 }
-                ((propagate_pack<T, EACH> *)p.product)[v] = product;
+                ((spmv_pack<T, EACH> *)p.product)[v] = product;
             }
         }
     }

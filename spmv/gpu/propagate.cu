@@ -154,8 +154,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     lsp_spmv_why why;
     LSP_REQUIRE(cut(ctx, &plan->job, &plan->sizes, plan->facts.longest_row, &sized, &why), LSP_ERR_UNSUPPORTED,
                 "the method propagate %s", why.text);
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
-    p = (propagation *)plan->parts;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p, (void **)&p));
     *p = sized;
     LSP_TRY(allocate(plan, p));
     count = (int64_t)p->slices * p->bins;
@@ -163,7 +162,8 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     LSP_TRY(lsp_cuda_clear(ctx, lengths, sizeof *lengths));
     cutting = {*A, p->bins, p->target, p->cuts_rows, p->bin, p->row_begin};
     LSP_TRY(lsp_spmv_cut_rows(ctx, &cutting));
-    LSP_TRY(SPMV_BY_INDEX(A->col_type, make_runs, (ctx, p, A->col, lengths)));
+    LSP_TRY(A->col_type == LSP_I32 ? make_runs<int32_t>(ctx, p, A->col, lengths)
+                                   : make_runs<int64_t>(ctx, p, A->col, lengths));
     LSP_TRY(update(plan));
     plan->info.stored_entries = A->nnz;
     return LSP_OK;

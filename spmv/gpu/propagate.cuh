@@ -39,6 +39,3 @@ typedef struct propagation {
     unsigned *shift;      /* entry i of bin b, in its run r, is product shift[b * run_room + r] + i */
     void *head, *tail;    /* cuts_rows: sums of the row that comes from earlier bins, and of the row that goes on */
 } propagation;
-
-/* N elements that are loaded and stored at once. */
-template <typename X, int N> struct alignas(sizeof(X) * N) propagate_pack { X at[N]; };
