@@ -4,6 +4,7 @@
 #include "core/vector.h"
 #include "cpu.h"
 #include "gather_scatter/cpu/cpu.h"
+#include "matrices/matrices.h"
 #include "spmv/bodies.h"
 #include "spmv/gather.h"
 #include <stdio.h>
@@ -13,6 +14,7 @@ typedef struct propagation {
     lsp_gather_job gather; /* x by column; without columns, and its index must not be followed after the plan is made */
     lsp_stage stage;
     int64_t bins, nnz;
+    int64_t filled;      /* rows from this one on begin behind the last entry */
     lsp_spmv_bin *bin;   /* bins + 1 */
     uint16_t *row_begin; /* of each row: where it begins in its bin */
     uint16_t *place;     /* of each entry: where its element of x is in the bin, whose elements come in runs */
@@ -90,11 +92,10 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     LSP_TRY(lsp_spmv_hold(plan, A->rows, sizeof *p->row_begin, (void **)&p->row_begin));
     LSP_TRY(lsp_spmv_hold(plan, p->bins, bytes, &p->head));
     LSP_TRY(lsp_spmv_hold(plan, p->bins, bytes, &p->tail));
-    if (A->val_type != LSP_NONE) {
-        LSP_TRY(lsp_spmv_hold(plan, A->nnz, lsp_type_bytes(A->val_type), &p->val));
-    }
+    LSP_TRY(lsp_spmv_hold(plan, A->nnz, lsp_type_bytes(A->val_type), &p->val));
     LSP_TRY(lsp_spmv_hold(plan, A->nnz, sizeof *p->place, (void **)&p->place));
     LSP_TRY(lsp_spmv_cut_rows(ctx, &(lsp_spmv_cutting){*A, p->bins, p->stage.bin_items, true, p->bin, p->row_begin}));
+    p->filled = LSP_FIRST(0, A->rows, row, lsp_csr_rowptr(A, row) >= A->nnz);
     w = (work){A, p};
     if (A->nnz > 0) {
         lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), invert_places, &w);
@@ -128,7 +129,8 @@ typedef struct running {
     ALWAYS void do_rows_##suffix(lsp_type val_type, const running *r, int64_t bin, const type *x) {                    \
         const propagation *p = r->parts;                                                                               \
         const type alpha = (type)r->job->vectors.alpha, beta = (type)r->job->vectors.beta;                             \
-        const int64_t first = p->bin[bin].row, rows = p->bin[bin + 1].row - first, count = bin_count(p, bin);          \
+        const int64_t first = p->bin[bin].row, all = p->bin[bin + 1].row - first, count = bin_count(p, bin);           \
+        const int64_t rows = lsp_min(all, p->filled - first);                                                          \
         const uint16_t *begin = p->row_begin + first, *place = p->place + bin * p->stage.bin_items;                    \
         const int64_t step = r->job->y_row;                                                                            \
         type *y = lsp_spmv_y_##suffix(r->job, first, 0);                                                               \
@@ -141,6 +143,9 @@ typedef struct running {
             } else {                                                                                                   \
                 finish_##suffix(LSP_PLUS_TIMES, alpha, beta, sum, y + i * step);                                       \
             }                                                                                                          \
+        }                                                                                                              \
+        for (int64_t i = rows; i < all; i++) {                                                                         \
+            finish_##suffix(LSP_PLUS_TIMES, alpha, beta, 0, y + i * step);                                             \
         }                                                                                                              \
     }                                                                                                                  \
     static void join_##suffix##_rows(const running *r) {                                                               \
