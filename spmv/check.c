@@ -134,10 +134,6 @@ static lsp_status check_overlap(lsp_ctx *ctx, const lsp_spmv_job *job, const blo
 
 /* ---- factors ---- */
 
-static double number_at(const void *at, lsp_type type) {
-    return type == LSP_F32 ? (double)*(const float *)at : *(const double *)at;
-}
-
 static lsp_status check_factors(lsp_ctx *ctx, lsp_spmv_job *job) {
     lsp_spmv_vectors *v = &job->vectors;
     const lsp_type type = job->options.type;
@@ -146,8 +142,8 @@ static lsp_status check_factors(lsp_ctx *ctx, lsp_spmv_job *job) {
     LSP_REQUIRE((uintptr_t)v->alpha_at % item == 0 && (uintptr_t)v->beta_at % item == 0, LSP_ERR_ARGUMENT,
                 "a factor lies at %p or %p, which is no multiple of %d", v->alpha_at, v->beta_at, (int)item);
     if (job->A.where == LSP_HOST) {
-        v->alpha = v->alpha_at != NULL ? number_at(v->alpha_at, type) : v->alpha;
-        v->beta = v->beta_at != NULL ? number_at(v->beta_at, type) : v->beta;
+        v->alpha = v->alpha_at != NULL ? lsp_value_of(type, v->alpha_at, 0).re : v->alpha;
+        v->beta = v->beta_at != NULL ? lsp_value_of(type, v->beta_at, 0).re : v->beta;
         v->alpha_at = v->beta_at = NULL;
     }
     if (semiring != LSP_PLUS_TIMES) {

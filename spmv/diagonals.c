@@ -36,9 +36,7 @@ static lsp_status allocate(lsp_spmv_plan *plan, lsp_diagonals *D) {
     LSP_REQUIRE(lsp_mul(D->count, LSP_SPMV_SLICE * D->block * D->block, &stored), LSP_ERR_OVERFLOW,
                 "%lld diagonals have more entries than fit 64 bits", (long long)D->count);
     LSP_TRY(lsp_spmv_hold(plan, D->count, sizeof *D->at, (void **)&D->at));
-    if (bytes > 0) {
-        LSP_TRY(lsp_spmv_hold(plan, stored, bytes, &D->values));
-    }
+    LSP_TRY(lsp_spmv_hold(plan, stored, bytes, &D->values));
     LSP_TRY(lsp_cache_figures_of(ctx, &figures));
     D->streams = (double)lsp_plan_bytes(plan) > 4 * figures->cache_bytes;
     plan->info.stored_entries = stored;

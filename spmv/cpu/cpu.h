@@ -1,5 +1,5 @@
-/* What the files of spmv on the CPU tell each other: the engines, and the kernels of CSR as it is (rows_kernel.c,
- * compiled for each instruction set). */
+/* What the files of spmv on the CPU tell each other: the engines, and the loops of CSR as it is (rows_kernel.c) and of
+ * diagonals (diagonals_build.c, diagonals_kernel.c) that are compiled for each instruction set. */
 #pragma once
 
 #include "core/isa.h"
@@ -52,3 +52,24 @@ void lsp_spmv_piece_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end,
 /* y[i] from the sums of the pieces of row i, in any semiring: `count` times `vectors` numbers, which are joined in
  * order. They are overwritten. */
 void lsp_spmv_join_pieces(const lsp_spmv_job *job, int64_t i, void *sums, int64_t count);
+
+/* Work on diagonals. */
+typedef struct lsp_diagonals_work {
+    const lsp_csr *A;
+    const lsp_diagonals *D;     /* of the plan; NULL in a count */
+    const lsp_spmv_job *job;    /* of a product */
+    int block;                  /* of a count */
+    int64_t *first;             /* of a count: the plan's, or NULL */
+    lsp_diagonals_found *found; /* of a count: `total` is added to, `no_blocks` set atomically */
+} lsp_diagonals_work;
+
+/* For slices begin .. end-1:
+ * _count adds their diagonals to found->total and, unless `first` is NULL, sets first[s + 1] to those of slice s;
+ * _place writes their diagonals, _fill their values; _product computes their rows of Y. */
+typedef void lsp_diagonals_do(const lsp_diagonals_work *work, int64_t begin, int64_t end);
+#define LSP_DIAGONALS_ISA(isa)                                                                                         \
+    lsp_diagonals_do lsp_diagonals_count_##isa, lsp_diagonals_place_##isa, lsp_diagonals_fill_##isa,                   \
+        lsp_diagonals_product_##isa;
+LSP_DIAGONALS_ISA(portable)
+LSP_DIAGONALS_ISA(avx2)
+LSP_DIAGONALS_ISA(avx512)

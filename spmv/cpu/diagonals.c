@@ -1,7 +1,6 @@
 /* LSP_SPMV_DIAGONALS and LSP_SPMV_BLOCKS on the CPU: counts, plans and products. Threads own consecutive slices with
  * equal numbers of diagonals; the values are first written by the threads that later read them. */
-#include "diagonals.h"
-#include "core/isa.h"
+#include "cpu.h"
 #include "matrices/matrices.h"
 
 enum { WORTH_A_THREAD = 1 << 9, COUNT_SLICES = 256 }; /* diagonals; slices that a thread counts at a time */

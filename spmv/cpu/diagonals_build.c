@@ -1,8 +1,7 @@
 /* Finds the diagonals of slices by a merge. Each row of a slice points at its next entry. The least column - row of
  * these entries becomes a diagonal, and the rows that have it go on to their next entry. Consecutive rows whose entries
  * all have the same column - row are merged as one row; in a grid most rows do. */
-#include "core/isa.h"
-#include "diagonals.h"
+#include "cpu.h"
 #include "matrices/matrices.h"
 
 enum { SLICE = LSP_SPMV_SLICE, NO_MORE = INT32_MAX };

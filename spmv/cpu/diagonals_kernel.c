@@ -1,8 +1,7 @@
 /* Y = alpha*A*X + beta*Y by diagonals. 32 rows are summed together, a vector of rows at a time; a row that a diagonal
  * does not have reads nothing and keeps its sum. */
-#include "core/isa.h"
 #include "core/vector.h"
-#include "diagonals.h"
+#include "cpu.h"
 
 enum { SLICE = LSP_SPMV_SLICE, MOST_AT_ONCE = 8 }; /* vectors */
 

@@ -110,48 +110,35 @@ __device__ inline void lanes_row(const spmv_job &job, int64_t row, int64_t begin
     }
 }
 
-/* How kernels of lanes begin: *at = where their row begins and ends. A row that has too many entries for its lanes goes
- * to the list. It, a malformed row and a row beyond the last one are left without entries. Returns false if the matrix
- * is skewed: then the lanes have cut their row into pieces, and are done. I: see spmv_rowptrs. */
-template <typename I>
-__device__ inline bool lanes_begin(const rows_launch &l, I row, I there, int lanes, I (&at)[2], bool *listed,
-                                   spmv_faults *faults) {
-    const I rows[2] = {there, there + 1};
-    lsp_let_next_begin();
-    lsp_wait_for_previous();
-    const bool skewed = rows_skewed(l);
-    spmv_rowptrs(l.job, rows, at);
-    if (skewed) {
-        if (row == there && ((int)threadIdx.x & (lanes - 1)) == 0) {
-            cut_row(l.job, l.area, l.pieces, row, at[0], at[1], faults);
-            faults->report(l.job);
-        }
-        return false;
-    }
-    if (spmv_is_malformed(l.job, at[0], at[1])) {
-        faults->row(there);
-        at[0] = at[1] = 0;
-    }
-    at[1] = row > there ? at[0] : at[1];
-    *listed = l.area.state && at[1] - at[0] > (I)l.heavy;
-    if (*listed) {
-        list_row(l.area, row, at[0], at[1], lanes, faults);
-        at[1] = at[0];
-    }
-    return true;
-}
-
+/* A row that has too many entries for its lanes goes to the list. */
 template <typename V, typename T, bool PLUS>
 static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_lanes(rows_launch l) {
     const int64_t row = (int64_t)blockIdx.x * (LANES_NT >> l.lane_bits) + ((int)threadIdx.x >> l.lane_bits);
-    const int64_t there = min(row, l.job.rows - 1);
-    int64_t at[2];
-    bool listed;
+    const int64_t there = min(row, l.job.rows - 1), rows[2] = {there, there + 1};
     spmv_faults faults;
-    if (lanes_begin(l, row, there, l.lanes, at, &listed, &faults)) {
-        lanes_row<V, T, PLUS>(l.job, row, at[0], at[1], l.lanes, row == there && !listed, &faults);
-        faults.report(l.job);
+    lsp_let_next_begin();
+    lsp_wait_for_previous();
+    const bool skewed = rows_skewed(l);
+    int64_t at[2];
+    spmv_rowptrs(l.job, rows, at);
+    if (skewed) {
+        if (row == there && (threadIdx.x & (unsigned)(l.lanes - 1)) == 0) {
+            cut_row(l.job, l.area, l.pieces, row, at[0], at[1], &faults);
+            faults.report(l.job);
+        }
+        return;
     }
+    if (spmv_is_malformed(l.job, at[0], at[1])) {
+        faults.row(there);
+        at[0] = at[1] = 0;
+    }
+    const bool listed = l.area.state && at[1] - at[0] > l.heavy;
+    if (listed && row == there) {
+        list_row(l.area, row, at[0], at[1], l.lanes, &faults);
+    }
+    at[1] = listed || row > there ? at[0] : at[1];
+    lanes_row<V, T, PLUS>(l.job, row, at[0], at[1], l.lanes, row == there && !listed, &faults);
+    faults.report(l.job);
 }
 
 /* ---- the same for the usual matrix, with less arithmetic ---- */
@@ -161,12 +148,30 @@ template <typename V, typename T, int LANES>
 static __global__ void __launch_bounds__(LANES_NT, LANES_SM_BLOCKS) kernel_dense(rows_launch l) {
     const spmv_job &job = l.job;
     const int row = (int)(blockIdx.x * (LANES_NT / LANES) + threadIdx.x / LANES), there = min(row, (int)job.rows - 1);
+    const int rows[2] = {there, there + 1};
     const T *const x = (const T *)job.x;
-    int at[2];
-    bool listed;
     spmv_faults faults;
-    if (!lanes_begin(l, row, there, LANES, at, &listed, &faults)) {
+    lsp_let_next_begin();
+    lsp_wait_for_previous();
+    const bool skewed = rows_skewed(l);
+    int at[2];
+    spmv_rowptrs(job, rows, at);
+    if (skewed) {
+        if (row == there && threadIdx.x % LANES == 0) {
+            cut_row(job, l.area, l.pieces, row, at[0], at[1], &faults);
+            faults.report(job);
+        }
         return;
+    }
+    if (spmv_is_malformed(job, at[0], at[1])) {
+        faults.row(there);
+        at[0] = at[1] = 0;
+    }
+    at[1] = row > there ? at[0] : at[1];
+    const bool listed = l.area.state && at[1] - at[0] > (int)l.heavy;
+    if (listed) {
+        list_row(l.area, row, at[0], at[1], LANES, &faults);
+        at[1] = at[0];
     }
     T sum = (T)-0.0;
     unsigned top = 0;

@@ -106,9 +106,7 @@ static lsp_status allocate(lsp_spmv_plan *plan, propagation *p) {
     LSP_TRY(lsp_spmv_hold(plan, bins * p->entries, sizeof *p->place, (void **)&p->place));
     LSP_TRY(lsp_spmv_hold(plan, bins * (p->entries / 32), sizeof *p->runs, (void **)&p->runs));
     LSP_TRY(lsp_spmv_hold(plan, bins * p->run_room, sizeof *p->shift, (void **)&p->shift));
-    if (job->A.val_type != LSP_NONE) {
-        LSP_TRY(lsp_spmv_hold(plan, padded, val_bytes, &p->val));
-    }
+    LSP_TRY(lsp_spmv_hold(plan, padded, val_bytes, &p->val));
     if (p->cuts_rows) {
         LSP_TRY(lsp_spmv_hold(plan, bins, bytes, &p->head));
         LSP_TRY(lsp_spmv_hold(plan, bins, bytes, &p->tail));
