@@ -1,5 +1,4 @@
-/* The product for values of type V and vectors of type T, for each pair. A pattern stores no values, and has no blocks.
- */
+/* The product for values VAL and vectors T, for each pair of types. A pattern stores no values, and has no blocks. */
 
 /* ---- one vector, contiguous ----
  * x: the vector. row, cols: the slice's first row, and all columns; in blocks. `sum` becomes the sums of the slice:
@@ -11,14 +10,14 @@ enum { NAME(VECTORS) = SLICE / TYPED(W) };
 #define EACH_VECTOR UNROLLED for (int w = 0; w < NAME(VECTORS); w++)
 
 /* By diagonals of single entries. */
-static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
+static void NAME(sums)(const lsp_diagonal *at, int64_t n, const VAL *values, const T *x, const slice_place *place,
                        T *sum) {
     TYPED(v) s[NAME(VECTORS)];
     EACH_VECTOR { s[w] = VEC(set1)((T)-0.0); }
     for (int64_t d = 0; d < n; d++) {
         const int64_t col = place->row + at[d].offset;
         const T *x_d = x + col;
-        const V *v = values + d * SLICE;
+        const VAL *v = values + d * SLICE;
         const uint32_t rows = at[d].rows;
         if (rows == UINT32_MAX) {
             EACH_VECTOR { s[w] = MORE(s[w], v + w * TYPED(W), VEC(loadu)(x_d + w * TYPED(W))); }
@@ -38,7 +37,7 @@ static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const
 }
 
 /* The products of one diagonal of blocks; run[j]: the columns j of 32 blocks. */
-ALWAYS void NAME(add_blocks)(T *sum, const V *values, T (*run)[SLICE], uint32_t rows, const int b) {
+ALWAYS void NAME(add_blocks)(T *sum, const VAL *values, T (*run)[SLICE], uint32_t rows, const int b) {
     UNROLLED for (int i = 0; i < b; i++) {
         EACH_VECTOR {
             const TYPED(v) old = VEC(loadu)(sum + i * SLICE + w * TYPED(W));
@@ -52,12 +51,12 @@ ALWAYS void NAME(add_blocks)(T *sum, const V *values, T (*run)[SLICE], uint32_t 
 }
 #undef EACH_VECTOR
 #else
-static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
+static void NAME(sums)(const lsp_diagonal *at, int64_t n, const VAL *values, const T *x, const slice_place *place,
                        T *sum) {
     TYPED(clear)(sum, SLICE);
     for (int64_t d = 0; d < n; d++) {
         const T *x_d = x + place->row + at[d].offset;
-        const V *v = values + d * SLICE;
+        const VAL *v = values + d * SLICE;
         for (int r = 0; r < SLICE; r++) {
             if (at[d].rows >> r & 1) {
                 sum[r] = ADD_PRODUCT(v[r], x_d[r], sum[r]);
@@ -66,7 +65,7 @@ static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const
     }
 }
 
-ALWAYS void NAME(add_blocks)(T *sum, const V *values, T (*run)[SLICE], uint32_t rows, const int b) {
+ALWAYS void NAME(add_blocks)(T *sum, const VAL *values, T (*run)[SLICE], uint32_t rows, const int b) {
     for (int i = 0; i < b; i++) {
         for (int r = 0; r < SLICE; r++) {
             T s = sum[i * SLICE + r];
@@ -94,7 +93,7 @@ static __attribute__((noinline)) void NAME(split)(T (*run)[SLICE], const T *from
 }
 
 /* By diagonals of b x b blocks. The x of 32 blocks is brought into b runs of 32 first. */
-ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
+ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const VAL *values, const T *x, const slice_place *place,
                              T *sum, const int b) {
     T run[LSP_SPMV_LARGEST_BLOCK][SLICE] __attribute__((aligned(64)));
     T edge[LSP_SPMV_LARGEST_BLOCK * SLICE];
@@ -109,7 +108,7 @@ ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const V *values,
             }
             from = edge;
         }
-        if (sizeof(V) == 8) {
+        if (sizeof(VAL) == 8) {
             NAME(split)(run, from, b);
         } else {
             NAME(split_of)(run, from, b);
@@ -146,7 +145,7 @@ ALWAYS void NAME(block_slice)(const lsp_diagonals_work *work, int64_t s, const T
     const int64_t first = D->first[s], n = D->first[s + 1] - first;
     const slice_place place = {s * SLICE, work->A->cols / b};
     T run[LSP_SPMV_LARGEST_BLOCK * SLICE] __attribute__((aligned(64)));
-    NAME(block_sums)(D->at + first, n, (const V *)D->values + first * SLICE * b * b, x, &place, run, b);
+    NAME(block_sums)(D->at + first, n, (const VAL *)D->values + first * SLICE * b * b, x, &place, run, b);
     TYPED(empty)(run, D->at + first, n, b);
     for (int r = 0; r < SLICE; r++) {
         for (int i = 0; i < b; i++) {
@@ -163,7 +162,7 @@ static void NAME(slice)(const lsp_diagonals_work *work, int64_t s, int64_t vecto
     if (IS_PATTERN || D->block == 1) {
         const int64_t first = D->first[s], n = D->first[s + 1] - first;
         const slice_place place = {row, work->A->cols};
-        NAME(sums)(D->at + first, n, (const V *)D->values + first * SLICE, x, &place, sum);
+        NAME(sums)(D->at + first, n, (const VAL *)D->values + first * SLICE, x, &place, sum);
         TYPED(empty)(sum, D->at + first, n, 1);
     } else {
         BY_BLOCK(D->block, NAME(block_slice), work, s, x, sum);
@@ -191,7 +190,7 @@ ALWAYS void NAME(some_vectors)(const lsp_diagonals_work *work, int64_t s, int64_
             for (int i = 0; i < b; i++) {
                 for (int j = 0; j < b; j++) {
                     const T *x_j = x + ((s * SLICE + r + D->at[d].offset) * b + j) * work->job->x_row;
-                    const T v = IS_PATTERN ? 1 : (T)((const V *)D->values)[((d * b + i) * b + j) * SLICE + r];
+                    const T v = IS_PATTERN ? 1 : (T)((const VAL *)D->values)[((d * b + i) * b + j) * SLICE + r];
                     for (int q = 0; q < k; q++) {
                         T *sum_q = sum + (r * b + i) * k + q;
                         *sum_q = ADD_PRODUCT(v, x_j[q * work->job->x_vector], *sum_q);
@@ -230,5 +229,5 @@ static void NAME(product)(const lsp_diagonals_work *work, int64_t begin, int64_t
     STREAM_END();
 }
 
-#undef V
-#undef V_NAME
+#undef VAL
+#undef VAL_NAME
