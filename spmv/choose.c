@@ -57,7 +57,7 @@ static double total(const lsp_spmv_job *job, lsp_spmv_method method) {
     return job->choice.plan_seconds[method] + calls * job->choice.seconds[method];
 }
 
-/* The best method but one that is passed over; methods that are not offered have no seconds. */
+/* The best method, without one that is passed over. Methods that are not offered have no seconds. */
 static lsp_spmv_method least(const lsp_spmv_job *job, lsp_spmv_method passed) {
     lsp_spmv_method best = passed == LSP_SPMV_ROWS ? LSP_SPMV_AUTO : LSP_SPMV_ROWS;
     for (int m = LSP_SPMV_ROWS; m < LSP_SPMV_METHODS; m++) {

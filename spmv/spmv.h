@@ -7,7 +7,7 @@ extern const lsp_spmv_device lsp_spmv_cpu, lsp_spmv_cuda;
 
 /* check.c: refuses wrong arguments with a sentence; fills the job but op(A) and the choice. `options` may be NULL. */
 lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_job *job);
-/* check.c: sets job->vectors, strides included. Overlaps of x and y, and strides that are too short, are refused. */
+/* check.c: sets job->vectors and their steps. Overlaps of x and y, and strides that are too short, are refused. */
 lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors, lsp_spmv_job *job);
 /* choose.c: sets job->choice and job->engine. `facts` NULL: one call without a plan. A method that was asked for and
  * has no engine here, or does not fit, is refused. */

@@ -18,8 +18,7 @@ ALWAYS float fused_f32(float a, float b, float c) { return a * b + c; }
 ALWAYS double fused_f64(double a, double b, double c) { return a * b + c; }
 #endif
 
-/* clear: n sums that change nothing, not even the sign of a zero. empty: the sum of rows without entries is 0, not -0.
- */
+/* clear: sums that change nothing, not even the sign of a zero. empty: rows without entries have the sum 0, not -0. */
 #define ENDS(type, suffix)                                                                                             \
     ALWAYS void clear_##suffix(type *sum, int n) {                                                                     \
         for (int k = 0; k < n; k++) {                                                                                  \

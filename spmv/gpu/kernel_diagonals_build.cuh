@@ -132,14 +132,14 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_cou
         /* Often at first, so that a poor matrix is left early; rarely later: all warps add to one word. */
         if ((done & (done - 1)) == 0 || done % 32 == 0 || walk.slice + walk.step >= build.slices) {
             ull before = 0;
-            bool no_blocks = false;
+            int no_blocks = 0;
             if (lane == 0) {
                 before = atomicAdd((ull *)&found->total, sum);
                 no_blocks = *(volatile bool *)&found->no_blocks;
             }
             before = __shfl_sync(~0u, before, 0) + sum;
             sum = 0;
-            if (before > (ull)build.limit[B] || __shfl_sync(~0u, no_blocks, 0)) {
+            if (before > (ull)build.limit[B] || __shfl_sync(~0u, no_blocks, 0) != 0) {
                 return;
             }
         }
