@@ -144,6 +144,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p, (void **)&p));
     p->rows = A->rows;
     p->cols = A->cols;
+    p->nnz = A->nnz;
     p->windows = lsp_ceil_div(A->rows, LENGTHS_WINDOW);
     p->has_pieces = plan->facts.longest_row > LENGTHS_PIECE;
     if (p->rows == 0) {

@@ -29,7 +29,7 @@ typedef struct alignas(16) lengths_slice {
 #define LENGTHS_NONE 0xFFFFFFFFu
 
 typedef struct lengths_plan {
-    int64_t rows, cols, windows, slices, steps;
+    int64_t rows, cols, nnz, windows, slices, steps;
     unsigned *row, *begin, *length; /* of each slot: its row, where that begins in A, its entries */
     lengths_slice *slice;           /* slices + 1 */
     unsigned *block_slice;          /* blocks + 1: the first slice of each block of the product */
