@@ -7,10 +7,10 @@
 
 LSP_BEGIN_DECLS
 
-/* Row i of A. Told first: how much shorter it is than LSP_NOWHERE; counted: whether it is empty. */
+/* Row i of A. Told most: its entries; counted: whether it is empty. */
 LSP_ITEM_BODY(spmv_row_length, lsp_csr) {
     const uint64_t length = (uint64_t)(lsp_index_at(a->rowptr, t.index, i + 1) - lsp_index_at(a->rowptr, t.index, i));
-    lsp_tell_first(f, 0, LSP_NOWHERE - length);
+    lsp_tell_most(f, length, (uint64_t)i);
     lsp_tell_count(f, length == 0);
 }
 
@@ -39,15 +39,63 @@ LSP_ITEM_BODY(spmv_pack, lsp_spmv_packing) {
     lsp_index_set(a->to, t.index, i, lsp_index_at(a->from, t.index, i * a->step));
 }
 
+/* How LSP_SPMV_PROPAGATE cuts the entries of A into bins, and its rows among them. */
+typedef struct __attribute__((aligned(16))) lsp_spmv_bin {
+    int64_t row;    /* bin b owns the rows that begin in it, bin[b].row .. bin[b+1].row-1 */
+    uint32_t begin; /* entries bin[b].begin .. bin[b+1].begin-1 of the CSR order, modulo 2^32 */
+    uint32_t reach; /* in how many of the next bins its last row has entries */
+} lsp_spmv_bin;
+typedef struct lsp_spmv_cutting {
+    lsp_csr A;
+    int64_t bins, target; /* in bin b begin the rows that begin in target*b .. target*(b+1)-1 */
+    bool cuts_rows;       /* a bin has exactly these entries, and a row may go on in the next bins */
+    lsp_spmv_bin *bin;    /* bins + 1 */
+    uint16_t *row_begin;  /* rows: where a row begins in its bin */
+} lsp_spmv_cutting;
+
+/* The first row that begins at entry `at` or later. */
+LSP_BODY_FUNCTION int64_t lsp_spmv_row_from(const lsp_csr *A, const lsp_kind t, int64_t at) {
+    return LSP_FIRST(0, A->rows, row, lsp_index_at(A->rowptr, t.index, row) >= at);
+}
+/* Bin i; the last one only ends the others. */
+LSP_ITEM_BODY(spmv_bin, lsp_spmv_cutting) {
+    const int64_t begin = i * a->target, end = begin + a->target;
+    lsp_spmv_bin bin = {a->A.rows, (uint32_t)a->A.nnz, 0};
+    if (i < a->bins) {
+        bin.row = lsp_spmv_row_from(&a->A, t, begin);
+        bin.begin = (uint32_t)(a->cuts_rows ? begin : lsp_index_at(a->A.rowptr, t.index, bin.row));
+    }
+    if (a->cuts_rows && i + 1 < a->bins) {
+        const int64_t next = lsp_spmv_row_from(&a->A, t, end), stop = lsp_index_at(a->A.rowptr, t.index, next);
+        bin.reach = next > bin.row && stop > end ? (uint32_t)((stop - 1) / a->target - i) : 0;
+    }
+    a->bin[i] = bin;
+}
+LSP_ITEM_BODY(spmv_row_begin, lsp_spmv_cutting) {
+    const int64_t at = lsp_index_at(a->A.rowptr, t.index, i), bin = at / a->target;
+    a->row_begin[i] = (uint16_t)((uint32_t)at - a->bin[bin < a->bins ? bin : a->bins - 1].begin);
+}
+
 #define LSP_SPMV_BODIES(ITEM)                                                                                          \
     ITEM(spmv_row_length, lsp_csr)                                                                                     \
     ITEM(spmv_tile_room, lsp_spmv_tiling)                                                                              \
-    ITEM(spmv_pack, lsp_spmv_packing)
+    ITEM(spmv_pack, lsp_spmv_packing)                                                                                  \
+    ITEM(spmv_bin, lsp_spmv_cutting)                                                                                   \
+    ITEM(spmv_row_begin, lsp_spmv_cutting)
 LSP_SPMV_BODIES(LSP_BODY_HOST)
 typedef struct lsp_spmv_bodies_table { /* of the GPU; NULL in a build without CUDA */
     LSP_SPMV_BODIES(LSP_BODY_ITEM)
 } lsp_spmv_bodies_table;
 extern const lsp_spmv_bodies_table lsp_spmv_bodies_on_gpu;
 #define LSP_BODIES_ON_GPU lsp_spmv_bodies_on_gpu
+
+/* Fills `bin` and `row_begin`. Waits for nothing. */
+static inline lsp_status lsp_spmv_cut_rows(lsp_ctx *ctx, const lsp_spmv_cutting *cutting) {
+    lsp_each_job bins = lsp_each_of(cutting, cutting->bins + 1), rows = lsp_each_of(cutting, cutting->A.rows);
+    bins.kind.index = rows.kind.index = cutting->A.rowptr_type;
+    bins.heavy = true;
+    LSP_TRY(LSP_EACH(ctx, cutting->A.where, spmv_bin, bins));
+    return LSP_EACH(ctx, cutting->A.where, spmv_row_begin, rows);
+}
 
 LSP_END_DECLS

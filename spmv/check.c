@@ -78,18 +78,17 @@ typedef struct block {
     int64_t length, width, stride; /* runs of `width` contiguous elements, `stride` apart */
 } block;
 
-static lsp_status check_block(lsp_ctx *ctx, const lsp_spmv_job *job, const void *memory, int64_t rows, int64_t *stride,
+static lsp_status check_block(lsp_ctx *ctx, const lsp_spmv_job *job, const void *memory, int64_t rows, int64_t stride,
                               block *b) {
     const lsp_spmv_options *o = &job->options;
     const int64_t item = (int64_t)lsp_type_bytes(o->type);
     int64_t items, bytes;
     b->width = o->by_columns ? rows : o->vectors;
     b->length = o->by_columns ? o->vectors : rows;
-    LSP_REQUIRE(*stride >= 0 && (*stride == 0 || *stride >= b->width), LSP_ERR_ARGUMENT,
-                "%s has a stride of %lld elements, but %lld are next to each other", b->name, (long long)*stride,
+    LSP_REQUIRE(stride >= 0 && (stride == 0 || stride >= b->width), LSP_ERR_ARGUMENT,
+                "%s has a stride of %lld elements, but %lld are next to each other", b->name, (long long)stride,
                 (long long)b->width);
-    *stride = *stride == 0 ? b->width : *stride;
-    b->stride = *stride;
+    b->stride = stride == 0 ? b->width : stride;
     LSP_REQUIRE(lsp_mul(lsp_max(b->length - 1, 0), b->stride, &items) && lsp_add(items, b->width, &items) &&
                     lsp_mul(items, item, &bytes),
                 LSP_ERR_OVERFLOW, "%s: %lld times %lld elements cannot be in memory", b->name, (long long)b->length,
@@ -135,10 +134,6 @@ static lsp_status check_overlap(lsp_ctx *ctx, const lsp_spmv_job *job, const blo
 
 /* ---- factors ---- */
 
-static double number_at(const void *at, lsp_type type) {
-    return type == LSP_F32 ? (double)*(const float *)at : *(const double *)at;
-}
-
 static lsp_status check_factors(lsp_ctx *ctx, lsp_spmv_job *job) {
     lsp_spmv_vectors *v = &job->vectors;
     const lsp_type type = job->options.type;
@@ -147,8 +142,8 @@ static lsp_status check_factors(lsp_ctx *ctx, lsp_spmv_job *job) {
     LSP_REQUIRE((uintptr_t)v->alpha_at % item == 0 && (uintptr_t)v->beta_at % item == 0, LSP_ERR_ARGUMENT,
                 "a factor lies at %p or %p, which is no multiple of %d", v->alpha_at, v->beta_at, (int)item);
     if (job->A.where == LSP_HOST) {
-        v->alpha = v->alpha_at != NULL ? number_at(v->alpha_at, type) : v->alpha;
-        v->beta = v->beta_at != NULL ? number_at(v->beta_at, type) : v->beta;
+        v->alpha = v->alpha_at != NULL ? lsp_value_of(type, v->alpha_at, 0).re : v->alpha;
+        v->beta = v->beta_at != NULL ? lsp_value_of(type, v->beta_at, 0).re : v->beta;
         v->alpha_at = v->beta_at = NULL;
     }
     if (semiring != LSP_PLUS_TIMES) {
@@ -166,8 +161,12 @@ lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors,
     LSP_REQUIRE(vectors != NULL, LSP_ERR_ARGUMENT, "the vectors are NULL");
     LSP_TRY(lsp_check_reserved(ctx, "lsp_spmv_vectors", vectors->reserved));
     job->vectors = *vectors;
-    LSP_TRY(check_block(ctx, job, vectors->x, job->A.cols, &job->vectors.x_stride, &x));
-    LSP_TRY(check_block(ctx, job, vectors->y, job->A.rows, &job->vectors.y_stride, &y));
+    LSP_TRY(check_block(ctx, job, vectors->x, job->A.cols, vectors->x_stride, &x));
+    LSP_TRY(check_block(ctx, job, vectors->y, job->A.rows, vectors->y_stride, &y));
+    job->x_row = job->options.by_columns ? 1 : x.stride;
+    job->x_vector = job->options.by_columns ? x.stride : 1;
+    job->y_row = job->options.by_columns ? 1 : y.stride;
+    job->y_vector = job->options.by_columns ? y.stride : 1;
     LSP_TRY(check_overlap(ctx, job, &x, &y));
     return check_factors(ctx, job);
 }

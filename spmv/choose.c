@@ -3,18 +3,10 @@
 #include "cache_model/cache_model.h"
 #include "core/cuda.h"
 #include "diagonals.h"
-#include "packed.h"
 #include "spmv.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_device *device, lsp_spmv_method method) {
-    const bool in_slices = method == LSP_SPMV_DIAGONALS || method == LSP_SPMV_BLOCKS;
-    return in_slices                   ? device->diagonals != NULL ? &lsp_spmv_diagonals : NULL
-           : method == LSP_SPMV_PACKED ? device->packed != NULL ? &lsp_spmv_packed : NULL
-                                       : device->engines[method];
-}
 
 /* Are there blocks? job->choice.block is the best size among them. */
 static bool has_blocks(const lsp_spmv_job *job, const lsp_spmv_facts *facts, lsp_spmv_why *why) {
@@ -34,7 +26,7 @@ static bool has_blocks(const lsp_spmv_job *job, const lsp_spmv_facts *facts, lsp
 /* Can it run this job? From LSP_SPMV_DIAGONALS on the methods are prepared by a plan. */
 static bool is_offered(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_method method, const lsp_spmv_facts *facts,
                        lsp_spmv_why *why) {
-    const lsp_spmv_engine *engine = lsp_spmv_engine_of(job->device, method);
+    const lsp_spmv_engine *engine = job->device->engines[method];
     if (engine == NULL) {
         snprintf(why->text, sizeof why->text, "is not offered for matrices on %s",
                  job->A.where == LSP_HOST ? "the host" : "a GPU");
@@ -65,11 +57,12 @@ static double total(const lsp_spmv_job *job, lsp_spmv_method method) {
     return job->choice.plan_seconds[method] + calls * job->choice.seconds[method];
 }
 
-/* The methods that are not offered have no seconds. */
-static lsp_spmv_method least(const lsp_spmv_job *job) {
-    lsp_spmv_method best = LSP_SPMV_ROWS;
+/* The best method, without one that is passed over. Methods that are not offered have no seconds. */
+static lsp_spmv_method least(const lsp_spmv_job *job, lsp_spmv_method passed) {
+    lsp_spmv_method best = passed == LSP_SPMV_ROWS ? LSP_SPMV_AUTO : LSP_SPMV_ROWS;
     for (int m = LSP_SPMV_ROWS; m < LSP_SPMV_METHODS; m++) {
-        if (job->choice.seconds[m] > 0 && total(job, (lsp_spmv_method)m) < total(job, best)) {
+        const bool known = m != (int)passed && job->choice.seconds[m] > 0;
+        if (known && (best == LSP_SPMV_AUTO || total(job, (lsp_spmv_method)m) < total(job, best))) {
             best = (lsp_spmv_method)m;
         }
     }
@@ -87,22 +80,12 @@ static void predict(lsp_ctx *ctx, const lsp_cache_figures *figures, lsp_spmv_job
     }
 }
 
-/* The method that would be next; CSR as it is if no other is offered. */
-static lsp_spmv_method second(const lsp_spmv_job *job, lsp_spmv_method best) {
-    lsp_spmv_method next = best == LSP_SPMV_ROWS ? LSP_SPMV_AUTO : LSP_SPMV_ROWS;
-    for (int m = LSP_SPMV_ROWS; m < LSP_SPMV_METHODS && best == LSP_SPMV_ROWS; m++) {
-        const bool known = m != (int)best && job->choice.seconds[m] > 0;
-        if (known && (next == LSP_SPMV_AUTO || total(job, (lsp_spmv_method)m) < total(job, next))) {
-            next = (lsp_spmv_method)m;
-        }
-    }
-    return next;
-}
-
-/* The sentence about a choice by the model: milliseconds of a call, of the making, and of the method that it passes. */
+/* The sentence about a choice by the model: milliseconds of a call and of the making; and those of CSR as it is or, if
+ * that was chosen, of the next method. */
 static void explain(const lsp_cache_figures *figures, lsp_spmv_job *job) {
     lsp_spmv_choice *choice = &job->choice;
-    const lsp_spmv_method methods[2] = {choice->method, second(job, choice->method)};
+    const bool is_rows = choice->method == LSP_SPMV_ROWS;
+    const lsp_spmv_method methods[2] = {choice->method, is_rows ? least(job, LSP_SPMV_ROWS) : LSP_SPMV_ROWS};
     const size_t room = sizeof choice->reason;
     size_t used = (size_t)snprintf(choice->reason, room, "%s", figures->threads == 1 ? "on one thread " : "");
     for (int i = 0; i < 2 && methods[i] != LSP_SPMV_AUTO; i++) {
@@ -132,7 +115,7 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     } else { /* methods sum in different orders */
         LSP_TRY(lsp_cache_figures_for_bits(ctx, job->A.where, &figures));
         predict(ctx, figures, job, facts);
-        choice->method = least(job);
+        choice->method = least(job, LSP_SPMV_AUTO);
         explain(figures, job);
     }
     if (facts != NULL || asked == LSP_SPMV_GATHER) { /* the times here; passes, without facts for random columns */
@@ -142,7 +125,7 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     if (choice->method != LSP_SPMV_GATHER) {
         choice->passes = 1;
     }
-    job->engine = lsp_spmv_engine_of(job->device, choice->method);
+    job->engine = job->device->engines[choice->method];
     return LSP_OK;
 }
 

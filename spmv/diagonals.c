@@ -9,7 +9,7 @@ lsp_status lsp_spmv_count_slots(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_
     const lsp_csr *A = &job->A;
     lsp_diagonals_found found[LSP_DIAGONALS_SIZES] = {{0}};
     lsp_spmv_why why;
-    if (job->device->diagonals == NULL || A->nnz == 0 || !lsp_spmv_is_within(job, &lsp_spmv_diagonals.limits, &why)) {
+    if (A->nnz == 0 || !lsp_spmv_is_within(job, &lsp_spmv_diagonals.limits, &why)) {
         return LSP_OK;
     }
     for (int b = 1; b < LSP_DIAGONALS_SIZES; b++) {
@@ -17,10 +17,10 @@ lsp_status lsp_spmv_count_slots(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_
     }
     LSP_TRY(job->device->diagonals->count(ctx, A, found, NULL));
     for (int b = 1; b < LSP_DIAGONALS_SIZES; b++) {
-        const bool is_such = found[b].limit > 0 && !found[b].no_blocks, offered = found[b].total <= found[b].limit;
-        const int64_t slots = is_such && offered ? found[b].total * LSP_SPMV_SLICE * b * b : 0;
-        *(b == 1 ? &facts->diagonal_slots : &facts->block_slots[b]) = slots;
-        facts->filled_block = b > 1 && is_such && !offered ? b : facts->filled_block;
+        const bool offered = lsp_diagonals_is_offered(&found[b]);
+        *(b == 1 ? &facts->diagonal_slots : &facts->block_slots[b]) =
+            offered ? found[b].total * LSP_SPMV_SLICE * b * b : 0;
+        facts->filled_block = b > 1 && found[b].limit > 0 && !found[b].no_blocks && !offered ? b : facts->filled_block;
     }
     return LSP_OK;
 }
@@ -36,9 +36,7 @@ static lsp_status allocate(lsp_spmv_plan *plan, lsp_diagonals *D) {
     LSP_REQUIRE(lsp_mul(D->count, LSP_SPMV_SLICE * D->block * D->block, &stored), LSP_ERR_OVERFLOW,
                 "%lld diagonals have more entries than fit 64 bits", (long long)D->count);
     LSP_TRY(lsp_spmv_hold(plan, D->count, sizeof *D->at, (void **)&D->at));
-    if (bytes > 0) {
-        LSP_TRY(lsp_spmv_hold(plan, stored, bytes, &D->values));
-    }
+    LSP_TRY(lsp_spmv_hold(plan, stored, bytes, &D->values));
     LSP_TRY(lsp_cache_figures_of(ctx, &figures));
     D->streams = (double)lsp_plan_bytes(plan) > 4 * figures->cache_bytes;
     plan->info.stored_entries = stored;
@@ -52,8 +50,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     const int b = plan->job.choice.method == LSP_SPMV_BLOCKS ? plan->job.choice.block : 1;
     lsp_diagonals_found found[LSP_DIAGONALS_SIZES] = {[0] = {0}};
     lsp_diagonals *D;
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *D));
-    D = plan->parts;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *D, (void **)&D));
     D->block = b;
     D->slices = lsp_diagonals_slices(A, b);
     LSP_TRY(lsp_spmv_hold(plan, D->slices + 1, sizeof *D->first, (void **)&D->first));

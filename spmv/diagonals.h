@@ -76,6 +76,14 @@ typedef struct lsp_diagonals_found {
     int64_t total;  /* diagonals of all slices, or some number beyond the limit */
     bool no_blocks; /* A does not consist of such blocks */
 } lsp_diagonals_found;
+static inline LSP_BOTH_SIDES bool lsp_diagonals_is_offered(const lsp_diagonals_found *found) {
+    return found->limit > 0 && !found->no_blocks && found->total <= found->limit;
+}
+/* Asked after each of the first `count` diagonals of a slice, which have entries in `rows` rows: is it beyond hope? */
+static inline LSP_BOTH_SIDES bool lsp_diagonals_are_poor(int64_t count, int64_t rows, int64_t limit) {
+    return count % LSP_DIAGONALS_PATIENCE == 0 && limit != INT64_MAX &&
+           (double)(count * LSP_SPMV_SLICE) > LSP_DIAGONALS_FILL * (double)rows;
+}
 enum { LSP_DIAGONALS_SIZES = LSP_SPMV_LARGEST_BLOCK + 1 };
 
 /* What a device does with them. */
@@ -87,5 +95,6 @@ typedef struct lsp_diagonals_device {
     lsp_status (*fill)(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D, bool places);
     lsp_status (*multiply)(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_diagonals *D);
 } lsp_diagonals_device;
+extern const lsp_spmv_engine lsp_spmv_diagonals; /* of both methods and devices */
 
 LSP_END_DECLS

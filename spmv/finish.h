@@ -6,11 +6,15 @@
 #include "job.h"
 
 /* For float, f32 and double, f64:
- * finish: `y` is read unless beta is 0.
+ * lsp_spmv_joined: `sum` and one product or sum more. finish: `y` is read unless beta is 0.
  * lsp_spmv_value: entry k of values of a type; 1 in a pattern.
- * lsp_spmv_x, lsp_spmv_y: vector v of X, whose elements are lsp_spmv_x_step apart; element i of vector v of Y.
+ * lsp_spmv_x, lsp_spmv_y: vector v of X, whose elements are x_row apart; element i of vector v of Y.
  * lsp_spmv_write: that element from the sum of its row. */
 #define LSP_SPMV_FINISH(type, suffix)                                                                                  \
+    LSP_SPMV_INLINE type lsp_spmv_joined_##suffix(lsp_semiring semiring, type one, type sum) {                         \
+        switch (semiring) { LSP_EACH_SEMIRING(LSP_JOIN_CASE) }                                                         \
+        return sum;                                                                                                    \
+    }                                                                                                                  \
     LSP_SPMV_INLINE void finish_##suffix(lsp_semiring semiring, type alpha, type beta, type sum, type *y) {            \
         if (semiring == LSP_PLUS_TIMES) {                                                                              \
             *y = beta == 0 ? alpha * sum : alpha * sum + beta * *y;                                                    \
@@ -18,12 +22,8 @@
             *y = sum;                                                                                                  \
         } else if (lsp_semiring_product(semiring) == LSP_PRODUCT_BOTH) {                                               \
             *y = *y != 0 || sum != 0;                                                                                  \
-        } else if (lsp_semiring_join(semiring) == LSP_JOIN_LEAST) {                                                    \
-            *y = LSP_DO_LEAST(*y, sum);                                                                                \
-        } else if (lsp_semiring_join(semiring) == LSP_JOIN_LARGEST) {                                                  \
-            *y = LSP_DO_LARGEST(*y, sum);                                                                              \
         } else {                                                                                                       \
-            *y = *y + sum;                                                                                             \
+            *y = lsp_spmv_joined_##suffix(semiring, *y, sum);                                                          \
         }                                                                                                              \
     }                                                                                                                  \
     LSP_SPMV_INLINE type lsp_spmv_value_##suffix(lsp_type val_type, const void *val, int64_t k) {                      \
@@ -32,11 +32,10 @@
                                      : (type)((const double *)val)[k];                                                 \
     }                                                                                                                  \
     LSP_SPMV_INLINE const type *lsp_spmv_x_##suffix(const lsp_spmv_job *job, int64_t v) {                              \
-        return (const type *)job->vectors.x + v * (job->options.by_columns ? job->vectors.x_stride : 1);               \
+        return (const type *)job->vectors.x + v * job->x_vector;                                                       \
     }                                                                                                                  \
     LSP_SPMV_INLINE type *lsp_spmv_y_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v) {                         \
-        const int64_t stride = job->vectors.y_stride;                                                                  \
-        return (type *)job->vectors.y + (job->options.by_columns ? v * stride + i : i * stride + v);                   \
+        return (type *)job->vectors.y + i * job->y_row + v * job->y_vector;                                            \
     }                                                                                                                  \
     LSP_SPMV_INLINE void lsp_spmv_write_##suffix(const lsp_spmv_job *job, int64_t i, int64_t v, type sum) {            \
         finish_##suffix(job->options.semiring, (type)job->vectors.alpha, (type)job->vectors.beta, sum,                 \
@@ -45,9 +44,13 @@
 #define LSP_SPMV_INLINE static inline __attribute__((always_inline))
 LSP_SPMV_FINISH(float, f32)
 LSP_SPMV_FINISH(double, f64)
-LSP_SPMV_INLINE int64_t lsp_spmv_x_step(const lsp_spmv_job *job) {
-    return job->options.by_columns ? 1 : job->vectors.x_stride;
-}
+
+/* f_f32(...) or f_f64(...), by the type of the vectors; f(type of values, ...), where the type is a constant. */
+#define LSP_SPMV_BY_TYPE(type, f, ...) ((type) == LSP_F32 ? f##_f32(__VA_ARGS__) : f##_f64(__VA_ARGS__))
+#define LSP_SPMV_BY_VALUES(val_type, f, ...)                                                                           \
+    ((val_type) == LSP_NONE  ? f(LSP_NONE, __VA_ARGS__)                                                                \
+     : (val_type) == LSP_F32 ? f(LSP_F32, __VA_ARGS__)                                                                 \
+                             : f(LSP_F64, __VA_ARGS__))
 
 extern const lsp_spmv_engine lsp_spmv_ref;
 

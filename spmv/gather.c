@@ -4,12 +4,10 @@
 #include "gather.h"
 #include "bodies.h"
 #include "core/cuda.h"
-#include "finish.h"
 
 lsp_status lsp_spmv_dense_x(lsp_ctx *ctx, const lsp_spmv_job *job, int64_t v, void *dense, const void **x) {
-    const int64_t bytes = (int64_t)lsp_type_bytes(job->options.type), step = lsp_spmv_x_step(job);
-    const int64_t first = v * (job->options.by_columns ? job->vectors.x_stride : 1);
-    const lsp_spmv_packing packing = {(const char *)job->vectors.x + first * bytes, dense, step};
+    const int64_t bytes = (int64_t)lsp_type_bytes(job->options.type), step = job->x_row;
+    const lsp_spmv_packing packing = {(const char *)job->vectors.x + v * job->x_vector * bytes, dense, step};
     const lsp_kind kind = {.index = bytes == 4 ? LSP_I32 : LSP_I64};
     *x = step == 1 ? packing.from : dense;
     return step == 1 ? LSP_OK
@@ -51,7 +49,7 @@ lsp_status lsp_spmv_gather_run(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_
                     "holds %lld elements",
                     (long long)A->nnz);
         LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, item, &scratch.gathered));
-        LSP_TRY(lsp_scratch_at(ctx, A->where, lsp_spmv_x_step(job) != 1 ? A->cols : 0, item, &scratch.dense));
+        LSP_TRY(lsp_scratch_at(ctx, A->where, job->x_row != 1 ? A->cols : 0, item, &scratch.dense));
         parts = &scratch;
     }
     for (int64_t v = 0; v < job->options.vectors; v++) {

@@ -31,12 +31,13 @@ typedef struct lsp_spmv_choice {
 } lsp_spmv_choice;
 
 typedef struct lsp_spmv_job {
-    lsp_csr A;                            /* op(A): the transposed matrix if the options ask for it */
-    int64_t given_rows;                   /* rows of A as it was given */
-    lsp_spmv_options options;             /* checked; type and vectors are set, transpose is false */
-    lsp_spmv_vectors vectors;             /* checked; strides are set. A plan's job has none until it is executed */
-    bool planned;                         /* all of A was checked: its columns need no look */
-    const struct lsp_spmv_device *device; /* where A lies */
+    lsp_csr A;                                /* op(A): the transposed matrix if the options ask for it */
+    int64_t given_rows;                       /* rows of A as it was given */
+    lsp_spmv_options options;                 /* checked; type and vectors are set, transpose is false */
+    lsp_spmv_vectors vectors;                 /* checked. A plan's job has none until it is executed */
+    int64_t x_row, x_vector, y_row, y_vector; /* of these: elements from row to row, from vector to vector */
+    bool planned;                             /* all of A was checked: its columns need no look */
+    const struct lsp_spmv_device *device;     /* where A lies */
     lsp_spmv_choice choice;
     const struct lsp_spmv_engine *engine; /* of the choice; NULL before it */
 } lsp_spmv_job;
@@ -54,8 +55,7 @@ struct lsp_spmv_plan {
     lsp_plan_life life;
     lsp_spmv_job job;
     lsp_csr given;                /* sizes and types of the A that the caller gave */
-    lsp_csr_transpose_plan *turn; /* NULL unless the plan transposes; holds row pointers and columns of op(A) */
-    lsp_csr transposed;           /* op(A) then; its values are its own */
+    lsp_csr_transpose_plan *turn; /* NULL unless the plan transposes; holds row pointers and columns of job.A */
     struct lsp_spmv_plan *packed; /* of LSP_SPMV_PACKED: the plan of the rows that have entries */
     lsp_spmv_facts facts;
     lsp_spmv_sizes sizes;
@@ -65,11 +65,11 @@ struct lsp_spmv_plan {
 };
 
 /* plan.c. _prepare calls plan->job.engine->prepare; what was prepared before goes. For that, _make_parts sets
- * plan->parts, `bytes` of zeros, and _hold allocates where A lies, for a pointer in parts. */
+ * plan->parts and *parts, `bytes` of zeros, and _hold allocates where A lies, for a pointer in parts. */
 lsp_status lsp_spmv_prepare(lsp_spmv_plan *plan);
-static inline lsp_status lsp_spmv_make_parts(lsp_spmv_plan *plan, size_t bytes) {
+static inline lsp_status lsp_spmv_make_parts(lsp_spmv_plan *plan, size_t bytes, void **parts) {
     LSP_TRY(lsp_alloc(plan->ctx, LSP_HOST, 1, bytes, &plan->parts));
-    memset(plan->parts, 0, bytes);
+    *parts = memset(plan->parts, 0, bytes);
     return LSP_OK;
 }
 static inline lsp_status lsp_spmv_hold(lsp_spmv_plan *plan, int64_t count, size_t bytes, void **memory) {
@@ -109,8 +109,8 @@ typedef struct lsp_spmv_engine {
 
 /* What a kind of device offers. */
 typedef struct lsp_spmv_device {
-    const lsp_spmv_engine *engines[LSP_SPMV_METHODS]; /* NULL: none. Those of both devices: choose.c */
-    const struct lsp_diagonals_device *diagonals;     /* NULL: no diagonals and no blocks */
+    const lsp_spmv_engine *engines[LSP_SPMV_METHODS]; /* NULL: none */
+    const struct lsp_diagonals_device *diagonals;
     const struct lsp_packed_device *packed;
     /* The entries with padding that LSP_SPMV_LENGTHS stores of a checked matrix. Waits. NULL: no such method. */
     lsp_status (*length_slots)(lsp_ctx *ctx, const lsp_csr *A, int64_t *slots);

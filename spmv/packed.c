@@ -3,22 +3,11 @@
 #include "spmv.h"
 #include <math.h>
 
-lsp_csr lsp_packed_matrix(const lsp_spmv_plan *plan) {
-    const lsp_packed *p = plan->parts;
-    lsp_csr P = plan->job.A;
-    P.rows = p->count;
-    P.rowptr = p->rowptr;
-    return P;
-}
-
-void *lsp_packed_sums(const lsp_spmv_plan *plan) { return ((const lsp_packed *)plan->parts)->sums; }
-
 static lsp_status prepare(lsp_spmv_plan *plan) {
     const lsp_csr *A = &plan->job.A;
     const lsp_spmv_options *options = &plan->job.options;
     lsp_packed *p;
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
-    p = plan->parts;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p, (void **)&p));
     p->count = A->rows - plan->facts.empty_rows;
     LSP_TRY(lsp_spmv_hold(plan, p->count, sizeof *p->rows, (void **)&p->rows));
     LSP_TRY(lsp_spmv_hold(plan, p->count + 1, lsp_type_bytes(A->rowptr_type), &p->rowptr));

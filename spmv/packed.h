@@ -13,10 +13,6 @@ typedef struct lsp_packed {
     void *sums; /* of its rows: laid out as Y, without gaps */
 } lsp_packed;
 
-/* Of a prepared plan: a view of that matrix; where the sums of its rows are expected. */
-lsp_csr lsp_packed_matrix(const lsp_spmv_plan *plan);
-void *lsp_packed_sums(const lsp_spmv_plan *plan);
-
 /* What a device does with them. */
 typedef struct lsp_packed_device {
     /* Fills rows and rowptr. Waits for nothing. */
@@ -24,5 +20,6 @@ typedef struct lsp_packed_device {
     /* Y = alpha*sums + beta*Y. `all`: also the rows without entries. Waits for nothing. */
     lsp_status (*spread)(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_packed *p, bool all);
 } lsp_packed_device;
+extern const lsp_spmv_engine lsp_spmv_packed; /* of both devices */
 
 LSP_END_DECLS

@@ -11,15 +11,13 @@
 
 /* The plan's own op(A), whose structure is that of the transposing plan. */
 static lsp_status transpose(lsp_spmv_plan *plan) {
-    lsp_csr *T = &plan->transposed;
+    lsp_csr *T = &plan->job.A;
     LSP_TRY(lsp_csr_transpose_plan_create(plan->ctx, &plan->given, &plan->turn));
     *T = plan->turn->B;
     T->val = NULL;
     T->val_type = plan->given.val_type;
     LSP_TRY(lsp_alloc(plan->ctx, T->where, T->nnz, lsp_type_bytes(T->val_type), &T->val));
-    LSP_TRY(lsp_csr_transpose_refill(plan->turn, &plan->given, T));
-    plan->job.A = *T;
-    return LSP_OK;
+    return lsp_csr_transpose_refill(plan->turn, &plan->given, T);
 }
 
 /* Reads A once. The slots of diagonals take longest: on a CPU only where they may decide. */
@@ -33,7 +31,7 @@ static lsp_status inspect(lsp_spmv_plan *plan) {
     lsp_found found;
     LSP_TRY(LSP_EACH(ctx, A->where, spmv_row_length,
                      (lsp_each_job){.args = A, .n = A->rows, .kind = {.index = A->rowptr_type}, .found = &found}));
-    facts->longest_row = (int64_t)(LSP_NOWHERE - found.first[0]);
+    facts->longest_row = (int64_t)found.most;
     facts->empty_rows = (int64_t)found.count;
     if (job->device->length_slots != NULL && facts->longest_row > UNEVEN * (A->nnz / lsp_max(A->rows, 1) + 1)) {
         LSP_TRY(job->device->length_slots(ctx, A, &facts->length_slots));
@@ -46,8 +44,16 @@ static lsp_status inspect(lsp_spmv_plan *plan) {
 }
 
 /* LSP_SPMV_PACKED: a plan of the rows that have entries makes their sums. */
+static lsp_csr packed_matrix(const lsp_spmv_plan *plan) {
+    const lsp_packed *p = plan->parts;
+    lsp_csr P = plan->job.A;
+    P.rows = p->count;
+    P.rowptr = p->rowptr;
+    return P;
+}
+
 static lsp_status prepare_packed(lsp_spmv_plan *plan) {
-    const lsp_csr P = lsp_packed_matrix(plan);
+    const lsp_csr P = packed_matrix(plan);
     lsp_spmv_options options = plan->job.options;
     options.method = LSP_SPMV_AUTO;
     LSP_TRY(lsp_spmv_plan_create(plan->ctx, &P, &options, &plan->packed));
@@ -56,14 +62,9 @@ static lsp_status prepare_packed(lsp_spmv_plan *plan) {
 }
 
 static lsp_status execute_packed(const lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors) {
-    const lsp_spmv_vectors sums = {
-        .alpha = 1, .x = vectors->x, .x_stride = vectors->x_stride, .y = lsp_packed_sums(plan)};
+    const lsp_packed *p = plan->parts;
+    const lsp_spmv_vectors sums = {.alpha = 1, .x = vectors->x, .x_stride = vectors->x_stride, .y = p->sums};
     return plan->packed->job.A.rows > 0 ? lsp_spmv_execute(plan->packed, &sums) : LSP_OK;
-}
-
-static lsp_status update_packed(const lsp_spmv_plan *plan) {
-    const lsp_csr P = lsp_packed_matrix(plan);
-    return lsp_spmv_update(plan->packed, &P);
 }
 
 static void release(lsp_spmv_plan *plan) {
@@ -92,7 +93,7 @@ static lsp_status prepare_method(lsp_spmv_plan *plan) {
         (void)lsp_ctx_trim(plan->ctx); /* what was released is free for others */
         choice->method = LSP_SPMV_ROWS;
         choice->passes = 1;
-        plan->job.engine = lsp_spmv_engine_of(plan->job.device, LSP_SPMV_ROWS);
+        plan->job.engine = plan->job.device->engines[LSP_SPMV_ROWS];
         snprintf(choice->reason, sizeof choice->reason, "memory does not suffice for a plan of %s",
                  lsp_spmv_method_name(wanted));
         lsp_spmv_tell(&plan->job, &plan->info);
@@ -155,12 +156,15 @@ lsp_status lsp_spmv_execute(lsp_spmv_plan *plan, const lsp_spmv_vectors *vectors
 lsp_status lsp_spmv_update(lsp_spmv_plan *plan, const lsp_csr *A) {
     LSP_PLAN_USE(plan);
     if (plan->turn != NULL) {
-        LSP_TRY(lsp_csr_transpose_refill(plan->turn, A, &plan->transposed));
+        LSP_TRY(lsp_csr_transpose_refill(plan->turn, A, &plan->job.A));
     } else {
         LSP_TRY(lsp_csr_check_planned(ctx, "A", &plan->given, A));
         plan->job.A = *A;
     }
-    LSP_TRY(plan->packed != NULL ? update_packed(plan) : LSP_OK);
+    if (plan->packed != NULL) {
+        const lsp_csr P = packed_matrix(plan);
+        LSP_TRY(lsp_spmv_update(plan->packed, &P));
+    }
     if (plan->job.engine->update != NULL) {
         LSP_TRY(plan->job.engine->update(plan));
     }

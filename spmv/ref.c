@@ -8,7 +8,7 @@
         const lsp_semiring semiring = job->options.semiring;                                                           \
         const bool counts = lsp_semiring_counts(semiring);                                                             \
         const type *x = lsp_spmv_x_##suffix(job, v);                                                                   \
-        const int64_t step = lsp_spmv_x_step(job), end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);               \
+        const int64_t step = job->x_row, end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);                         \
         type sum = (type)lsp_semiring_empty(semiring);                                                                 \
         int64_t count = 0;                                                                                             \
         for (int64_t k = lsp_index_at(A->rowptr, A->rowptr_type, i); k < end; k++) {                                   \
@@ -31,11 +31,7 @@ DO_ROW(double, f64)
 void lsp_spmv_ref_rows(const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t *outside) {
     for (int64_t i = begin; i < end; i++) {
         for (int64_t v = 0; v < job->options.vectors; v++) {
-            if (job->options.type == LSP_F32) {
-                do_row_f32(job, i, v, outside);
-            } else {
-                do_row_f64(job, i, v, outside);
-            }
+            LSP_SPMV_BY_TYPE(job->options.type, do_row, job, i, v, outside);
         }
     }
 }

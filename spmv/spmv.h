@@ -7,10 +7,8 @@ extern const lsp_spmv_device lsp_spmv_cpu, lsp_spmv_cuda;
 
 /* check.c: refuses wrong arguments with a sentence; fills the job but op(A) and the choice. `options` may be NULL. */
 lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_job *job);
-/* check.c: sets job->vectors, strides included. Overlaps of x and y, and strides that are too short, are refused. */
+/* check.c: sets job->vectors and their steps. Overlaps of x and y, and strides that are too short, are refused. */
 lsp_status lsp_spmv_check_vectors(lsp_ctx *ctx, const lsp_spmv_vectors *vectors, lsp_spmv_job *job);
-/* choose.c: the engine of a method; NULL: the device has none. */
-const lsp_spmv_engine *lsp_spmv_engine_of(const lsp_spmv_device *device, lsp_spmv_method method);
 /* choose.c: sets job->choice and job->engine. `facts` NULL: one call without a plan. A method that was asked for and
  * has no engine here, or does not fit, is refused. */
 lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts);
@@ -23,9 +21,7 @@ void lsp_spmv_tell(const lsp_spmv_job *job, lsp_spmv_info *info);
 void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job, const lsp_spmv_facts *facts,
                       lsp_spmv_choice *choice);
 
-/* diagonals.c, packed.c: LSP_SPMV_DIAGONALS and LSP_SPMV_BLOCKS, LSP_SPMV_PACKED on any device. */
-extern const lsp_spmv_engine lsp_spmv_diagonals, lsp_spmv_packed;
-/* Sets diagonal_slots, block_slots[] and filled_block of the facts: slots are 0 where more than LSP_DIAGONALS_FILL
- * would be stored, or where A does not consist of such blocks. If A consists of blocks of one size, the smaller ones
- * are 0. A GPU's waits. */
+/* diagonals.c. Sets diagonal_slots, block_slots[] and filled_block of the facts: slots are 0 where more than
+ * LSP_DIAGONALS_FILL would be stored, or where A does not consist of such blocks. If A consists of blocks of one size,
+ * the smaller ones are 0. A GPU's waits. */
 lsp_status lsp_spmv_count_slots(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_facts *facts);

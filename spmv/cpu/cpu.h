@@ -1,5 +1,5 @@
-/* What the files of spmv on the CPU tell each other: the engines, and the kernels of CSR as it is (rows_kernel.c,
- * compiled for each instruction set). */
+/* What the files of spmv on the CPU tell each other: the engines, and the loops of CSR as it is (rows_kernel.c) and of
+ * diagonals (diagonals_build.c, diagonals_kernel.c) that are compiled for each instruction set. */
 #pragma once
 
 #include "core/isa.h"
@@ -15,12 +15,6 @@ extern const lsp_packed_device lsp_packed_cpu;
 /* A row is summed in pieces of this many entries, counted from its begin; the sums of the pieces are added in order.
  * So threads may share a long row, and the bits do not depend on how. */
 enum { LSP_SPMV_PIECE = 1 << 16 };
-
-/* The first i of 0 .. n with offsets[i] + i >= weight: a border between threads, for rows and entries that count alike.
- */
-static inline int64_t lsp_spmv_first_at(const void *offsets, lsp_type type, int64_t n, int64_t weight) {
-    return LSP_FIRST((int64_t)0, n, i, lsp_index_at(offsets, type, i) + i >= weight);
-}
 
 /* What is called into the cache before it is multiplied. */
 typedef enum lsp_spmv_fetch {
@@ -58,3 +52,24 @@ void lsp_spmv_piece_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end,
 /* y[i] from the sums of the pieces of row i, in any semiring: `count` times `vectors` numbers, which are joined in
  * order. They are overwritten. */
 void lsp_spmv_join_pieces(const lsp_spmv_job *job, int64_t i, void *sums, int64_t count);
+
+/* Work on diagonals. */
+typedef struct lsp_diagonals_work {
+    const lsp_csr *A;
+    const lsp_diagonals *D;     /* of the plan; NULL in a count */
+    const lsp_spmv_job *job;    /* of a product */
+    int block;                  /* of a count */
+    int64_t *first;             /* of a count: the plan's, or NULL */
+    lsp_diagonals_found *found; /* of a count: `total` is added to, `no_blocks` set atomically */
+} lsp_diagonals_work;
+
+/* For slices begin .. end-1:
+ * _count adds their diagonals to found->total and, unless `first` is NULL, sets first[s + 1] to those of slice s;
+ * _place writes their diagonals, _fill their values; _product computes their rows of Y. */
+typedef void lsp_diagonals_do(const lsp_diagonals_work *work, int64_t begin, int64_t end);
+#define LSP_DIAGONALS_ISA(isa)                                                                                         \
+    lsp_diagonals_do lsp_diagonals_count_##isa, lsp_diagonals_place_##isa, lsp_diagonals_fill_##isa,                   \
+        lsp_diagonals_product_##isa;
+LSP_DIAGONALS_ISA(portable)
+LSP_DIAGONALS_ISA(avx2)
+LSP_DIAGONALS_ISA(avx512)

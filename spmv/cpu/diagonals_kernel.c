@@ -1,8 +1,7 @@
 /* Y = alpha*A*X + beta*Y by diagonals. 32 rows are summed together, a vector of rows at a time; a row that a diagonal
  * does not have reads nothing and keeps its sum. */
-#include "core/isa.h"
 #include "core/vector.h"
-#include "diagonals.h"
+#include "cpu.h"
 
 enum { SLICE = LSP_SPMV_SLICE, MOST_AT_ONCE = 8 }; /* vectors */
 
@@ -19,20 +18,13 @@ ALWAYS float fused_f32(float a, float b, float c) { return a * b + c; }
 ALWAYS double fused_f64(double a, double b, double c) { return a * b + c; }
 #endif
 
-/* The sum that changes nothing: not even the sign of a zero. */
-ALWAYS void clear_f32(float *sum, int n) {
-    for (int k = 0; k < n; k++) {
-        sum[k] = -0.0F;
-    }
-}
-ALWAYS void clear_f64(double *sum, int n) {
-    for (int k = 0; k < n; k++) {
-        sum[k] = -0.0;
-    }
-}
-
-/* Rows without entries: their sum is 0, not -0. */
-#define EMPTY(type, suffix)                                                                                            \
+/* clear: sums that change nothing, not even the sign of a zero. empty: rows without entries have the sum 0, not -0. */
+#define ENDS(type, suffix)                                                                                             \
+    ALWAYS void clear_##suffix(type *sum, int n) {                                                                     \
+        for (int k = 0; k < n; k++) {                                                                                  \
+            sum[k] = (type)-0.0;                                                                                       \
+        }                                                                                                              \
+    }                                                                                                                  \
     ALWAYS void empty_##suffix(type *sum, const lsp_diagonal *at, int64_t n, int b) {                                  \
         uint32_t present = 0;                                                                                          \
         for (int64_t d = 0; d < n; d++) {                                                                              \
@@ -44,15 +36,15 @@ ALWAYS void clear_f64(double *sum, int n) {
             }                                                                                                          \
         }                                                                                                              \
     }
-EMPTY(float, f32)
-EMPTY(double, f64)
+ENDS(float, f32)
+ENDS(double, f64)
 
 /* ---- vectors of W rows: x, values of another type as those of x, and the sum of rows in a mask ---- */
 
 /* VEC(op): the instruction on vectors of T; PS_f32, PS_f64: how it names the type. */
 #define PS_f32 ps
 #define PS_f64 pd
-#define VEC(op) VEC_(op, OF(PS))
+#define VEC(op) VEC_(op, TYPED(PS))
 #define VEC_(op, ps) VEC__(op, ps)
 #if defined(__AVX512F__)
 #define VEC__(op, ps) _mm512_##op##_##ps
@@ -91,45 +83,19 @@ typedef __m256i m_f64, m_f32; /* the highest bit of each lane decides */
 #define STREAM_END() (void)0
 #endif
 
-#define NAME__(f, v, t) f##_##v##_##t
-#define NAME_(f, v, t) NAME__(f, v, t)
-#define NAME(f) NAME_(f, V_NAME, T_NAME)
-#define OF_(f, t) f##_##t
-#define OF__(f, t) OF_(f, t)
-#define OF(f) OF__(f, T_NAME)
+/* MORE(sum, v, x): the sums of W rows and W values, from v on, times x. */
+#define LOAD_f64_f64(v) VEC(loadu)(v)
+#define LOAD_f32_f64(v) WIDE(v)
+#define LOAD_ones_f64(v) ((void)(v), VEC(set1)(1))
+#define LOAD_f32_f32(v) VEC(loadu)(v)
+#define LOAD_ones_f32(v) ((void)(v), VEC(set1)(1))
+#define MORE(sum, v, x) (IS_PATTERN ? VEC(add)((x), (sum)) : VEC(fmadd)(NAME(LOAD)(v), (x), (sum)))
+#define ADD_PRODUCT(v, x, sum) (IS_PATTERN ? (x) + (sum) : TYPED(fused)((T)(v), (x), (sum)))
+/* f(..., b) with the size of a block a constant. */
+#define BY_BLOCK(b, f, ...) ((b) == 2 ? f(__VA_ARGS__, 2) : (b) == 3 ? f(__VA_ARGS__, 3) : f(__VA_ARGS__, 4))
+#define PAIR_TEMPLATE "diagonals_template.h"
+#include "each_pair_template.h"
 
-/* MORE(sum, v, x): the sum of W rows and W values, from v on, times x. */
-#define T double
-#define T_NAME f64
-#define V double
-#define V_NAME f64
-#define MORE(sum, v, x) VEC(fmadd)(VEC(loadu)(v), (x), (sum))
-#include "diagonals_template.h"
-#define V float
-#define V_NAME f32
-#define MORE(sum, v, x) VEC(fmadd)(WIDE(v), (x), (sum))
-#include "diagonals_template.h"
-#define PATTERN
-#define V double
-#define V_NAME ones
-#define MORE(sum, v, x) VEC(add)((x), (sum))
-#include "diagonals_template.h"
-#undef PATTERN
-#undef T
-#undef T_NAME
-#define T float
-#define T_NAME f32
-#define V float
-#define V_NAME f32
-#define MORE(sum, v, x) VEC(fmadd)(VEC(loadu)(v), (x), (sum))
-#include "diagonals_template.h"
-#define PATTERN
-#define V float
-#define V_NAME ones
-#define MORE(sum, v, x) VEC(add)((x), (sum))
-#include "diagonals_template.h"
-#undef PATTERN
-
-void LSP_ISA_NAME(lsp_diagonals_product)(const lsp_diagonals_product *p, int64_t begin, int64_t end) {
-    LSP_SPMV_WITH_TYPES(p->A->val_type, p->type, product, p, begin, end);
+void LSP_ISA_NAME(lsp_diagonals_product)(const lsp_diagonals_work *work, int64_t begin, int64_t end) {
+    LSP_SPMV_WITH_TYPES(work->A->val_type, work->job->options.type, product, work, begin, end);
 }

@@ -1,11 +1,4 @@
-/* The product for values of type V and vectors of type T, included by diagonals_kernel.c for each pair. PATTERN: all
- * values are ones, and none is stored. */
-
-#ifdef PATTERN
-#define ADD_PRODUCT(v, x, sum) ((x) + (sum))
-#else
-#define ADD_PRODUCT(v, x, sum) OF(fused)((T)(v), (x), (sum))
-#endif
+/* The product for values VAL and vectors T, for each pair of types. A pattern stores no values, and has no blocks. */
 
 /* ---- one vector, contiguous ----
  * x: the vector. row, cols: the slice's first row, and all columns; in blocks. `sum` becomes the sums of the slice:
@@ -13,61 +6,57 @@
  * may need none: their sums are kept. */
 
 #ifdef LANES
-enum { NAME(VECTORS) = SLICE / OF(W) };
+enum { NAME(VECTORS) = SLICE / TYPED(W) };
 #define EACH_VECTOR UNROLLED for (int w = 0; w < NAME(VECTORS); w++)
 
 /* By diagonals of single entries. */
-static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
+static void NAME(sums)(const lsp_diagonal *at, int64_t n, const VAL *values, const T *x, const slice_place *place,
                        T *sum) {
-    OF(v) s[NAME(VECTORS)];
+    TYPED(v) s[NAME(VECTORS)];
     EACH_VECTOR { s[w] = VEC(set1)((T)-0.0); }
     for (int64_t d = 0; d < n; d++) {
         const int64_t col = place->row + at[d].offset;
         const T *x_d = x + col;
-        const V *v = values + d * SLICE;
+        const VAL *v = values + d * SLICE;
         const uint32_t rows = at[d].rows;
-        (void)v;
         if (rows == UINT32_MAX) {
-            EACH_VECTOR { s[w] = MORE(s[w], v + w * OF(W), VEC(loadu)(x_d + w * OF(W))); }
+            EACH_VECTOR { s[w] = MORE(s[w], v + w * TYPED(W), VEC(loadu)(x_d + w * TYPED(W))); }
         } else if (col >= 0 && col <= place->cols - SLICE) {
             EACH_VECTOR {
-                const OF(m) mask = OF(MASK)(rows, w);
-                s[w] = KEEP(s[w], MORE(s[w], v + w * OF(W), VEC(loadu)(x_d + w * OF(W))), mask);
+                const TYPED(m) mask = TYPED(MASK)(rows, w);
+                s[w] = KEEP(s[w], MORE(s[w], v + w * TYPED(W), VEC(loadu)(x_d + w * TYPED(W))), mask);
             }
         } else {
             EACH_VECTOR {
-                const OF(m) mask = OF(MASK)(rows, w);
-                s[w] = KEEP(s[w], MORE(s[w], v + w * OF(W), SOME(x_d + w * OF(W), mask)), mask);
+                const TYPED(m) mask = TYPED(MASK)(rows, w);
+                s[w] = KEEP(s[w], MORE(s[w], v + w * TYPED(W), SOME(x_d + w * TYPED(W), mask)), mask);
             }
         }
     }
-    EACH_VECTOR { VEC(storeu)(sum + w * OF(W), s[w]); }
+    EACH_VECTOR { VEC(storeu)(sum + w * TYPED(W), s[w]); }
 }
 
-#ifndef PATTERN
 /* The products of one diagonal of blocks; run[j]: the columns j of 32 blocks. */
-ALWAYS void NAME(add_blocks)(T *sum, const V *values, T (*run)[SLICE], uint32_t rows, const int b) {
+ALWAYS void NAME(add_blocks)(T *sum, const VAL *values, T (*run)[SLICE], uint32_t rows, const int b) {
     UNROLLED for (int i = 0; i < b; i++) {
         EACH_VECTOR {
-            const OF(v) old = VEC(loadu)(sum + i * SLICE + w * OF(W));
-            OF(v) s = old;
+            const TYPED(v) old = VEC(loadu)(sum + i * SLICE + w * TYPED(W));
+            TYPED(v) s = old;
             UNROLLED for (int j = 0; j < b; j++) {
-                s = MORE(s, values + (i * b + j) * SLICE + w * OF(W), VEC(loadu)(run[j] + w * OF(W)));
+                s = MORE(s, values + (i * b + j) * SLICE + w * TYPED(W), VEC(loadu)(run[j] + w * TYPED(W)));
             }
-            VEC(storeu)(sum + i * SLICE + w * OF(W), rows == UINT32_MAX ? s : KEEP(old, s, OF(MASK)(rows, w)));
+            VEC(storeu)(sum + i * SLICE + w * TYPED(W), rows == UINT32_MAX ? s : KEEP(old, s, TYPED(MASK)(rows, w)));
         }
     }
 }
-#endif
 #undef EACH_VECTOR
 #else
-static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
+static void NAME(sums)(const lsp_diagonal *at, int64_t n, const VAL *values, const T *x, const slice_place *place,
                        T *sum) {
-    OF(clear)(sum, SLICE);
+    TYPED(clear)(sum, SLICE);
     for (int64_t d = 0; d < n; d++) {
         const T *x_d = x + place->row + at[d].offset;
-        const V *v = values + d * SLICE;
-        (void)v;
+        const VAL *v = values + d * SLICE;
         for (int r = 0; r < SLICE; r++) {
             if (at[d].rows >> r & 1) {
                 sum[r] = ADD_PRODUCT(v[r], x_d[r], sum[r]);
@@ -76,8 +65,7 @@ static void NAME(sums)(const lsp_diagonal *at, int64_t n, const V *values, const
     }
 }
 
-#ifndef PATTERN
-ALWAYS void NAME(add_blocks)(T *sum, const V *values, T (*run)[SLICE], uint32_t rows, const int b) {
+ALWAYS void NAME(add_blocks)(T *sum, const VAL *values, T (*run)[SLICE], uint32_t rows, const int b) {
     for (int i = 0; i < b; i++) {
         for (int r = 0; r < SLICE; r++) {
             T s = sum[i * SLICE + r];
@@ -89,9 +77,7 @@ ALWAYS void NAME(add_blocks)(T *sum, const V *values, T (*run)[SLICE], uint32_t 
     }
 }
 #endif
-#endif
 
-#ifndef PATTERN
 /* run[j][r] = column j of block r. Called where values are doubles: in the loop over the diagonals gcc 12 would make
  * code for AVX-512 that takes twice as long. For floats the call costs a quarter. */
 ALWAYS void NAME(split_of)(T (*run)[SLICE], const T *from, const int b) {
@@ -103,21 +89,15 @@ ALWAYS void NAME(split_of)(T (*run)[SLICE], const T *from, const int b) {
 }
 
 static __attribute__((noinline)) void NAME(split)(T (*run)[SLICE], const T *from, int b) {
-    if (b == 2) {
-        NAME(split_of)(run, from, 2);
-    } else if (b == 3) {
-        NAME(split_of)(run, from, 3);
-    } else {
-        NAME(split_of)(run, from, 4);
-    }
+    BY_BLOCK(b, NAME(split_of), run, from);
 }
 
 /* By diagonals of b x b blocks. The x of 32 blocks is brought into b runs of 32 first. */
-ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const V *values, const T *x, const slice_place *place,
+ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const VAL *values, const T *x, const slice_place *place,
                              T *sum, const int b) {
     T run[LSP_SPMV_LARGEST_BLOCK][SLICE] __attribute__((aligned(64)));
     T edge[LSP_SPMV_LARGEST_BLOCK * SLICE];
-    OF(clear)(sum, b * SLICE);
+    TYPED(clear)(sum, b * SLICE);
     for (int64_t d = 0; d < n; d++) {
         const int64_t col = place->row + at[d].offset;
         const uint32_t rows = at[d].rows;
@@ -128,7 +108,7 @@ ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const V *values,
             }
             from = edge;
         }
-        if (sizeof(V) == 8) {
+        if (sizeof(VAL) == 8) {
             NAME(split)(run, from, b);
         } else {
             NAME(split_of)(run, from, b);
@@ -136,20 +116,19 @@ ALWAYS void NAME(block_sums)(const lsp_diagonal *at, int64_t n, const V *values,
         NAME(add_blocks)(sum, values + d * SLICE * b * b, run, rows, b);
     }
 }
-#endif
 
 /* n elements of y from their sums. */
-static void NAME(finish)(const lsp_diagonals_product *p, const T *sum, T *y, int64_t n) {
-    const T alpha = (T)p->vectors->alpha, beta = (T)p->vectors->beta;
+static void NAME(finish)(const lsp_diagonals_work *work, const T *sum, T *y, int64_t n) {
+    const T alpha = (T)work->job->vectors.alpha, beta = (T)work->job->vectors.beta;
     if (beta != 0) {
         for (int64_t r = 0; r < n; r++) {
-            OF(finish)(LSP_PLUS_TIMES, alpha, beta, sum[r], y + r);
+            TYPED(finish)(LSP_PLUS_TIMES, alpha, beta, sum[r], y + r);
         }
         return;
     }
 #ifdef LANES
-    if (p->D->streams && n % SLICE == 0 && (uintptr_t)y % sizeof(OF(v)) == 0) {
-        for (int64_t r = 0; r < n; r += OF(W)) {
+    if (work->D->streams && n % SLICE == 0 && (uintptr_t)y % sizeof(TYPED(v)) == 0) {
+        for (int64_t r = 0; r < n; r += TYPED(W)) {
             VEC(stream)(y + r, VEC(mul)(VEC(set1)(alpha), VEC(loadu)(sum + r)));
         }
         return;
@@ -160,60 +139,49 @@ static void NAME(finish)(const lsp_diagonals_product *p, const T *sum, T *y, int
     }
 }
 
-#ifndef PATTERN
 /* The sums of a slice of b x b blocks, in the order of y. */
-ALWAYS void NAME(block_slice)(const lsp_diagonals_product *p, int64_t s, const T *x, T *sum, const int b) {
-    const lsp_diagonals *D = p->D;
+ALWAYS void NAME(block_slice)(const lsp_diagonals_work *work, int64_t s, const T *x, T *sum, const int b) {
+    const lsp_diagonals *D = work->D;
     const int64_t first = D->first[s], n = D->first[s + 1] - first;
-    const slice_place place = {s * SLICE, p->A->cols / b};
+    const slice_place place = {s * SLICE, work->A->cols / b};
     T run[LSP_SPMV_LARGEST_BLOCK * SLICE] __attribute__((aligned(64)));
-    NAME(block_sums)(D->at + first, n, (const V *)D->values + first * SLICE * b * b, x, &place, run, b);
-    OF(empty)(run, D->at + first, n, b);
+    NAME(block_sums)(D->at + first, n, (const VAL *)D->values + first * SLICE * b * b, x, &place, run, b);
+    TYPED(empty)(run, D->at + first, n, b);
     for (int r = 0; r < SLICE; r++) {
         for (int i = 0; i < b; i++) {
             sum[r * b + i] = run[i * SLICE + r];
         }
     }
 }
-#endif
 
-static void NAME(slice)(const lsp_diagonals_product *p, int64_t s, int64_t vector) {
-    const lsp_diagonals *D = p->D;
+static void NAME(slice)(const lsp_diagonals_work *work, int64_t s, int64_t vector) {
+    const lsp_diagonals *D = work->D;
     const int64_t row = s * SLICE * D->block;
-    const T *x = (const T *)p->vectors->x + vector * p->x_vector;
+    const T *x = (const T *)work->job->vectors.x + vector * work->job->x_vector;
     T sum[LSP_SPMV_LARGEST_BLOCK * SLICE] __attribute__((aligned(64)));
-    if (D->block == 1) {
+    if (IS_PATTERN || D->block == 1) {
         const int64_t first = D->first[s], n = D->first[s + 1] - first;
-        const slice_place place = {row, p->A->cols};
-#ifdef PATTERN
-        NAME(sums)(D->at + first, n, NULL, x, &place, sum);
-#else
-        NAME(sums)(D->at + first, n, (const V *)D->values + first * SLICE, x, &place, sum);
-#endif
-        OF(empty)(sum, D->at + first, n, 1);
-    }
-#ifndef PATTERN
-    else if (D->block == 2) {
-        NAME(block_slice)(p, s, x, sum, 2);
-    } else if (D->block == 3) {
-        NAME(block_slice)(p, s, x, sum, 3);
+        const slice_place place = {row, work->A->cols};
+        NAME(sums)(D->at + first, n, (const VAL *)D->values + first * SLICE, x, &place, sum);
+        TYPED(empty)(sum, D->at + first, n, 1);
     } else {
-        NAME(block_slice)(p, s, x, sum, 4);
+        BY_BLOCK(D->block, NAME(block_slice), work, s, x, sum);
     }
-#endif
-    NAME(finish)(p, sum, (T *)p->vectors->y + vector * p->y_vector + row, lsp_min(p->A->rows - row, SLICE * D->block));
+    NAME(finish)
+    (work, sum, (T *)work->job->vectors.y + vector * work->job->y_vector + row,
+     lsp_min(work->A->rows - row, SLICE * D->block));
 }
 
 /* ---- any strides: k vectors at once ---- */
 
-ALWAYS void NAME(some_vectors)(const lsp_diagonals_product *p, int64_t s, int64_t vector, const int k) {
-    const lsp_diagonals *D = p->D;
+ALWAYS void NAME(some_vectors)(const lsp_diagonals_work *work, int64_t s, int64_t vector, const int k) {
+    const lsp_diagonals *D = work->D;
     const int b = D->block;
-    const int64_t row = s * SLICE * b, rows = lsp_min(p->A->rows - row, SLICE * b);
-    const T *x = (const T *)p->vectors->x + vector * p->x_vector;
-    T *y = (T *)p->vectors->y + vector * p->y_vector;
+    const int64_t row = s * SLICE * b, rows = lsp_min(work->A->rows - row, SLICE * b);
+    const T *x = (const T *)work->job->vectors.x + vector * work->job->x_vector;
+    T *y = (T *)work->job->vectors.y + vector * work->job->y_vector;
     T sum[LSP_SPMV_LARGEST_BLOCK * SLICE * MOST_AT_ONCE];
-    OF(clear)(sum, b * SLICE * k);
+    TYPED(clear)(sum, b * SLICE * k);
     uint32_t present = 0;
     for (int64_t d = D->first[s]; d < D->first[s + 1]; d++) {
         present |= D->at[d].rows;
@@ -221,13 +189,11 @@ ALWAYS void NAME(some_vectors)(const lsp_diagonals_product *p, int64_t s, int64_
             const int r = __builtin_ctz(left);
             for (int i = 0; i < b; i++) {
                 for (int j = 0; j < b; j++) {
-                    const T *x_j = x + ((s * SLICE + r + D->at[d].offset) * b + j) * p->x_row;
-#ifndef PATTERN
-                    const V v = ((const V *)D->values)[((d * b + i) * b + j) * SLICE + r];
-#endif
+                    const T *x_j = x + ((s * SLICE + r + D->at[d].offset) * b + j) * work->job->x_row;
+                    const T v = IS_PATTERN ? 1 : (T)((const VAL *)D->values)[((d * b + i) * b + j) * SLICE + r];
                     for (int q = 0; q < k; q++) {
                         T *sum_q = sum + (r * b + i) * k + q;
-                        *sum_q = ADD_PRODUCT(v, x_j[q * p->x_vector], *sum_q);
+                        *sum_q = ADD_PRODUCT(v, x_j[q * work->job->x_vector], *sum_q);
                     }
                 }
             }
@@ -236,34 +202,32 @@ ALWAYS void NAME(some_vectors)(const lsp_diagonals_product *p, int64_t s, int64_
     for (int64_t r = 0; r < rows; r++) {
         const bool is_empty = (present >> r / b & 1) == 0;
         for (int q = 0; q < k; q++) {
-            OF(finish)
-            (LSP_PLUS_TIMES, (T)p->vectors->alpha, (T)p->vectors->beta, is_empty ? 0 : sum[r * k + q],
-             y + (row + r) * p->y_row + q * p->y_vector);
+            TYPED(finish)
+            (LSP_PLUS_TIMES, (T)work->job->vectors.alpha, (T)work->job->vectors.beta, is_empty ? 0 : sum[r * k + q],
+             y + (row + r) * work->job->y_row + q * work->job->y_vector);
         }
     }
 }
 
-static void NAME(product)(const lsp_diagonals_product *p, int64_t begin, int64_t end) {
-    const bool contiguous = p->x_row == 1 && p->y_row == 1;
+static void NAME(product)(const lsp_diagonals_work *work, int64_t begin, int64_t end) {
+    const bool contiguous = work->job->x_row == 1 && work->job->y_row == 1;
     for (int64_t s = begin; s < end; s++) {
         int64_t vector = 0;
-        for (; contiguous && vector < p->count; vector++) {
-            NAME(slice)(p, s, vector);
+        for (; contiguous && vector < work->job->options.vectors; vector++) {
+            NAME(slice)(work, s, vector);
         }
-        for (; vector + MOST_AT_ONCE <= p->count; vector += MOST_AT_ONCE) {
-            NAME(some_vectors)(p, s, vector, MOST_AT_ONCE);
+        for (; vector + MOST_AT_ONCE <= work->job->options.vectors; vector += MOST_AT_ONCE) {
+            NAME(some_vectors)(work, s, vector, MOST_AT_ONCE);
         }
-        for (; vector + 4 <= p->count; vector += 4) {
-            NAME(some_vectors)(p, s, vector, 4);
+        for (; vector + 4 <= work->job->options.vectors; vector += 4) {
+            NAME(some_vectors)(work, s, vector, 4);
         }
-        for (; vector < p->count; vector++) {
-            NAME(some_vectors)(p, s, vector, 1);
+        for (; vector < work->job->options.vectors; vector++) {
+            NAME(some_vectors)(work, s, vector, 1);
         }
     }
     STREAM_END();
 }
 
-#undef V
-#undef V_NAME
-#undef MORE
-#undef ADD_PRODUCT
+#undef VAL
+#undef VAL_NAME

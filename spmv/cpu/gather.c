@@ -1,5 +1,6 @@
 /* LSP_SPMV_GATHER on the CPU: the sums of rows, whose elements of x were gathered. */
 #include "spmv/gather.h"
+#include "matrices/matrices.h"
 #include "walk.h"
 
 enum { parts_per_thread = 8, least_share = 1 << 14 };
@@ -8,7 +9,7 @@ typedef struct work {
     const lsp_spmv_job *job;
     const void *gathered; /* an element of x for each entry */
     int64_t vector;       /* that is multiplied now */
-    int64_t parts;
+    int parts;
 } work;
 
 /* The sum of the entries begin .. end-1: four chains of fused multiply-adds, or joined in order. */
@@ -29,9 +30,7 @@ typedef struct work {
     static type sum_##suffix(lsp_semiring semiring, const lsp_csr *A, const type *x, int64_t begin, int64_t end) {     \
         type sum = (type)lsp_semiring_empty(semiring);                                                                 \
         if (semiring == LSP_PLUS_TIMES) {                                                                              \
-            return A->val_type == LSP_NONE  ? plus_##suffix(LSP_NONE, A, x, begin, end)                                \
-                   : A->val_type == LSP_F32 ? plus_##suffix(LSP_F32, A, x, begin, end)                                 \
-                                            : plus_##suffix(LSP_F64, A, x, begin, end);                                \
+            return LSP_SPMV_BY_VALUES(A->val_type, plus_##suffix, A, x, begin, end);                                   \
         }                                                                                                              \
         if (lsp_semiring_counts(semiring)) {                                                                           \
             return (type)(end - begin);                                                                                \
@@ -48,25 +47,14 @@ typedef struct work {
 SUM_ROW(float, f32, __builtin_fmaf)
 SUM_ROW(double, f64, __builtin_fma)
 
-static int64_t row_at(const lsp_csr *A, int64_t weight) {
-    return lsp_spmv_first_at(A->rowptr, A->rowptr_type, A->rows, weight);
-}
-
 static void sum_rows(void *data, int64_t part, int thread) {
     const work *w = data;
     const lsp_csr *A = &w->job->A;
-    int64_t from, to;
+    int64_t first, last;
     (void)thread;
-    lsp_share(A->rows + A->nnz, (int)part, (int)w->parts, &from, &to);
-    const int64_t last = part + 1 == w->parts ? A->rows : row_at(A, to);
-    for (int64_t i = part == 0 ? 0 : row_at(A, from); i < last; i++) {
-        const int64_t begin = lsp_index_at(A->rowptr, A->rowptr_type, i);
-        const int64_t end = lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
-        if (w->job->options.type == LSP_F32) {
-            finish_row_f32(w, i, begin, end);
-        } else {
-            finish_row_f64(w, i, begin, end);
-        }
+    lsp_csr_share(A, (int)part, w->parts, &first, &last);
+    for (int64_t i = first; i < last; i++) {
+        LSP_SPMV_BY_TYPE(w->job->options.type, finish_row, w, i, lsp_csr_rowptr(A, i), lsp_csr_rowptr(A, i + 1));
     }
 }
 
@@ -74,7 +62,7 @@ static void sum_rows(void *data, int64_t part, int thread) {
 
 static lsp_status sum(lsp_ctx *ctx, const lsp_spmv_job *job, const void *gathered, int64_t v) {
     const int threads = lsp_threads_for(ctx, job->A.rows + job->A.nnz, least_share);
-    work w = {job, gathered, v, (int64_t)parts_per_thread * threads};
+    work w = {job, gathered, v, parts_per_thread * threads};
     lsp_for_parts(ctx, w.parts, threads, sum_rows, &w);
     return LSP_OK;
 }

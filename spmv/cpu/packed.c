@@ -1,11 +1,10 @@
 /* LSP_SPMV_PACKED on the CPU. */
 #include "cpu.h"
+#include "matrices/matrices.h"
 
 enum { least_share = 1 << 14 };
 
-static bool is_empty(const lsp_csr *A, int64_t i) {
-    return lsp_index_at(A->rowptr, A->rowptr_type, i) == lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
-}
+static bool is_empty(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i) == lsp_csr_rowptr(A, i + 1); }
 
 static lsp_status list(lsp_ctx *ctx, const lsp_csr *A, const lsp_packed *p) {
     int64_t r = 0;
@@ -38,18 +37,10 @@ typedef struct spreading {
 WRITE_ROW(float, f32)
 WRITE_ROW(double, f64)
 
-static void write_row(const spreading *s, int64_t i, int64_t r) {
-    if (s->job->options.type == LSP_F32) {
-        write_row_f32(s, i, r);
-    } else {
-        write_row_f64(s, i, r);
-    }
-}
-
 static void write_listed(void *data, int64_t begin, int64_t end) {
     const spreading *s = data;
     for (int64_t r = begin; r < end; r++) {
-        write_row(s, s->p->rows[r], r);
+        LSP_SPMV_BY_TYPE(s->job->options.type, write_row, s, s->p->rows[r], r);
     }
 }
 
@@ -57,7 +48,7 @@ static void write_empty(void *data, int64_t begin, int64_t end) {
     const spreading *s = data;
     for (int64_t i = begin; i < end; i++) {
         if (is_empty(&s->job->A, i)) {
-            write_row(s, i, -1);
+            LSP_SPMV_BY_TYPE(s->job->options.type, write_row, s, i, -1);
         }
     }
 }

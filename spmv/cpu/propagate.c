@@ -5,6 +5,7 @@
 #include "cpu.h"
 #include "gather_scatter/cpu/cpu.h"
 #include "matrices/matrices.h"
+#include "spmv/bodies.h"
 #include "spmv/gather.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +14,8 @@ typedef struct propagation {
     lsp_gather_job gather; /* x by column; without columns, and its index must not be followed after the plan is made */
     lsp_stage stage;
     int64_t bins, nnz;
-    int64_t *first_row;  /* bins + 1: bin b owns the rows that begin in it */
-    int64_t *reach;      /* in how many of the next bins the last row of bin b has entries */
+    int64_t filled;      /* rows from this one on begin behind the last entry */
+    lsp_spmv_bin *bin;   /* bins + 1 */
     uint16_t *row_begin; /* of each row: where it begins in its bin */
     uint16_t *place;     /* of each entry: where its element of x is in the bin, whose elements come in runs */
     void *val;           /* NULL: all are 1 */
@@ -49,25 +50,6 @@ typedef struct work {
     propagation *p;
 } work;
 
-/* A bin owns the rows that begin in it; the last one also those at the end that are empty. */
-static void cut_rows(void *data, int64_t begin, int64_t end) {
-    const work *w = data;
-    propagation *p = w->p;
-    const int64_t items = p->stage.bin_items;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t at = lsp_csr_rowptr(w->A, i), next = lsp_csr_rowptr(w->A, i + 1);
-        const int64_t bin = lsp_min(at / items, p->bins - 1);
-        const int64_t before = i == 0 ? -1 : lsp_min(lsp_csr_rowptr(w->A, i - 1) / items, p->bins - 1);
-        p->row_begin[i] = (uint16_t)(at - bin * items);
-        for (int64_t b = before + 1; b <= bin; b++) {
-            p->first_row[b] = i;
-        }
-        if (next > (bin + 1) * items) {
-            p->reach[bin] = (next - 1) / items - bin;
-        }
-    }
-}
-
 static void invert_places(void *data, int64_t bin, int thread) {
     const work *w = data;
     const int64_t first = bin * w->p->stage.bin_items;
@@ -97,10 +79,8 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     const size_t bytes = lsp_type_bytes(plan->job.options.type);
     const int64_t items = plan->sizes.entries; /* 0: the stage chooses */
     propagation *p = NULL;
-    int64_t last;
     work w;
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
-    p = plan->parts;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p, (void **)&p));
     *p = (propagation){.gather = gather_of(&plan->job), .nnz = A->nnz, .bins = 1};
     p->stage.bin_items = items > 0 ? items : 1;
     if (A->nnz > 0) {
@@ -108,22 +88,15 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
         LSP_TRY(lsp_gather_stage_make(ctx, &p->gather, &p->stage));
         p->bins = p->stage.bins;
     }
-    LSP_TRY(lsp_spmv_hold(plan, p->bins + 1, sizeof *p->first_row, (void **)&p->first_row));
-    LSP_TRY(lsp_spmv_hold(plan, p->bins, sizeof *p->reach, (void **)&p->reach));
+    LSP_TRY(lsp_spmv_hold(plan, p->bins + 1, sizeof *p->bin, (void **)&p->bin));
     LSP_TRY(lsp_spmv_hold(plan, A->rows, sizeof *p->row_begin, (void **)&p->row_begin));
     LSP_TRY(lsp_spmv_hold(plan, p->bins, bytes, &p->head));
     LSP_TRY(lsp_spmv_hold(plan, p->bins, bytes, &p->tail));
-    if (A->val_type != LSP_NONE) {
-        LSP_TRY(lsp_spmv_hold(plan, A->nnz, lsp_type_bytes(A->val_type), &p->val));
-    }
+    LSP_TRY(lsp_spmv_hold(plan, A->nnz, lsp_type_bytes(A->val_type), &p->val));
     LSP_TRY(lsp_spmv_hold(plan, A->nnz, sizeof *p->place, (void **)&p->place));
-    memset(p->reach, 0, (size_t)p->bins * sizeof *p->reach);
+    LSP_TRY(lsp_spmv_cut_rows(ctx, &(lsp_spmv_cutting){*A, p->bins, p->stage.bin_items, true, p->bin, p->row_begin}));
+    p->filled = LSP_FIRST(0, A->rows, row, lsp_csr_rowptr(A, row) >= A->nnz);
     w = (work){A, p};
-    lsp_for_shares(ctx, A->rows, 1 << 14, cut_rows, &w);
-    last = A->rows == 0 ? -1 : lsp_min(lsp_csr_rowptr(A, A->rows - 1) / p->stage.bin_items, p->bins - 1);
-    for (int64_t b = last + 1; b <= p->bins; b++) { /* bins after the one where the last row begins */
-        p->first_row[b] = A->rows;
-    }
     if (A->nnz > 0) {
         lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), invert_places, &w);
         lsp_free(ctx, p->stage.to_place); /* its inverse serves instead */
@@ -156,30 +129,34 @@ typedef struct running {
     ALWAYS void do_rows_##suffix(lsp_type val_type, const running *r, int64_t bin, const type *x) {                    \
         const propagation *p = r->parts;                                                                               \
         const type alpha = (type)r->job->vectors.alpha, beta = (type)r->job->vectors.beta;                             \
-        const int64_t first = p->first_row[bin], rows = p->first_row[bin + 1] - first, count = bin_count(p, bin);      \
+        const int64_t first = p->bin[bin].row, all = p->bin[bin + 1].row - first, count = bin_count(p, bin);           \
+        const int64_t rows = lsp_min(all, p->filled - first);                                                          \
         const uint16_t *begin = p->row_begin + first, *place = p->place + bin * p->stage.bin_items;                    \
-        const int64_t step = r->job->options.by_columns ? 1 : r->job->vectors.y_stride;                                \
+        const int64_t step = r->job->y_row;                                                                            \
         type *y = lsp_spmv_y_##suffix(r->job, first, 0);                                                               \
         const void *val = (const char *)p->val + (size_t)(bin * p->stage.bin_items) * lsp_type_bytes(val_type);        \
         ((type *)p->head)[bin] = part_##suffix(val_type, val, x, place, 0, rows > 0 ? begin[0] : count);               \
         for (int64_t i = 0; i < rows; i++) {                                                                           \
             const type sum = part_##suffix(val_type, val, x, place, begin[i], i + 1 < rows ? begin[i + 1] : count);    \
-            if (i == rows - 1 && p->reach[bin] > 0) {                                                                  \
+            if (i == rows - 1 && p->bin[bin].reach > 0) {                                                              \
                 ((type *)p->tail)[bin] = sum;                                                                          \
             } else {                                                                                                   \
                 finish_##suffix(LSP_PLUS_TIMES, alpha, beta, sum, y + i * step);                                       \
             }                                                                                                          \
         }                                                                                                              \
+        for (int64_t i = rows; i < all; i++) {                                                                         \
+            finish_##suffix(LSP_PLUS_TIMES, alpha, beta, 0, y + i * step);                                             \
+        }                                                                                                              \
     }                                                                                                                  \
     static void join_##suffix##_rows(const running *r) {                                                               \
         const propagation *p = r->parts;                                                                               \
         for (int64_t bin = 0; bin < p->bins; bin++) {                                                                  \
-            if (p->reach[bin] > 0) {                                                                                   \
+            if (p->bin[bin].reach > 0) {                                                                               \
                 type sum = ((const type *)p->tail)[bin];                                                               \
-                for (int64_t k = 1; k <= p->reach[bin]; k++) {                                                         \
+                for (int64_t k = 1; k <= p->bin[bin].reach; k++) {                                                     \
                     sum += ((const type *)p->head)[bin + k];                                                           \
                 }                                                                                                      \
-                lsp_spmv_write_##suffix(r->job, p->first_row[bin + 1] - 1, 0, sum);                                    \
+                lsp_spmv_write_##suffix(r->job, p->bin[bin + 1].row - 1, 0, sum);                                      \
             }                                                                                                          \
         }                                                                                                              \
     }
@@ -191,17 +168,8 @@ static void do_bin(void *data, int64_t bin, int thread) {
     const propagation *p = r->parts;
     const lsp_type val_type = r->job->A.val_type;
     const void *x = p->nnz > 0 ? lsp_gather_stage_bin(&p->gather, &p->stage, r->column, bin, thread) : NULL;
-    if (r->job->options.type == LSP_F32 && val_type == LSP_F32) {
-        do_rows_f32(LSP_F32, r, bin, x);
-    } else if (r->job->options.type == LSP_F32) {
-        do_rows_f32(LSP_NONE, r, bin, x);
-    } else if (val_type == LSP_F64) {
-        do_rows_f64(LSP_F64, r, bin, x);
-    } else if (val_type == LSP_F32) {
-        do_rows_f64(LSP_F32, r, bin, x);
-    } else {
-        do_rows_f64(LSP_NONE, r, bin, x);
-    }
+    r->job->options.type == LSP_F32 ? LSP_SPMV_BY_VALUES(val_type, do_rows_f32, r, bin, x)
+                                    : LSP_SPMV_BY_VALUES(val_type, do_rows_f64, r, bin, x);
 }
 
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
@@ -210,7 +178,7 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *job, void *parts) {
     lsp_column column = {.bytes = lsp_type_bytes(job->options.type)};
     const running r = {.parts = p, .job = job, .column = &column};
     void *dense = NULL;
-    if (lsp_spmv_x_step(job) != 1) {
+    if (job->x_row != 1) {
         LSP_TRY(lsp_scratch_bytes(ctx, job->A.cols, column.bytes, false, &dense));
     }
     LSP_TRY(lsp_spmv_dense_x(ctx, job, 0, dense, &column.from));

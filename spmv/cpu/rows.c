@@ -1,5 +1,6 @@
 /* CSR as it is, on the CPU. Threads own consecutive rows, cut so that each has equally many rows and entries together.
  * A long row at a cut is shared: its pieces are summed by whoever is free, and added in order afterwards. */
+#include "matrices/matrices.h"
 #include "walk.h"
 #include <string.h>
 
@@ -24,15 +25,13 @@ typedef struct work {
     size_t sum_bytes; /* of one piece: a number for each vector */
 } work;
 
-static int64_t rowptr_at(const lsp_csr *A, int64_t i) { return lsp_index_at(A->rowptr, A->rowptr_type, i); }
-
 /* Shares the row before a cut, if it is long and goes through the cut. */
 static void share_row(work *w, int64_t row, int64_t weight) {
     const lsp_csr *A = &w->rows.job->A;
     if (row < 0 || (w->shared_count > 0 && w->shared[w->shared_count - 1].row == row)) {
         return;
     }
-    const int64_t begin = rowptr_at(A, row), end = rowptr_at(A, row + 1);
+    const int64_t begin = lsp_csr_rowptr(A, row), end = lsp_csr_rowptr(A, row + 1);
     if (end - begin > long_row && end + row + 1 > weight) {
         w->shared[w->shared_count++] = (shared_row){.row = row, .begin = begin, .end = end, .first = w->pieces};
         w->pieces += lsp_ceil_div(end - begin, LSP_SPMV_PIECE);
@@ -50,7 +49,7 @@ static lsp_status cut(work *w) {
     for (int t = 1; t < w->threads; t++) {
         int64_t begin, end;
         lsp_share(weight, t, w->threads, &begin, &end);
-        w->cuts[t] = lsp_spmv_first_at(A->rowptr, A->rowptr_type, A->rows, begin);
+        w->cuts[t] = LSP_FIRST(0, A->rows, i, lsp_csr_rowptr(A, i) + i >= begin);
         if (!lsp_semiring_counts(job->options.semiring)) {
             share_row(w, w->cuts[t] - 1, begin);
         }

@@ -51,14 +51,8 @@ ALWAYS bool are_inside(const lsp_csr *A, lsp_type col_type, int64_t k, int count
 
 typedef int64_t run_fn(const lsp_spmv_rows *r, int64_t begin, int64_t end, int64_t limit);
 
-#define NAME__(f, v, t) f##_##v##_##t
-#define NAME_(f, v, t) NAME__(f, v, t)
-#define NAME(f) NAME_(f, V_NAME, T_NAME)
-#define TYPED__(f, t) f##_##t
-#define TYPED_(f, t) TYPED__(f, t)
-#define TYPED(f) TYPED_(f, T_NAME)
 /* The value of entry k as a T; the values from k on. The values of a pattern have a byte, and are not read. */
-#define VALUE_AT(k) (sizeof(V) > 1 ? (T)val[k] : (T)1)
+#define VALUE_AT(k) (IS_PATTERN ? (T)1 : (T)val[k])
 #define VALUES(k) NAME(load)(val, k)
 /* The last entries of a row, fewer than eight, one by one. Not a loop, and no jump to a place: each entry has its own
  * branch, which is seldom taken, and its own load of x, which the processor follows from row to row. A loop takes 1.08
@@ -74,27 +68,8 @@ typedef int64_t run_fn(const lsp_spmv_rows *r, int64_t begin, int64_t end, int64
     } while (false);
 #define ADD_CHAIN(part, at) s.part = TYPED(times_add)(VALUES(k + at), TYPED(pick)(x, col, col_type, k + at), s.part);
 
-#define T double
-#define T_NAME f64
-#define V double
-#define V_NAME f64
-#include "rows_template.h"
-#define V float
-#define V_NAME f32
-#include "rows_template.h"
-#define V char
-#define V_NAME ones
-#include "rows_template.h"
-#undef T
-#undef T_NAME
-#define T float
-#define T_NAME f32
-#define V float
-#define V_NAME f32
-#include "rows_template.h"
-#define V char
-#define V_NAME ones
-#include "rows_template.h"
+#define PAIR_TEMPLATE "rows_template.h"
+#include "each_pair_template.h"
 
 void LSP_ISA_NAME(lsp_spmv_rows)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     LSP_SPMV_WITH_TYPES(r->job->A.val_type, r->job->options.type, rows, r, begin, end);

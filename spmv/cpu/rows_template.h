@@ -1,4 +1,4 @@
-/* CSR as it is, for vectors of type T and values of type V (char: a pattern): one row by eight chains of fused
+/* CSR as it is, for vectors of type T and values of type VAL (char: a pattern): one row by eight chains of fused
  * multiply-adds, so that no product waits for the one before. Included for each pair of types.
  *
  * Chain j adds the entries j, j + 8, ... of the first 8*floor(L/8) of a row; the others are added in order to a ninth
@@ -6,13 +6,13 @@
 
 /* Eight products more. */
 ALWAYS TYPED(chains)
-    NAME(add_eight)(TYPED(chains) s, const V *val, const void *col, lsp_type col_type, const T *x, int64_t k) {
+    NAME(add_eight)(TYPED(chains) s, const VAL *val, const void *col, lsp_type col_type, const T *x, int64_t k) {
     TYPED(EACH_CHAIN)(ADD_CHAIN) return s;
 }
 
 /* The chains of a row of 8 to 15 entries. Each fused multiply-add waits for its own x alone: with vectors, which wait
  * for eight, er:1048576:8 takes 1.1 times as long. */
-ALWAYS T NAME(eight)(const V *val, const void *col, lsp_type col_type, const T *x, int64_t k) {
+ALWAYS T NAME(eight)(const VAL *val, const void *col, lsp_type col_type, const T *x, int64_t k) {
     T s[8];
     UNROLLED for (int j = 0; j < 8; j++) {
         s[j] = TYPED(fused)(VALUE_AT(k + j), x[lsp_index_at(col, col_type, k + j)], 0);
@@ -21,16 +21,16 @@ ALWAYS T NAME(eight)(const V *val, const void *col, lsp_type col_type, const T *
 }
 
 /* The sum of the entries k .. end-1 of a row, at most LSP_SPMV_PIECE. */
-ALWAYS T NAME(sum)(const V *val, const void *col, lsp_type col_type, bool fetch, const T *x, int64_t k, int64_t end) {
+ALWAYS T NAME(sum)(const VAL *val, const void *col, lsp_type col_type, bool fetch, const T *x, int64_t k, int64_t end) {
     T first = 0, rest = 0;
     if (fetch) {
-        fetch_streams(col, col_type, val, sizeof(V), k);
+        fetch_streams(col, col_type, val, sizeof(VAL), k);
     }
     if (end - k >= 16) {
         TYPED(chains) s = NAME(add_eight)(TYPED(no_chains)(), val, col, col_type, x, k);
         for (k += 8; k + 8 <= end; k += 8) {
             if (fetch) {
-                fetch_streams(col, col_type, val, sizeof(V), k);
+                fetch_streams(col, col_type, val, sizeof(VAL), k);
             }
             s = NAME(add_eight)(s, val, col, col_type, x, k);
         }
@@ -47,7 +47,8 @@ ALWAYS T NAME(sum)(const V *val, const void *col, lsp_type col_type, bool fetch,
 static __attribute__((noinline)) T NAME(long_row)(const lsp_csr *A, const T *x, int64_t begin, int64_t end) {
     T sum = 0;
     for (int64_t k = begin; k < end; k += LSP_SPMV_PIECE) {
-        const T more = NAME(sum)((const V *)A->val, A->col, A->col_type, true, x, k, lsp_min(k + LSP_SPMV_PIECE, end));
+        const T more =
+            NAME(sum)((const VAL *)A->val, A->col, A->col_type, true, x, k, lsp_min(k + LSP_SPMV_PIECE, end));
         sum = k == begin ? more : sum + more;
     }
     return sum;
@@ -58,7 +59,7 @@ static __attribute__((noinline)) T NAME(long_row)(const lsp_csr *A, const T *x, 
 ALWAYS bool NAME(look_at)(const lsp_spmv_rows *r, lsp_type col_type, bool random, int64_t from, int count) {
     const lsp_csr *A = &r->job->A;
     fetch_lines(A->col, from + AHEAD, count, col_type == LSP_I32 ? 4 : 8);
-    fetch_lines(A->val, from + AHEAD, sizeof(V) > 1 ? count : 0, sizeof(V));
+    fetch_lines(A->val, from + AHEAD, sizeof(VAL) > 1 ? count : 0, sizeof(VAL));
     UNROLLED for (int j = 0; random && j < count; j++) {
         fetch_x(A->col, col_type, from + j, r->job->vectors.x, sizeof(T));
     }
@@ -91,7 +92,7 @@ static __attribute__((noinline)) int64_t NAME(look)(const lsp_spmv_rows *r, int6
 ALWAYS int64_t NAME(run_of)(lsp_type rowptr_type, lsp_type col_type, bool fetch, bool plain, const lsp_spmv_job *job,
                             int64_t begin, int64_t end, int64_t limit) {
     const void *rowptr = job->A.rowptr, *col = job->A.col;
-    const V *val = (const V *)job->A.val;
+    const VAL *val = (const VAL *)job->A.val;
     const T *x = (const T *)job->vectors.x, alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
     T *y = (T *)job->vectors.y;
     int64_t i = begin, k = lsp_index_at(rowptr, rowptr_type, i), next = lsp_index_at(rowptr, rowptr_type, i + 1);
@@ -162,9 +163,9 @@ static void NAME(careful)(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
 /* sums[j] = the entries begin .. end-1 times vector v + j, j < 16. Rows of X are contiguous. */
 ALWAYS void NAME(sixteen)(const lsp_spmv_job *job, lsp_type col_type, int64_t begin, int64_t end, int64_t v, T *sums) {
     enum { lanes = 32 / sizeof(T), vecs = 16 / lanes };
-    const int64_t stride = job->vectors.x_stride;
+    const int64_t stride = job->x_row;
     const T *x = (const T *)job->vectors.x + v;
-    const V *val = (const V *)job->A.val;
+    const VAL *val = (const VAL *)job->A.val;
     const void *col = job->A.col;
     TYPED(vec) s[vecs];
     UNROLLED for (int j = 0; j < vecs; j++) { s[j] = TYPED(all)(0); }
@@ -179,9 +180,9 @@ ALWAYS void NAME(sixteen)(const lsp_spmv_job *job, lsp_type col_type, int64_t be
 /* The same for `width` vectors of any layout. */
 ALWAYS void NAME(few)(int width, const lsp_spmv_job *job, lsp_type col_type, bool by_columns, int64_t begin,
                       int64_t end, int64_t v, T *sums) {
-    const int64_t stride = job->vectors.x_stride, row = by_columns ? 1 : stride, next = by_columns ? stride : 1;
+    const int64_t row = by_columns ? 1 : job->x_row, next = by_columns ? job->x_vector : 1;
     const T *x = (const T *)job->vectors.x + v * next;
-    const V *val = (const V *)job->A.val;
+    const VAL *val = (const VAL *)job->A.val;
     const void *col = job->A.col;
     T s[4] = {0};
     for (int64_t k = begin; k < end; k++) {
@@ -232,14 +233,12 @@ static void NAME(block_row)(const lsp_spmv_job *job, int64_t begin, int64_t end,
 }
 
 static void NAME(several_of_row)(const lsp_spmv_job *job, int64_t i, int64_t begin, int64_t end) {
-    const int64_t row = job->options.by_columns ? 1 : job->vectors.y_stride;
-    const int64_t next = job->options.by_columns ? job->vectors.y_stride : 1;
     const T alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
     for (int64_t v = 0; v < job->options.vectors; v += BLOCK) {
         const int width = (int)lsp_min(job->options.vectors - v, BLOCK);
-        T sums[BLOCK], *y = (T *)job->vectors.y + i * row + v * next;
+        T sums[BLOCK], *y = TYPED(lsp_spmv_y)(job, i, v);
         NAME(block_row)(job, begin, end, v, width, sums);
-        for (int j = 0; j < width; j++, y += next) {
+        for (int j = 0; j < width; j++, y += job->y_vector) {
             *y = beta == 0 ? alpha * sums[j] : alpha * sums[j] + beta * *y;
         }
     }
@@ -264,13 +263,13 @@ ALWAYS void NAME(usual_add)(int width, NAME(usual_sums) * s, T value, const T *x
 ALWAYS void NAME(narrow)(int width, const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     const int lanes = 32 / sizeof(T);
     const lsp_spmv_job *job = r->job;
-    const int64_t stride = job->vectors.x_stride;
+    const int64_t stride = job->x_row;
     const T *x = (const T *)job->vectors.x, alpha = (T)job->vectors.alpha, beta = (T)job->vectors.beta;
-    const V *val = (const V *)job->A.val;
+    const VAL *val = (const VAL *)job->A.val;
     const int32_t *col = (const int32_t *)job->A.col;
     row_walk walk = walk_from(r, begin);
     for (int64_t i = begin; i < end; i++) {
-        T *y = (T *)job->vectors.y + i * job->vectors.y_stride;
+        T *y = (T *)job->vectors.y + i * job->y_row;
         if (!next_row(r, &walk, i)) {
             continue;
         } else if (walk.end - walk.begin > LSP_SPMV_PIECE) {
@@ -280,7 +279,7 @@ ALWAYS void NAME(narrow)(int width, const lsp_spmv_rows *r, int64_t begin, int64
         NAME(usual_sums) even = {{TYPED(all)(0), TYPED(all)(0)}, {0}}, odd = even;
         for (int64_t k = walk.begin, next; k < walk.end; k = next) {
             next = lsp_min(k + 8, walk.end);
-            fetch_streams(col, LSP_I32, val, sizeof(V), k);
+            fetch_streams(col, LSP_I32, val, sizeof(VAL), k);
             for (; k + 2 <= next; k += 2) {
                 NAME(usual_add)(width, &even, VALUE_AT(k), x + col[k] * stride);
                 NAME(usual_add)(width, &odd, VALUE_AT(k + 1), x + col[k + 1] * stride);
@@ -357,5 +356,5 @@ static void NAME(piece)(const lsp_spmv_rows *r, int64_t begin, int64_t end, void
 }
 
 #undef FETCHES
-#undef V
-#undef V_NAME
+#undef VAL
+#undef VAL_NAME

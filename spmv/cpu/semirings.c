@@ -4,7 +4,7 @@
 
 /* The sum of the entries begin .. end-1; `semiring` and `val_type` are constants. */
 #define SUM_OF(type, suffix)                                                                                           \
-    ALWAYS type sum_of_##suffix(lsp_semiring semiring, lsp_type val_type, const lsp_csr *A, const type *x,             \
+    ALWAYS type sum_of_##suffix(lsp_type val_type, lsp_semiring semiring, const lsp_csr *A, const type *x,             \
                                 int64_t x_row, int64_t begin, int64_t end) {                                           \
         type sum = (type)lsp_semiring_empty(semiring);                                                                 \
         for (int64_t k = begin; k < end; k++) {                                                                        \
@@ -13,22 +13,16 @@
         }                                                                                                              \
         return sum;                                                                                                    \
     }                                                                                                                  \
-    ALWAYS type typed_sum_##suffix(lsp_semiring semiring, const lsp_csr *A, const type *x, int64_t x_row,              \
-                                   int64_t begin, int64_t end) {                                                       \
-        return A->val_type == LSP_NONE  ? sum_of_##suffix(semiring, LSP_NONE, A, x, x_row, begin, end)                 \
-               : A->val_type == LSP_F32 ? sum_of_##suffix(semiring, LSP_F32, A, x, x_row, begin, end)                  \
-                                        : sum_of_##suffix(semiring, LSP_F64, A, x, x_row, begin, end);                 \
-    }                                                                                                                  \
     static type sum_##suffix(const lsp_spmv_job *job, int64_t begin, int64_t end, int64_t v) {                         \
-        const int64_t row = lsp_spmv_x_step(job);                                                                      \
+        const int64_t row = job->x_row;                                                                                \
         const type *x = lsp_spmv_x_##suffix(job, v);                                                                   \
         switch (job->options.semiring) {                                                                               \
         case LSP_MIN_PLUS:                                                                                             \
-            return typed_sum_##suffix(LSP_MIN_PLUS, &job->A, x, row, begin, end);                                      \
+            return LSP_SPMV_BY_VALUES(job->A.val_type, sum_of_##suffix, LSP_MIN_PLUS, &job->A, x, row, begin, end);    \
         case LSP_MAX_TIMES:                                                                                            \
-            return typed_sum_##suffix(LSP_MAX_TIMES, &job->A, x, row, begin, end);                                     \
+            return LSP_SPMV_BY_VALUES(job->A.val_type, sum_of_##suffix, LSP_MAX_TIMES, &job->A, x, row, begin, end);   \
         case LSP_OR_AND:                                                                                               \
-            return typed_sum_##suffix(LSP_OR_AND, &job->A, x, row, begin, end);                                        \
+            return LSP_SPMV_BY_VALUES(job->A.val_type, sum_of_##suffix, LSP_OR_AND, &job->A, x, row, begin, end);      \
         default:                                                                                                       \
             return (type)(end - begin); /* LSP_PLUS_PAIR; all columns are inside */                                    \
         }                                                                                                              \
@@ -39,14 +33,10 @@
         }                                                                                                              \
     }                                                                                                                  \
     static void join_pieces_##suffix(const lsp_spmv_job *job, int64_t i, type *sums, int64_t count) {                  \
-        const lsp_join join = lsp_semiring_join(job->options.semiring);                                                \
         const int64_t vectors = job->options.vectors;                                                                  \
         for (int64_t v = 0; v < vectors; v++) {                                                                        \
             for (int64_t p = 1; p < count; p++) {                                                                      \
-                const type more = sums[p * vectors + v];                                                               \
-                sums[v] = join == LSP_JOIN_LEAST     ? LSP_DO_LEAST(more, sums[v])                                     \
-                          : join == LSP_JOIN_LARGEST ? LSP_DO_LARGEST(more, sums[v])                                   \
-                                                     : sums[v] + more;                                                 \
+                sums[v] = lsp_spmv_joined_##suffix(job->options.semiring, sums[p * vectors + v], sums[v]);             \
             }                                                                                                          \
             lsp_spmv_write_##suffix(job, i, v, sums[v]);                                                               \
         }                                                                                                              \
@@ -57,13 +47,8 @@ SUM_OF(double, f64)
 void lsp_spmv_rows_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     row_walk walk = walk_from(r, begin);
     for (int64_t i = begin; i < end; i++) {
-        if (!next_row(r, &walk, i)) {
-            continue;
-        }
-        if (r->job->options.type == LSP_F32) {
-            row_f32(r->job, i, walk.begin, walk.end);
-        } else {
-            row_f64(r->job, i, walk.begin, walk.end);
+        if (next_row(r, &walk, i)) {
+            LSP_SPMV_BY_TYPE(r->job->options.type, row, r->job, i, walk.begin, walk.end);
         }
     }
 }
@@ -79,9 +64,5 @@ void lsp_spmv_piece_semiring(const lsp_spmv_rows *r, int64_t begin, int64_t end,
 }
 
 void lsp_spmv_join_pieces(const lsp_spmv_job *job, int64_t i, void *sums, int64_t count) {
-    if (job->options.type == LSP_F32) {
-        join_pieces_f32(job, i, sums, count);
-    } else {
-        join_pieces_f64(job, i, sums, count);
-    }
+    LSP_SPMV_BY_TYPE(job->options.type, join_pieces, job, i, sums, count);
 }

@@ -60,6 +60,5 @@ ALWAYS bool next_row(const lsp_spmv_rows *r, row_walk *walk, int64_t i) {
 }
 
 static inline bool is_one_dense(const lsp_spmv_job *job) {
-    return job->options.vectors == 1 &&
-           (job->options.by_columns || (job->vectors.x_stride == 1 && job->vectors.y_stride == 1));
+    return job->options.vectors == 1 && job->x_row == 1 && job->y_row == 1;
 }

@@ -7,8 +7,7 @@ void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job) {
     const lsp_csr *A = &given->A;
     const lsp_spmv_vectors *v = &given->vectors;
     const lsp_semiring semiring = given->options.semiring;
-    const bool by_columns = given->options.by_columns;
-    const int64_t x_row = by_columns ? 1 : v->x_stride, item = (int64_t)lsp_type_bytes(given->options.type);
+    const int64_t x_row = given->x_row, item = (int64_t)lsp_type_bytes(given->options.type);
     const bool narrow = A->col_type == LSP_I32 && x_row <= UINT32_MAX / item;
     *job = (spmv_job){.rows = A->rows,
                       .cols = A->cols,
@@ -33,9 +32,9 @@ void lsp_spmv_gpu_job(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_job *job) {
                       .y = v->y,
                       .vectors = given->options.vectors,
                       .x_row = x_row,
-                      .x_vector = by_columns ? v->x_stride : 1,
-                      .y_row = by_columns ? 1 : v->y_stride,
-                      .y_vector = by_columns ? v->y_stride : 1,
+                      .x_vector = given->x_vector,
+                      .y_row = given->y_row,
+                      .y_vector = given->y_vector,
                       .fault = lsp_cuda_fault(ctx)};
 }
 
@@ -106,7 +105,7 @@ lsp_status lsp_spmv_area_for(lsp_ctx *ctx, void *parts, int64_t pieces, spmv_are
 
 lsp_status lsp_spmv_area_prepare(lsp_spmv_plan *plan, int64_t pieces) {
     void *memory = NULL;
-    LSP_TRY(plan->parts == NULL ? lsp_spmv_make_parts(plan, sizeof(spmv_area)) : LSP_OK);
+    LSP_TRY(plan->parts == NULL ? lsp_spmv_make_parts(plan, sizeof(spmv_area), &memory) : LSP_OK);
     LSP_TRY(lsp_spmv_hold(plan, bytes_of(pieces), 1, &memory));
     *(spmv_area *)plan->parts = area_in(memory, pieces);
     return LSP_OK;

@@ -15,6 +15,9 @@ struct spmv_one {};
 template <typename T, bool PLUS> struct spmv_sum { typedef T type; };
 template <typename T> struct spmv_sum<T, false> { typedef double type; };
 
+/* N elements that are loaded and stored at once. */
+template <typename X, int N> struct alignas(sizeof(X) * N) spmv_pack { X at[N]; };
+
 /* Value of entry k. STREAM: caches need not keep it. */
 template <typename V, bool STREAM = false> __device__ inline V spmv_value(const void *val, int64_t k) {
     if constexpr (std::is_same<V, spmv_one>::value) {
@@ -38,18 +41,13 @@ template <> __device__ inline double spmv_factor<double, spmv_one>(spmv_one) { r
 /* The sum that changes nothing. */
 template <bool PLUS> __device__ inline double spmv_nothing(const spmv_job &job) { return PLUS ? -0.0 : job.empty; }
 
-#define SPMV_PRODUCT_CASE(id, name, product, join, empty)                                                              \
-    case id:                                                                                                           \
-        return (T)LSP_DO_##product(a, b);
-#define SPMV_JOIN_CASE(id, name, product, join, empty)                                                                 \
-    case id:                                                                                                           \
-        return LSP_DO_##join(one, sum);
+#define SPMV_PRODUCT_CASE(id, name, product, join, empty) LSP_PRODUCT_CASE(T, id, product)
 template <typename T> __device__ inline T spmv_product(lsp_semiring semiring, T a, T b) {
     switch (semiring) { LSP_EACH_SEMIRING(SPMV_PRODUCT_CASE) }
     return 0;
 }
 __device__ inline double spmv_join_other(lsp_semiring semiring, double sum, double one) {
-    switch (semiring) { LSP_EACH_SEMIRING(SPMV_JOIN_CASE) }
+    switch (semiring) { LSP_EACH_SEMIRING(LSP_JOIN_CASE) }
     return sum;
 }
 
@@ -133,12 +131,18 @@ __device__ inline int64_t spmv_rowptr(const spmv_job &job, int64_t row) {
     return index_at(job.rowptr, job.wide_rowptr, row);
 }
 
-/* Several of them at once, so that the reads overlap. */
-template <int N> __device__ inline void spmv_rowptrs(const spmv_job &job, const int64_t (&rows)[N], int64_t (&at)[N]) {
+/* Several of them at once, so that the reads overlap. I: int for matrices of less than 2^31 entries, where a pointer
+ * that does not fit becomes -1. */
+template <int N, typename I> __device__ inline void spmv_rowptrs(const spmv_job &job, const I (&rows)[N], I (&at)[N]) {
     if (job.wide_rowptr) {
+        int64_t wide[N];
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            at[i] = ((const int64_t *)job.rowptr)[rows[i]];
+            wide[i] = ((const int64_t *)job.rowptr)[rows[i]];
+        }
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            at[i] = sizeof(I) == 8 || (uint64_t)wide[i] <= (uint64_t)job.nnz ? (I)wide[i] : -1;
         }
     } else {
         int32_t narrow[N];
@@ -153,34 +157,11 @@ template <int N> __device__ inline void spmv_rowptrs(const spmv_job &job, const 
     }
 }
 
-/* The same in int32, for matrices of less than 2^31 entries: a pointer that does not fit becomes -1. */
-template <int N> __device__ inline void spmv_rowptrs(const spmv_job &job, const int (&rows)[N], int (&at)[N]) {
-    if (job.wide_rowptr) {
-        uint64_t wide[N];
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            wide[i] = ((const uint64_t *)job.rowptr)[rows[i]];
-        }
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            at[i] = wide[i] <= (uint64_t)job.nnz ? (int)wide[i] : -1;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            at[i] = ((const int32_t *)job.rowptr)[rows[i]];
-        }
-    }
-}
-
 /* Row pointers may be wrong if no plan has checked them: then they are cut to the entries that exist. */
 __device__ inline int64_t spmv_clamp(int64_t k, int64_t low, int64_t high) { return max(low, min(k, high)); }
 __device__ inline int spmv_clamp_narrow(int k, int low, int high) { return max(low, min(k, high)); }
-__device__ inline bool spmv_is_malformed(const spmv_job &job, int64_t begin, int64_t end) {
-    return begin < 0 || end < begin || end > job.nnz;
-}
-__device__ inline bool spmv_is_malformed(const spmv_job &job, int begin, int end) {
-    return begin < 0 || end < begin || end > (int)job.nnz;
+template <typename I> __device__ inline bool spmv_is_malformed(const spmv_job &job, I begin, I end) {
+    return begin < 0 || end < begin || end > (I)job.nnz;
 }
 
 /* The new value of *y, an element of a row whose sum is complete. is_empty: the row has no entries. */
@@ -231,6 +212,3 @@ template <typename F> static inline lsp_status by_block(int b, F f) { return by_
      : (given)->A.val_type == LSP_F32 ? f<float, double> arguments                                                     \
                                       : f<spmv_one, double>                                                            \
                                             arguments)
-
-/* SPMV_BY_INDEX(type, f, (arguments)): f<I>(arguments) for an index type. */
-#define SPMV_BY_INDEX(type, f, arguments) ((type) == LSP_I32 ? f<int32_t> arguments : f<int64_t> arguments)

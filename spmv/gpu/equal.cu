@@ -32,22 +32,14 @@ extern "C" lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *gi
                                             const spmv_area *area, const spmv_memory *memory) {
     bool beside = true;
     const int64_t blocks = lsp_blocks_for(ctx, area->capacity, 1, SM_BLOCKS);
-    pieces_launch l = {};
-    l.job = *job;
-    l.area = *area;
-    l.pieces = -1;
-    l.answer = memory->known ? NULL : memory->answer;
-    l.ticket = memory->ticket;
+    const pieces_launch l = {*job, *area, -1, memory->known ? NULL : memory->answer, memory->ticket};
     return SPMV_BY_TYPES(given, start_types, (ctx, &l, blocks, &beside));
 }
 
 extern "C" lsp_status lsp_spmv_equal_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
                                            const spmv_area *area) {
     bool beside = false;
-    pieces_launch l = {};
-    l.job = *job;
-    l.area = *area;
-    l.pieces = lsp_spmv_equal_pieces(given);
+    const pieces_launch l = {*job, *area, lsp_spmv_equal_pieces(given), NULL, 0};
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_cut, lsp_ceil_div(job->rows, PIECE_NT), PIECE_NT, 0, l));
     return SPMV_BY_TYPES(given, start_types, (ctx, &l, l.pieces, &beside));
 }

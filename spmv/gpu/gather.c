@@ -5,8 +5,7 @@
 static lsp_status prepare(lsp_spmv_plan *plan) {
     lsp_spmv_gathered *parts;
     const size_t item = lsp_type_bytes(plan->job.options.type);
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *parts));
-    parts = plan->parts;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *parts, (void **)&parts));
     LSP_TRY(lsp_spmv_hold(plan, plan->job.A.nnz, item, &parts->gathered));
     return lsp_spmv_hold(plan, plan->job.A.cols, item, &parts->dense);
 }

@@ -101,7 +101,7 @@ lsp_status lsp_spmv_lanes_start(lsp_ctx *ctx, const lsp_spmv_job *given, const s
 
 /* many.cu: several vectors, LSP_PLUS_TIMES. lanes of the shape: threads of a row; room 0: no bulk copies. _fit: do all
  * tiles of a checked matrix fit in shared memory, if rows of X are read by one element [0], or by 16 bytes [1]? Waits.
- * _start: `fits` NULL: memory->found tells. */
+ * _start: area NULL: no list; `fits` NULL: memory->found tells. */
 void lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, spmv_shape *shape);
 lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given, bool fits[2]);
 lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_shape *shape,
@@ -115,10 +115,6 @@ lsp_status lsp_spmv_listed_start(lsp_ctx *ctx, const lsp_spmv_job *given, const 
 
 /* lengths.cu: see lsp_spmv_device. */
 lsp_status lsp_spmv_length_slots_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *slots);
-
-/* diagonals_build.cu: see lsp_diagonals_device. */
-lsp_status lsp_diagonals_count_cuda(lsp_ctx *ctx, const lsp_csr *A, lsp_diagonals_found *found, int64_t *first);
-lsp_status lsp_diagonals_fill_cuda(lsp_ctx *ctx, const lsp_csr *A, const lsp_diagonals *D, bool places);
 
 extern const lsp_spmv_engine lsp_spmv_rows_cuda, lsp_spmv_equal_cuda, lsp_spmv_gather_cuda, lsp_spmv_lengths_cuda,
     lsp_spmv_propagate_cuda;

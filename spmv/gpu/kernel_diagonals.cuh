@@ -136,13 +136,11 @@ static __global__ void __launch_bounds__(DIAGONALS_WARPS *WARP, 8) kernel_diagon
 
 /* ---- several vectors, or x with a stride ---- */
 
-template <typename T> struct alignas(2 * sizeof(T)) diagonals_pair { T a, b; };
-
 /* The elements of two vectors at x; `second`: there is a second one. */
 template <typename T>
-__device__ inline diagonals_pair<T> diagonals_read(const diagonals_launch &launch, const T *x, bool second) {
+__device__ inline spmv_pack<T, 2> diagonals_read(const diagonals_launch &launch, const T *x, bool second) {
     if (launch.paired) {
-        return *(const diagonals_pair<T> *)x;
+        return *(const spmv_pack<T, 2> *)x;
     }
     return {__ldg(x), second ? __ldg(x + launch.job.x_vector) : (T)0};
 }
@@ -172,7 +170,7 @@ static __global__ void __launch_bounds__(MANY_WARPS *WARP, B <= 2 ? 4 : 2)
     for (int d = 0; d < n; d += AHEAD, values += AHEAD * WARP * B * B) {
         lsp_diagonal diagonal[AHEAD];
         V v[AHEAD][B * B] = {};
-        diagonals_pair<T> from[AHEAD][B] = {};
+        spmv_pack<T, 2> from[AHEAD][B] = {};
 #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
             diagonal[a] = diagonals_at(at, d + a, n);
@@ -195,8 +193,8 @@ static __global__ void __launch_bounds__(MANY_WARPS *WARP, B <= 2 ? 4 : 2)
 #pragma unroll
                 for (int ij = 0; ij < B * B; ij++) {
                     T(&s)[2] = sum[ij / B];
-                    s[0] = spmv_add<V, T, true>(LSP_PLUS_TIMES, s[0], v[a][ij], from[a][ij % B].a);
-                    s[1] = spmv_add<V, T, true>(LSP_PLUS_TIMES, s[1], v[a][ij], from[a][ij % B].b);
+                    s[0] = spmv_add<V, T, true>(LSP_PLUS_TIMES, s[0], v[a][ij], from[a][ij % B].at[0]);
+                    s[1] = spmv_add<V, T, true>(LSP_PLUS_TIMES, s[1], v[a][ij], from[a][ij % B].at[1]);
                 }
             }
         }

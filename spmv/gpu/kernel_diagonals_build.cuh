@@ -5,35 +5,20 @@
 #pragma once
 
 #include "arith.cuh"
+#include "matrices/matrices.h"
 
 enum { BUILD_WARPS = 4 }; /* of a block */
 
-/* What counting found of one block size. */
-struct build_found {
-    ull total; /* diagonals, or more than the limit */
-    unsigned no_blocks, unused;
-};
-
 struct diagonals_build {
-    lsp_csr A;
+    lsp_csr A; /* columns fit 32 bits */
     int64_t slices;
     int b;
     int64_t *first; /* _count sets first[s + 1] to the diagonals of slice s, unless it is NULL */
     lsp_diagonal *at;
     void *values;
-    int64_t limit;              /* _count stops beyond; INT64_MAX: none */
-    build_found *found;         /* _count adds to it */
-    const build_found *instead; /* of larger blocks, with their limits: if they were found, _count does nothing */
-    int64_t instead_limit[LSP_SPMV_LARGEST_BLOCK + 1];
+    int64_t limit[LSP_DIAGONALS_SIZES]; /* _count stops beyond, and does nothing if larger blocks were found */
+    lsp_diagonals_found *found;         /* of all sizes, without limits. _count adds to that of its size */
 };
-
-__device__ inline int64_t build_rowptr(const diagonals_build &build, int64_t row) {
-    return lsp_index_at(build.A.rowptr, build.A.rowptr_type, row);
-}
-/* Columns fit 32 bits. */
-__device__ inline int build_col(const diagonals_build &build, int64_t k) {
-    return (int)lsp_index_at(build.A.col, build.A.col_type, k);
-}
 
 /* Where a lane's row stands. */
 struct build_row {
@@ -55,13 +40,13 @@ struct build_walk {
 
 template <int B> __device__ inline void build_read_rows(const diagonals_build &build, build_walk *walk, int64_t slice) {
     const int64_t row = min((slice * WARP + (int)threadIdx.x % WARP) * B, build.A.rows);
-    walk->at[1] = build_rowptr(build, row);
-    walk->end[1] = build_rowptr(build, min(row + 1, build.A.rows));
+    walk->at[1] = lsp_csr_rowptr(&build.A, row);
+    walk->end[1] = lsp_csr_rowptr(&build.A, min(row + 1, build.A.rows));
 }
 __device__ inline void build_read_columns(const diagonals_build &build, build_walk *walk) {
     walk->at[0] = walk->at[1];
     walk->end[0] = walk->end[1];
-    walk->col = walk->at[0] < walk->end[0] ? build_col(build, walk->at[0]) : 0;
+    walk->col = walk->at[0] < walk->end[0] ? (int)lsp_csr_col(&build.A, walk->at[0]) : 0;
 }
 
 template <int B> __device__ inline build_walk build_start(const diagonals_build &build) {
@@ -93,33 +78,32 @@ template <int B> __device__ inline bool build_next(const diagonals_build &build,
     }
     if (r->head == least) {
         r->at += B;
-        build_look<B>(r, r->at < r->end ? build_col(build, r->at) : 0);
+        build_look<B>(r, r->at < r->end ? (int)lsp_csr_col(&build.A, r->at) : 0);
     }
     return true;
 }
 
-/* Diagonals of a slice. With a limit, a slice that begins with many poor ones counts as beyond it. */
+/* The diagonals of a slice, or more than the limit if it begins with many poor ones. */
 template <int B> __device__ inline int64_t build_count(const diagonals_build &build, build_row *r) {
     int64_t count = 0, rows = 0;
     lsp_diagonal d;
     while (build_next<B>(build, r, &d)) {
         rows += __popc(d.rows);
         count++;
-        if (count % LSP_DIAGONALS_PATIENCE == 0 && build.limit != INT64_MAX &&
-            (double)(count * WARP) > LSP_DIAGONALS_FILL * (double)rows) {
-            return build.limit + 1;
+        if (lsp_diagonals_are_poor(count, rows, build.limit[B])) {
+            return build.limit[B] + 1;
         }
     }
     return count;
 }
 
 /* Have larger blocks been found? */
-__device__ inline bool build_is_needless(const diagonals_build &build) {
+template <int B> __device__ inline bool build_is_needless(const diagonals_build &build) {
     bool needless = false;
-    for (int b = 2; build.instead && b <= LSP_SPMV_LARGEST_BLOCK; b++) {
-        const build_found *other = build.instead + b;
-        needless = needless ||
-                   (build.instead_limit[b] > 0 && other->no_blocks == 0 && other->total <= (ull)build.instead_limit[b]);
+    for (int b = B + 1; b < LSP_DIAGONALS_SIZES; b++) {
+        lsp_diagonals_found larger = build.found[b];
+        larger.limit = build.limit[b];
+        needless = needless || lsp_diagonals_is_offered(&larger);
     }
     return needless;
 }
@@ -127,16 +111,17 @@ __device__ inline bool build_is_needless(const diagonals_build &build) {
 template <int B>
 static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_count(diagonals_build build) {
     const int lane = (int)threadIdx.x % WARP;
+    lsp_diagonals_found *const found = build.found + B;
     ull sum = 0;
     int done = 0;
-    if (build_is_needless(build)) {
+    if (build_is_needless<B>(build)) {
         return;
     }
     for (build_walk walk = build_start<B>(build); walk.slice < build.slices; walk.slice += walk.step) {
         build_row r = build_begin<B>(build, &walk);
         const int64_t row = (int64_t)r.row * B;
         if (B > 1 && !__all_sync(~0u, row >= build.A.rows || lsp_diagonals_is_dense(&build.A, B, row, r.at, r.end))) {
-            build.found->no_blocks = 1;
+            found->no_blocks = true;
         }
         const int64_t count = build_count<B>(build, &r);
         sum += (ull)count;
@@ -147,14 +132,14 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_cou
         /* Often at first, so that a poor matrix is left early; rarely later: all warps add to one word. */
         if ((done & (done - 1)) == 0 || done % 32 == 0 || walk.slice + walk.step >= build.slices) {
             ull before = 0;
-            unsigned no_blocks = 0;
+            int no_blocks = 0;
             if (lane == 0) {
-                before = atomicAdd(&build.found->total, sum);
-                no_blocks = *(volatile unsigned *)&build.found->no_blocks;
+                before = atomicAdd((ull *)&found->total, sum);
+                no_blocks = *(volatile bool *)&found->no_blocks;
             }
             before = __shfl_sync(~0u, before, 0) + sum;
             sum = 0;
-            if (before > (ull)build.limit || __shfl_sync(~0u, no_blocks, 0) != 0) {
+            if (before > (ull)build.limit[B] || __shfl_sync(~0u, no_blocks, 0) != 0) {
                 return;
             }
         }
@@ -190,7 +175,7 @@ static __global__ void __launch_bounds__(BUILD_WARPS *WARP) kernel_diagonals_fil
         const int64_t row = (slice * WARP + lane) * B, end = build.first[slice + 1];
         int64_t at[B];
         for (int i = 0; i < B; i++) {
-            at[i] = build_rowptr(build, min(row + i, build.A.rows));
+            at[i] = lsp_csr_rowptr(&build.A, min(row + i, build.A.rows));
         }
         for (int64_t d = build.first[slice]; d < end; d += AHEAD) {
             V v[AHEAD][B * B] = {};

@@ -14,11 +14,8 @@ struct many_launch {
     bool short_kernel; /* kernel_many_tiles suits the matrix */
 };
 
-/* E elements that are moved together. */
-template <typename T, int E> struct alignas(sizeof(T) * E) many_part { T at[E]; };
-
 template <typename V, typename T, int E>
-__device__ inline void many_add(many_part<T, E> *sum, V value, const many_part<T, E> &part) {
+__device__ inline void many_add(spmv_pack<T, E> *sum, V value, const spmv_pack<T, E> &part) {
 #pragma unroll
     for (int e = 0; e < E; e++) {
         sum->at[e] = spmv_add<V, T, true>(LSP_PLUS_TIMES, sum->at[e], value, part.at[e]);
@@ -28,9 +25,9 @@ __device__ inline void many_add(many_part<T, E> *sum, V value, const many_part<T
 /* The sum of the entries at .. end-1, a row's, counted from the first one of `col` and `val`. AHEAD of them are loaded
  * before the first is added; if TAIL, the last ones too are loaded together. */
 template <typename V, typename T, int E, int AHEAD, bool TAIL, typename I>
-__device__ inline many_part<T, E> many_sum(const spmv_job &job, const int32_t *col, const void *val, I at, I end,
-                                           const T *x, many_part<T, E> sum, unsigned *top) {
-    typedef many_part<T, E> part;
+__device__ inline spmv_pack<T, E> many_sum(const spmv_job &job, const int32_t *col, const void *val, I at, I end,
+                                           const T *x, spmv_pack<T, E> sum, unsigned *top) {
+    typedef spmv_pack<T, E> part;
 #pragma unroll 1
     for (; TAIL ? at < end : at + (AHEAD - 1) < end; at += AHEAD) {
         part from[AHEAD];
@@ -57,13 +54,13 @@ __device__ inline many_part<T, E> many_sum(const spmv_job &job, const int32_t *c
 
 /* The same sum with a look at each column. */
 template <typename V, typename T, int E>
-__device__ inline many_part<T, E> many_careful(const spmv_job &job, int64_t k, int64_t end, const T *x,
-                                               many_part<T, E> sum, spmv_faults *faults) {
+__device__ inline spmv_pack<T, E> many_careful(const spmv_job &job, int64_t k, int64_t end, const T *x,
+                                               spmv_pack<T, E> sum, spmv_faults *faults) {
 #pragma unroll 1
     for (; k < end; k++) {
         const int64_t c = spmv_careful_col(job, k, faults);
         if (c >= 0) {
-            many_add<V, T, E>(&sum, spmv_value<V>(job.val, k), *(const many_part<T, E> *)(x + c * job.x_row));
+            many_add<V, T, E>(&sum, spmv_value<V>(job.val, k), *(const spmv_pack<T, E> *)(x + c * job.x_row));
         }
     }
     return sum;
@@ -71,13 +68,13 @@ __device__ inline many_part<T, E> many_careful(const spmv_job &job, int64_t k, i
 
 /* Writes a part of a row of Y; `at_once`: in 16 bytes. */
 template <typename T, int E>
-__device__ inline void many_write(const spmv_job &job, T *y, many_part<T, E> sum, bool is_empty, bool at_once) {
+__device__ inline void many_write(const spmv_job &job, T *y, spmv_pack<T, E> sum, bool is_empty, bool at_once) {
 #pragma unroll
     for (int e = 0; e < E; e++) {
         sum.at[e] = spmv_result<T, true>(job, y + e * job.y_vector, sum.at[e], is_empty);
     }
     if (at_once) {
-        *(many_part<T, E> *)y = sum;
+        *(spmv_pack<T, E> *)y = sum;
         return;
     }
 #pragma unroll
@@ -121,7 +118,7 @@ static __global__ void __launch_bounds__(MANY_NT, MANY_SM_BLOCKS) kernel_many(ma
     }
     for (int64_t part = (int)threadIdx.x % l.lanes; row < last && part < m.parts; part += l.lanes) {
         const T *const x = (const T *)job.x + part * E * job.x_vector;
-        many_part<T, E> nothing, sum;
+        spmv_pack<T, E> nothing, sum;
         unsigned top = 0;
 #pragma unroll
         for (int e = 0; e < E; e++) {
@@ -157,7 +154,7 @@ static __global__ void __launch_bounds__(MANY_NT, many_tiles<LONG>::SM_BLOCKS) k
     const int row = min(first + (int)threadIdx.x / l.lanes, last), rows[4] = {first, last, row, min(row + 1, last)};
     const int part = (int)threadIdx.x % l.lanes * E;
     const T *const x = (const T *)job.x + part * job.x_vector;
-    many_part<T, E> nothing, sum;
+    spmv_pack<T, E> nothing, sum;
     spmv_faults faults;
     lsp_let_next_begin();
     if (threadIdx.x == 0) {

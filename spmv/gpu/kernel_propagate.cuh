@@ -31,17 +31,17 @@ template <typename T> __device__ inline void propagate_call(const T *x, unsigned
 template <typename V, typename T, int U> struct propagate_batch {
     enum { EACH = 16 / sizeof(T), ONES = std::is_same<V, spmv_one>::value };
     typedef typename std::conditional<ONES, char, V>::type value;
-    propagate_pack<uint16_t, EACH> col[U];
-    propagate_pack<value, EACH> val[U];
+    spmv_pack<uint16_t, EACH> col[U];
+    spmv_pack<value, EACH> val[U];
 
     __device__ inline void load(const propagation &p, unsigned at, unsigned end) {
 #pragma unroll
         for (int u = 0; u < U; u++) {
             const unsigned v = at + threadIdx.x + (unsigned)u * blockDim.x;
             if (v < end) {
-                col[u] = ((const propagate_pack<uint16_t, EACH> *)p.col)[v];
+                col[u] = ((const spmv_pack<uint16_t, EACH> *)p.col)[v];
                 if constexpr (!ONES) {
-                    val[u] = ((const propagate_pack<value, EACH> *)p.val)[v];
+                    val[u] = ((const spmv_pack<value, EACH> *)p.val)[v];
                 }
             }
         }
@@ -52,7 +52,7 @@ template <typename V, typename T, int U> struct propagate_batch {
         for (int u = 0; u < U; u++) {
             const unsigned v = at + threadIdx.x + (unsigned)u * blockDim.x;
             if (v < stop) {
-                propagate_pack<T, EACH> product;
+                spmv_pack<T, EACH> product;
 #pragma unroll
                 for (int i = 0; i < EACH; i++) {
                     product.at[i] = slice[col[u].at[i]];
@@ -60,7 +60,7 @@ template <typename V, typename T, int U> struct propagate_batch {
                         product.at[i] *= (T)val[u].at[i];
                     }
                 }
-                ((propagate_pack<T, EACH> *)p.product)[v] = product;
+                ((spmv_pack<T, EACH> *)p.product)[v] = product;
             }
         }
     }
@@ -143,11 +143,6 @@ __device__ inline void propagate_find(const propagation &p, const propagate_tile
     }
 }
 
-/* The number of the run that entry i of a bin is in. */
-__device__ inline unsigned propagate_run(const propagate_runs &word, unsigned i) {
-    return word.before + (unsigned)__popc(word.begins & ((2u << i % 32) - 1)) - 1;
-}
-
 /* Starts the copies of a bin's products into shared memory, run by run. */
 template <typename T>
 __device__ inline void propagate_fetch(const propagation &p, const propagate_tile<T> &t, unsigned count) {
@@ -162,7 +157,7 @@ __device__ inline void propagate_fetch(const propagation &p, const propagate_til
 /* The bin's sum of row r, counted from its first one; r = -1: of the row that comes from earlier bins. */
 template <typename T>
 __device__ inline void propagate_put(const propagation &p, const spmv_job &job, int r, int rows, T sum) {
-    const propagate_bin &bin = p.bin[blockIdx.x];
+    const lsp_spmv_bin &bin = p.bin[blockIdx.x];
     if (r < 0) {
         ((T *)p.head)[blockIdx.x] = sum;
     } else if (p.cuts_rows && r == rows - 1 && bin.reach > 0) {

@@ -6,42 +6,6 @@
 
 #include "propagate.cuh"
 
-enum { PROPAGATE_PLAN_NT = 256 }; /* of kernels that look at bins and rows */
-
-/* ---- bins ---- */
-
-/* The first row that begins at entry `at` or later. */
-__device__ inline int64_t propagate_find_row(const lsp_csr &A, int64_t at) {
-    return LSP_FIRST((int64_t)0, A.rows, row, lsp_index_at(A.rowptr, A.rowptr_type, row) >= at);
-}
-
-static __global__ void __launch_bounds__(PROPAGATE_PLAN_NT) kernel_bins(propagation p, lsp_csr A) {
-    const int64_t b = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    propagate_bin bin = {p.rows, (unsigned)p.nnz, 0};
-    if (b > p.bins) {
-        return;
-    }
-    if (b < p.bins) {
-        bin.row = b == 0 ? 0 : propagate_find_row(A, b * p.target);
-        bin.begin = p.cuts_rows ? (unsigned)(b * p.target) : (unsigned)lsp_index_at(A.rowptr, A.rowptr_type, bin.row);
-    }
-    if (p.cuts_rows && b + 1 < p.bins) {
-        const int64_t next = propagate_find_row(A, (b + 1) * p.target);
-        const int64_t end = lsp_index_at(A.rowptr, A.rowptr_type, next);
-        if (next > bin.row && end > (b + 1) * p.target) {
-            bin.reach = (unsigned)((end - 1) / p.target - b);
-        }
-    }
-    p.bin[b] = bin;
-}
-
-static __global__ void __launch_bounds__(PROPAGATE_PLAN_NT) kernel_row_begins(propagation p, lsp_csr A) {
-    EACH_ITEM(r, p.rows, PROPAGATE_PLAN_NT) {
-        const unsigned at = (unsigned)lsp_index_at(A.rowptr, A.rowptr_type, r), b = min(at / p.target, p.bins - 1);
-        p.row_begin[r] = (uint16_t)(at - p.bin[b].begin);
-    }
-}
-
 /* ---- runs ---- */
 
 /* counts[s] = entries of the block's bin in slice s. Ends with a barrier. */
@@ -211,8 +175,6 @@ static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_values(propagation
     __syncthreads();
 #pragma unroll 4
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
-        const propagate_runs word = runs[i / 32];
-        const unsigned run = word.before + (unsigned)__popc(word.begins & ((2u << i % 32) - 1)) - 1;
-        ((V *)p.val)[i + shift[run]] = from[begin + order[i]];
+        ((V *)p.val)[i + shift[propagate_run(runs[i / 32], i)]] = from[begin + order[i]];
     }
 }

@@ -121,9 +121,7 @@ static lsp_status fill(lsp_spmv_plan *plan, lengths_plan *p, const int64_t *slic
     if (p->has_pieces) {
         LSP_TRY(lsp_spmv_hold(plan, p->slices, bytes, &p->sum));
     }
-    if (A->val_type != LSP_NONE) {
-        LSP_TRY(lsp_spmv_hold(plan, p->steps * WARP, lsp_type_bytes(A->val_type), &p->val));
-    }
+    LSP_TRY(lsp_spmv_hold(plan, p->steps * WARP, lsp_type_bytes(A->val_type), &p->val));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_slices, p->windows, LENGTHS_WINDOW, 0, *p, *A, slices, steps));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_share_slices, p->blocks / LENGTHS_PLAN_NT + 1, LENGTHS_PLAN_NT, 0, *p));
     if (p->steps > 0) {
@@ -143,8 +141,7 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     int64_t *slices = NULL, *steps = NULL;
     unsigned *place = NULL;
     lengths_plan *p = NULL;
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
-    p = (lengths_plan *)plan->parts;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p, (void **)&p));
     p->rows = A->rows;
     p->cols = A->cols;
     p->nnz = A->nnz;

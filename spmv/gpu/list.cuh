@@ -17,18 +17,17 @@ struct rows_launch {
     bool asks;                       /* the sample runs before: what it found is in the area's state */
 };
 
-static inline void spmv_set_shape(rows_launch *l, const spmv_shape *shape) {
-    l->tiles = lsp_ceil_div(l->job.rows, shape->tile_rows);
-    l->lanes = shape->lanes;
-    l->lane_bits = lsp_bits((uint64_t)shape->lanes) - 1;
-    l->tile_rows = shape->tile_rows;
-    l->room = shape->room;
-    l->heavy = shape->heavy;
-}
-static inline rows_launch spmv_launch_of(const spmv_job *job, const spmv_shape *shape) {
+/* area: see rows_launch; NULL: no list. */
+static inline rows_launch spmv_launch_of(const spmv_job *job, const spmv_shape *shape, const spmv_area *area) {
     rows_launch l = {};
     l.job = *job;
-    spmv_set_shape(&l, shape);
+    l.area = area ? *area : l.area;
+    l.tiles = lsp_ceil_div(job->rows, shape->tile_rows);
+    l.lanes = shape->lanes;
+    l.lane_bits = lsp_bits((uint64_t)shape->lanes) - 1;
+    l.tile_rows = shape->tile_rows;
+    l.room = shape->room;
+    l.heavy = shape->heavy;
     return l;
 }
 

@@ -75,21 +75,13 @@ extern "C" lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given,
 extern "C" lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job,
                                           const spmv_shape *shape, const spmv_area *area, const spmv_memory *memory,
                                           const bool fits[2]) {
-    const bool lists = !memory->known || (memory->found & SPMV_LISTED) != 0;
     const int64_t part = part_of(given, job);
     bool beside = false;
     many_launch m = {};
     m.parts = lsp_ceil_div(job->vectors, part);
     m.y_in_parts = has_parts(job, (int64_t)lsp_type_bytes(given->options.type), job->y, job->y_row, job->y_vector);
-    m.rows = spmv_launch_of(job, shape);
-    m.rows.area = lists ? *area : m.rows.area;
+    m.rows = spmv_launch_of(job, shape, area);
     m.short_kernel = memory->known && memory->found == 0 && (fits == NULL || fits[part > 1]) && suits_tiles(&m);
-    if (lists) {
-        LSP_TRY(lsp_cuda_clear(ctx, area->state, sizeof *area->state));
-    }
-    LSP_TRY(SPMV_BY_TYPES(given, start, (ctx, &m, part > 1, &beside)));
-    if (lists) {
-        LSP_TRY(lsp_spmv_listed_start(ctx, given, job, area, memory));
-    }
-    return LSP_OK;
+    LSP_TRY(area ? lsp_cuda_clear(ctx, area->state, sizeof *area->state) : LSP_OK);
+    return SPMV_BY_TYPES(given, start, (ctx, &m, part > 1, &beside));
 }

@@ -106,9 +106,7 @@ static lsp_status allocate(lsp_spmv_plan *plan, propagation *p) {
     LSP_TRY(lsp_spmv_hold(plan, bins * p->entries, sizeof *p->place, (void **)&p->place));
     LSP_TRY(lsp_spmv_hold(plan, bins * (p->entries / 32), sizeof *p->runs, (void **)&p->runs));
     LSP_TRY(lsp_spmv_hold(plan, bins * p->run_room, sizeof *p->shift, (void **)&p->shift));
-    if (job->A.val_type != LSP_NONE) {
-        LSP_TRY(lsp_spmv_hold(plan, padded, val_bytes, &p->val));
-    }
+    LSP_TRY(lsp_spmv_hold(plan, padded, val_bytes, &p->val));
     if (p->cuts_rows) {
         LSP_TRY(lsp_spmv_hold(plan, bins, bytes, &p->head));
         LSP_TRY(lsp_spmv_hold(plan, bins, bytes, &p->tail));
@@ -150,22 +148,20 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     const lsp_csr *A = &plan->job.A;
     propagation *p = NULL, sized;
     int64_t *lengths = NULL, count = 0;
+    lsp_spmv_cutting cutting;
     lsp_spmv_why why;
     LSP_REQUIRE(cut(ctx, &plan->job, &plan->sizes, plan->facts.longest_row, &sized, &why), LSP_ERR_UNSUPPORTED,
                 "the method propagate %s", why.text);
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p));
-    p = (propagation *)plan->parts;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p, (void **)&p));
     *p = sized;
     LSP_TRY(allocate(plan, p));
     count = (int64_t)p->slices * p->bins;
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, count + 1, &lengths));
     LSP_TRY(lsp_cuda_clear(ctx, lengths, sizeof *lengths));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_bins, p->bins / PROPAGATE_PLAN_NT + 1, PROPAGATE_PLAN_NT, 0, *p, *A));
-    if (p->rows > 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_row_begins, lsp_blocks_for(ctx, p->rows, 4 * PROPAGATE_PLAN_NT, 32),
-                           PROPAGATE_PLAN_NT, 0, *p, *A));
-    }
-    LSP_TRY(SPMV_BY_INDEX(A->col_type, make_runs, (ctx, p, A->col, lengths)));
+    cutting = {*A, p->bins, p->target, p->cuts_rows, p->bin, p->row_begin};
+    LSP_TRY(lsp_spmv_cut_rows(ctx, &cutting));
+    LSP_TRY(A->col_type == LSP_I32 ? make_runs<int32_t>(ctx, p, A->col, lengths)
+                                   : make_runs<int64_t>(ctx, p, A->col, lengths));
     LSP_TRY(update(plan));
     plan->info.stored_entries = A->nnz;
     return LSP_OK;

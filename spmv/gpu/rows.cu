@@ -36,35 +36,29 @@ extern "C" lsp_status lsp_spmv_lanes_start(lsp_ctx *ctx, const lsp_spmv_job *giv
     bool beside = false;
     spmv_shape shape;
     lsp_spmv_plain_shape(given, &shape);
-    const rows_launch l = spmv_launch_of(job, &shape);
+    const rows_launch l = spmv_launch_of(job, &shape, NULL);
     return SPMV_BY_TYPES(given, start_lanes, (ctx, &l, &beside));
 }
 
 /* A caller who asks for rows gets rows. */
 static bool may_be_skewed(const lsp_spmv_job *given) { return given->options.method == LSP_SPMV_AUTO; }
 
-/* One vector, or another semiring. Without a list, one kernel does all. */
+/* One vector, or another semiring. area NULL: no list, one kernel does all. */
 static lsp_status start_rows(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_shape *shape,
                              const spmv_area *area, const spmv_memory *memory) {
-    const bool lists = !memory->known || (memory->found & SPMV_LISTED) != 0;
     bool beside = false;
-    rows_launch l = spmv_launch_of(job, shape);
-    l.area = lists ? *area : l.area;
+    rows_launch l = spmv_launch_of(job, shape, area);
     l.pieces = lsp_spmv_equal_pieces(given);
     l.asks = !memory->known && may_be_skewed(given);
     if (l.asks) {
         const int64_t heavy = (int64_t)(SAMPLE_TIMES * lsp_spmv_mean(given) * l.tile_rows) + SAMPLE_MORE;
         LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_sample, 1, SAMPLE_NT, 0, l, heavy));
-    } else if (lists) {
+    } else if (area) {
         LSP_TRY(lsp_cuda_clear(ctx, area->state, sizeof *area->state));
     }
-    LSP_TRY(shape->bulk     ? SPMV_BY_TYPES(given, start_tiles, (ctx, &l, &beside))
-            : is_dense(job) ? SPMV_BY_TYPES(given, start_dense, (ctx, &l, &beside))
-                            : SPMV_BY_TYPES(given, start_lanes, (ctx, &l, &beside)));
-    if (lists) {
-        LSP_TRY(lsp_spmv_listed_start(ctx, given, job, area, memory));
-    }
-    return LSP_OK;
+    return shape->bulk     ? SPMV_BY_TYPES(given, start_tiles, (ctx, &l, &beside))
+           : is_dense(job) ? SPMV_BY_TYPES(given, start_dense, (ctx, &l, &beside))
+                           : SPMV_BY_TYPES(given, start_lanes, (ctx, &l, &beside));
 }
 
 /* ---- engine ---- */
@@ -90,11 +84,12 @@ typedef struct rows_parts {
 
 /* Lists are needed where a row may be longer than a block should sum alone. A plan knows the longest row. */
 static lsp_status prepare(lsp_spmv_plan *plan) {
-    LSP_TRY(lsp_spmv_make_parts(plan, sizeof(rows_parts)));
+    rows_parts *parts = NULL;
+    LSP_TRY(lsp_spmv_make_parts(plan, sizeof *parts, (void **)&parts));
     if (plan->job.A.nnz > SPMV_SMALL && plan->facts.longest_row > SPMV_PIECE) {
         LSP_TRY(lsp_spmv_area_prepare(plan, lsp_spmv_listed_pieces(&plan->job)));
     } else if (is_many(&plan->job) && plan->job.A.rows > 0) {
-        LSP_TRY(lsp_spmv_many_fit(plan->ctx, &plan->job, ((rows_parts *)plan->parts)->fits));
+        LSP_TRY(lsp_spmv_many_fit(plan->ctx, &plan->job, parts->fits));
     }
     return LSP_OK;
 }
@@ -120,9 +115,13 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     if (!memory.known) {
         lsp_spmv_recall(ctx, given, 2 * shape.heavy + may_be_skewed(given), &memory);
     }
-    return is_many(given)                      ? lsp_spmv_many_start(ctx, given, &job, &shape, &area, &memory, fits)
-           : (memory.found & SPMV_SKEWED) != 0 ? lsp_spmv_equal_start(ctx, given, &job, &area)
-                                               : start_rows(ctx, given, &job, &shape, &area, &memory);
+    if (!is_many(given) && (memory.found & SPMV_SKEWED) != 0) {
+        return lsp_spmv_equal_start(ctx, given, &job, &area);
+    }
+    const spmv_area *const list = !memory.known || (memory.found & SPMV_LISTED) != 0 ? &area : NULL;
+    LSP_TRY(is_many(given) ? lsp_spmv_many_start(ctx, given, &job, &shape, list, &memory, fits)
+                           : start_rows(ctx, given, &job, &shape, list, &memory));
+    return list ? lsp_spmv_listed_start(ctx, given, &job, list, &memory) : LSP_OK;
 }
 
 const lsp_spmv_engine lsp_spmv_rows_cuda = {{}, NULL, prepare, run, NULL};

@@ -330,9 +330,7 @@ static inline bool run_case(lsp_ctx *ctx, const request *r) {
 static inline const lsp_spmv_device *device_here(const lsp_ctx *ctx) {
     return ctx->options.device == LSP_HOST ? &lsp_spmv_cpu : &lsp_spmv_cuda;
 }
-static inline const lsp_spmv_engine *engine_here(lsp_ctx *ctx, int method) {
-    return lsp_spmv_engine_of(device_here(ctx), (lsp_spmv_method)method);
-}
+static inline const lsp_spmv_engine *engine_here(lsp_ctx *ctx, int method) { return device_here(ctx)->engines[method]; }
 
 /* Prepares a plan again, with other sizes. */
 static inline lsp_status resize(lsp_spmv_plan *plan, const lsp_spmv_sizes *sizes) {

@@ -83,6 +83,24 @@ TEST_ON_BOTH(spmv_propagate, sizes_around_every_limit) {
     }
 }
 
+/* Where a row begins in a bin of 65,536 entries just fits 16 bits, but not where an empty row behind it does. */
+TEST_ON_BOTH(spmv_propagate, empty_rows_behind_a_full_bin) {
+    const lsp_spmv_sizes full = {0, 1 << 16, 0};
+    for (int number = 0; number < 8; number += one_in) {
+        request r = request_of(number);
+        r.matrix = "random:50:70000:65536";
+        r.transpose = true;
+        spmv_case c = make_case(ctx, &r);
+        lsp_spmv_plan *plan = make_plan(ctx, &r, &c, &full);
+        cr_assert(plan != NULL);
+        must_run(ctx, &r, lsp_spmv_execute(plan, &c.vectors));
+        plain_spmv(&r, &c.host, &c.x, &c.y);
+        must_equal(ctx, &r, &c);
+        lsp_spmv_plan_destroy(plan);
+        free_case(ctx, &c);
+    }
+}
+
 TEST_ON_BOTH(spmv_propagate, new_values_and_the_old_arrays_gone) {
     const char *names[] = {"er:700:8", "random:60:50:400", "row:400:5000", "random:70:70:0"};
     for (int number = 0; number < 8; number++) {
