@@ -70,63 +70,8 @@ ALWAYS void fetch_ahead(bool narrow, const arrays *a, const arrays *b, const voi
 
 static uint64_t complex_rank(complex_value x) { return lsp_rank_of(lsp_modulus(x[0], x[1])); }
 
-#define HAS_VALUES 0
-#define VALUE uint8_t
-#define VALUE_SUFFIX _none
-#include "one_pass_template.h"
-#undef HAS_VALUES
-
-#define HAS_VALUES 1
-#define A_VALUE(A, e) (VALUE) lsp_spgemm_value_at(A, e)
-#define SETTLED(sum) ((sum) == (sum) ? (sum) : (VALUE)NAN)
-#define RANK(value) lsp_rank_of(fabs((double)(value)))
-#define VALUE float
-#define VALUE_SUFFIX _f32
-#define FMA fmaf
-#define NOTHING (-0.0F)
-#include "one_pass_template.h"
-#define VALUE double
-#define VALUE_SUFFIX _f64
-#define FMA fma
-#define NOTHING (-0.0)
-#include "one_pass_template.h"
-#define VALUE float
-#define VALUE_SUFFIX _any_f32
-#define FMA(a, b, sum) join_f32(semiring, a, b, sum)
-#define NOTHING ((float)lsp_semiring_empty(semiring))
-#include "one_pass_template.h"
-#define VALUE double
-#define VALUE_SUFFIX _any_f64
-#define FMA(a, b, sum) join_f64(semiring, a, b, sum)
-#define NOTHING lsp_semiring_empty(semiring)
-#include "one_pass_template.h"
-#undef A_VALUE
-#undef SETTLED
-#undef RANK
-
-#define A_VALUE(A, e) ((const VALUE *)(A)->val)[e]
-#define SETTLED complex_settled
-#define RANK complex_rank
-#define VALUE complex_value
-#define VALUE_SUFFIX _complex
-#define FMA complex_fma
-#define NOTHING COMPLEX_NOTHING
-#include "one_pass_template.h"
-#undef SETTLED
-#undef RANK
-
-#define SETTLED(sum) (sum)
-#define RANK(value) lsp_whole_size(value)
-#define VALUE int64_t
-#define VALUE_SUFFIX _i64
-#define FMA integer_fma
-#define NOTHING 0
-#include "one_pass_template.h"
-#define VALUE int64_t
-#define VALUE_SUFFIX _any_i64
-#define FMA(a, b, sum) join_i64(semiring, a, b, sum)
-#define NOTHING lsp_semiring_empty_i64(semiring)
-#include "one_pass_template.h"
+#define TEMPLATE "one_pass_template.h"
+#include "each_value.h"
 
 int64_t LSP_ISA_NAME(lsp_spgemm_one_pass_rows)(lsp_spgemm_run *run) {
     const bool sums = run->semiring == LSP_PLUS_TIMES;
