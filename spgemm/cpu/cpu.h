@@ -107,13 +107,25 @@ typedef struct lsp_spgemm_kernels {
     /* Marks, in pass->ways, the rows of a block whose ranks are kept. Returns the bytes of the ranks. */
     int64_t (*mark)(const lsp_spgemm_pass *pass, int64_t first, int64_t last);
     lsp_spgemm_rows count;   /* products of row i in rowptr[i + 1] become nnz of row i of C */
-    lsp_spgemm_rows fill[8]; /* no values, f32, f64; f32 and f64 in any semiring; complex; i64; i64 in any semiring */
+    lsp_spgemm_rows fill[8]; /* LSP_BY_VALUE */
 } lsp_spgemm_kernels;
 
 /* The kernels for the index types of A and B. */
 const lsp_spgemm_kernels *lsp_spgemm_kernels_portable(const lsp_csr *A, const lsp_csr *B);
 const lsp_spgemm_kernels *lsp_spgemm_kernels_avx2(const lsp_csr *A, const lsp_csr *B);
 const lsp_spgemm_kernels *lsp_spgemm_kernels_avx512(const lsp_csr *A, const lsp_csr *B);
+
+/* The functions of a template by cpu/each_value.h, and the number of the one for this arithmetic. */
+#define LSP_BY_VALUE(f)                                                                                                \
+    { f##_none, f##_f32, f##_f64, f##_any_f32, f##_any_f64, f##_complex, f##_i64, f##_any_i64 }
+static inline int lsp_value_number(lsp_type type, lsp_semiring semiring) {
+    const bool any = semiring != LSP_PLUS_TIMES;
+    return type == LSP_NONE  ? 0
+           : type == LSP_F32 ? 1 + 2 * any
+           : type == LSP_F64 ? 2 + 2 * any
+           : type == LSP_C64 ? 5
+                             : 6 + any;
+}
 
 /* Bytes of one rank of a row with this many products, and of all ranks of the row. */
 static inline int lsp_rank_bytes(int64_t products) { return products <= 1 << 8 ? 1 : products <= 1 << 16 ? 2 : 4; }

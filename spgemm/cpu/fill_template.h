@@ -1,5 +1,5 @@
-/* Template by COL and cpu/each_value.h: fills rows of C, each in its way. A row's sums start from the semiring's value before its
- * first product (-0.0 for sums), to which fused multiply-add only rounds the first product. */
+/* Template by COL and cpu/each_value.h: fills rows of C, each in its way. A row's sums start from the semiring's value
+ * before its first product (-0.0 for sums), to which fused multiply-add only rounds the first product. */
 #define ROW_NAME(f) LSP_PASTE(COL_NAME(f), VALUE_SUFFIX)
 
 #if HAS_VALUES

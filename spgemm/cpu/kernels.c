@@ -160,12 +160,7 @@ static inline void set_rank(char *ranks, int rank_bytes, int64_t slot, uint32_t 
 #include "count_template.h"
 
 #define KERNELS(columns)                                                                                               \
-    {                                                                                                                  \
-        find_repeats##columns, count_products##columns, mark##columns, count##columns, {                               \
-            fill##columns##_none, fill##columns##_f32, fill##columns##_f64, fill##columns##_any_f32,                   \
-                fill##columns##_any_f64, fill##columns##_complex, fill##columns##_i64, fill##columns##_any_i64         \
-        }                                                                                                              \
-    }
+    { find_repeats##columns, count_products##columns, mark##columns, count##columns, LSP_BY_VALUE(fill##columns) }
 
 const lsp_spgemm_kernels *LSP_ISA_NAME(lsp_spgemm_kernels)(const lsp_csr *A, const lsp_csr *B) {
     static const lsp_spgemm_kernels all32 = KERNELS(_all32), c32 = KERNELS(_c32), c64 = KERNELS(_c64);

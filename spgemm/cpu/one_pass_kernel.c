@@ -74,17 +74,6 @@ static uint64_t complex_rank(complex_value x) { return lsp_rank_of(lsp_modulus(x
 #include "each_value.h"
 
 int64_t LSP_ISA_NAME(lsp_spgemm_one_pass_rows)(lsp_spgemm_run *run) {
-    const bool sums = run->semiring == LSP_PLUS_TIMES;
-    switch (run->type) {
-    case LSP_F32:
-        return sums ? rows_f32(run) : rows_any_f32(run);
-    case LSP_F64:
-        return sums ? rows_f64(run) : rows_any_f64(run);
-    case LSP_C64:
-        return rows_complex(run);
-    case LSP_I64:
-        return sums ? rows_i64(run) : rows_any_i64(run);
-    default:
-        return rows_none(run);
-    }
+    static int64_t (*const rows[])(lsp_spgemm_run * run) = LSP_BY_VALUE(rows);
+    return rows[lsp_value_number(run->type, run->semiring)](run);
 }

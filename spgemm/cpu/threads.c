@@ -128,13 +128,8 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
     lsp_ctx *ctx = plan->ctx;
     LSP_SCRATCH_SCOPE(ctx);
     passing p = {.plan = plan, .type = job->counting ? LSP_NONE : job->type};
-    const int values = p.type == LSP_NONE ? 0 : p.type == LSP_F32 ? 1 : 2;
-    const int way = p.type == LSP_I64                               ? (job->semiring == LSP_PLUS_TIMES ? 6 : 7)
-                    : p.type == LSP_C64                             ? 5
-                    : values > 0 && job->semiring != LSP_PLUS_TIMES ? values + 2
-                                                                    : values;
     p.kernels = plan->cpu->kernels;
-    p.rows = job->counting ? p.kernels->count : p.kernels->fill[way];
+    p.rows = job->counting ? p.kernels->count : p.kernels->fill[lsp_value_number(p.type, job->semiring)];
     p.pass = (lsp_spgemm_pass){.job = job,
                                .sort = plan->cpu->sort,
                                .capacity = choice->capacity,
