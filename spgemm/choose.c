@@ -110,14 +110,14 @@ void lsp_spgemm_tell_choice(const lsp_spgemm_facts *facts, const lsp_spgemm_choi
 
 /* ---- one pass or two ---- */
 
-const char *lsp_spgemm_never_once(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+const char *lsp_spgemm_never_once(const lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B) {
+    const lsp_spgemm_options *options = &job->options;
     const bool chosen = options->method != LSP_SPGEMM_AUTO || lsp_spgemm_masks(options);
-    return chosen || type != lsp_wide_type(type)                       ? ""
-           : options->transpose_a || options->transpose_b              ? "a factor is transposed; "
-           : type == LSP_F32 && lsp_semiring_counts(options->semiring) ? "counts may exceed LSP_F32; "
-           : A->rows == 0 || A->nnz == 0 || B->cols == 0               ? "C is empty; "
-                                                                       : NULL;
+    return chosen                                                           ? ""
+           : options->transpose_a || options->transpose_b                   ? "a factor is transposed; "
+           : job->type == LSP_F32 && lsp_semiring_counts(options->semiring) ? "counts may exceed LSP_F32; "
+           : A->rows == 0 || A->nnz == 0 || B->cols == 0                    ? "C is empty; "
+                                                                            : NULL;
 }
 
 void lsp_spgemm_tell_passes(lsp_spgemm_info *info, int passes, const lsp_spgemm_sample *sample, const char *more) {
@@ -154,12 +154,6 @@ static int64_t bytes_of(int64_t a, int64_t b, int64_t more) {
     return lsp_mul(a, b, &bytes) && lsp_add(bytes, more, &bytes) ? bytes : INT64_MAX;
 }
 
-static int64_t available_bytes(const lsp_spgemm_plan *plan, int64_t needed) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes: for less, the free memory is not asked for */
-    const bool ask = needed >= ASKED_FROM || plan->ctx->options.max_bytes > 0;
-    return ask ? lsp_available_bytes(plan->ctx, plan->where) : INT64_MAX;
-}
-
 lsp_spgemm_masked_choice lsp_spgemm_masked_scratch(const lsp_spgemm_plan *plan) {
     const lsp_csr *mask = plan->options.filter.mask;
     const int64_t value = (int64_t)lsp_type_bytes(plan->type), rows = plan->facts.rows;
@@ -167,7 +161,7 @@ lsp_spgemm_masked_choice lsp_spgemm_masked_scratch(const lsp_spgemm_plan *plan) 
     lsp_spgemm_masked_choice c = {.threads = 1};
     c.bytes = bytes_of(mask->nnz, 1 + value, bytes_of(rows + 1, 2 * 8, 0));
     c.result = bytes_of(lsp_min(mask->nnz, plan->facts.nnz_bound), 8 + value + rounded, bytes_of(rows + 1, 8, 0));
-    c.available = available_bytes(plan, lsp_max(c.bytes, c.result));
+    c.available = lsp_spgemm_room(plan->ctx, plan->where, lsp_max(c.bytes, c.result));
     if (plan->where == LSP_HOST) {
         c.threads = lsp_spgemm_threads(plan->ctx, plan->facts.products);
         c.longest = longest_row(mask);

@@ -64,23 +64,23 @@ typedef struct lsp_spgemm_outline {
     uint64_t structure;
 } lsp_spgemm_outline;
 
+/* Also a product that is to be made without a plan: then lsp_spgemm_resolve has set all fields up to `info`. */
 struct lsp_spgemm_plan {
     lsp_ctx *ctx; /* NULL: the context was destroyed */
     lsp_plan_life life;
     const struct lsp_spgemm_device *device;
-    const char *names[2]; /* of A and B in error messages */
-    lsp_spgemm_options options;
-    lsp_spgemm_info info;
-    lsp_spgemm_outline A, B;
-    lsp_spgemm_facts facts;
-    lsp_type type;     /* of the arithmetic */
+    const char *names[2];       /* of A and B in error messages */
+    lsp_spgemm_options options; /* types: of C, in the type of the arithmetic */
+    lsp_type type;              /* of the arithmetic */
     lsp_type val_type; /* of C's values: the same, or LSP_F32 for counts that are made in LSP_F64 and then rounded, or
                           LSP_I32 or LSP_BOOL for sums of LSP_I64, which must fit */
     lsp_where where;   /* of A, B and C */
-    bool kept;         /* the caller has the plan, and may use it again */
-    int64_t uses;      /* products made so far */
-    bool masked;       /* only the entries of the filter's mask are made */
-    bool counted;      /* C's rows were counted */
+    lsp_spgemm_info info;
+    lsp_spgemm_outline A, B;
+    lsp_spgemm_facts facts;
+    bool kept;    /* the caller has the plan, and may use it again */
+    int64_t uses; /* products made so far */
+    bool counted; /* C's rows were counted */
     struct lsp_spgemm_cpu
         *cpu; /* what the device keeps, behind the plan: see cpu/cpu.h, gpu/gpu.h. The other is NULL */
     struct lsp_spgemm_gpu *gpu;
@@ -104,10 +104,9 @@ typedef lsp_status (*lsp_spgemm_call)(lsp_ctx *ctx, const lsp_csr *A, const lsp_
 /* The matrices were checked. */
 typedef struct lsp_spgemm_device {
     size_t plan_bytes; /* of a plan's struct, with that of the device */
-    /* Makes C and sets *done if one pass without a plan is faster. Otherwise writes why not to info->reason, as the
-     * begin of a sentence. C NULL: says so without making it. */
-    lsp_status (*at_once)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                          lsp_csr *C, lsp_spgemm_info *info, bool *done);
+    /* Makes C, in the type of the arithmetic, and sets *done if one pass without a plan is faster. Otherwise writes why
+     * not to job->info.reason, as the begin of a sentence. C NULL: says so without making it. */
+    lsp_status (*at_once)(lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done);
     /* Takes the operands, and writes their facts to the plan. */
     lsp_status (*inspect)(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops);
     lsp_status (*take_operands)(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops);
@@ -126,11 +125,10 @@ typedef struct lsp_spgemm_device {
     /* The multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. */
     lsp_status (*count_products)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
     /* Makes the products of a batch and sets *done if this is faster without stacks; `by_all` makes those that all
-     * threads should make. Otherwise does nothing. The headers of A[0] and B[0] and all sizes were checked. NULL: it
-     * never is. */
-    lsp_status (*batch_at_once)(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                                const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
-                                lsp_spgemm_info *info, bool *done);
+     * threads should make. Otherwise does nothing. `job` is the product of A[0] and B[0]; all sizes were checked.
+     * NULL: it never is. */
+    lsp_status (*batch_at_once)(lsp_spgemm_plan *job, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                lsp_spgemm_call by_all, lsp_csr *C, bool *done);
     const struct lsp_batch_table *batch; /* what is done to the stacks of a batch: see batch.h */
 } lsp_spgemm_device;
 
@@ -158,7 +156,7 @@ typedef struct lsp_spgemm_sample {
     bool all; /* all rows; their entries are bounded, not counted */
 } lsp_spgemm_sample;
 /* Why no device makes this product in one pass; NULL: one may. "" if the caller has chosen the way. */
-const char *lsp_spgemm_never_once(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options);
+const char *lsp_spgemm_never_once(const lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B);
 /* Begins info->reason: one pass or two, the sample (may be NULL) and more words (may be ""). */
 void lsp_spgemm_tell_passes(lsp_spgemm_info *info, int passes, const lsp_spgemm_sample *sample, const char *more);
 
@@ -168,6 +166,13 @@ static inline int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts 
     enum { SMALL = 1 << 18, SMALL_IS_THERE = 1 << 30 };
     const bool small = facts->products <= SMALL && facts->rows <= SMALL && facts->cols <= SMALL;
     return small && ctx->options.max_bytes == 0 ? (int64_t)SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
+}
+
+/* The same, but INT64_MAX if so few bytes are needed that the system need not be asked. */
+static inline int64_t lsp_spgemm_room(lsp_ctx *ctx, lsp_where where, int64_t needed) {
+    enum { ASKED_FROM = 64 << 20 };
+    const bool ask = needed >= ASKED_FROM || ctx->options.max_bytes > 0;
+    return ask ? lsp_available_bytes(ctx, where) : INT64_MAX;
 }
 
 /* Is a row of `products` made faster in a window of `width` columns than by sorting? Up to 256 products are sorted in

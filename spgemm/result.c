@@ -22,9 +22,8 @@ int64_t lsp_spgemm_result_bytes(const lsp_spgemm_plan *plan) {
 }
 
 lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C) {
-    lsp_csr_types types = plan->options.types, fit;
-    types.val_type = plan->type;
-    LSP_TRY(lsp_csr_resolve(plan->ctx, plan->facts.cols, plan->info.nnz, LSP_NONE, &types, &fit));
+    lsp_csr_types fit;
+    LSP_TRY(lsp_csr_resolve(plan->ctx, plan->facts.cols, plan->info.nnz, LSP_NONE, &plan->options.types, &fit));
     *C = (lsp_csr){.rows = plan->facts.rows,
                    .cols = plan->facts.cols,
                    .nnz = plan->info.nnz,

@@ -32,20 +32,32 @@ lsp_status lsp_spgemm_cpu_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
 lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, const lsp_spgemm_choice *choice,
                                int64_t available);
 bool lsp_spgemm_cpu_drop_ranks(lsp_spgemm_plan *plan); /* frees the kept ranks; false: there are none */
-void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C); /* C's row pointers, from the plan */
 
 /* masked.c: C's entries in the mask. */
 lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C);
 
 /* one_pass.c: makes C and sets *done if one pass without a plan is faster. Otherwise, or if memory does not suffice,
  * does nothing. Matrices and options were checked. */
-lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                               lsp_csr *C, lsp_spgemm_info *info, bool *done);
+lsp_status lsp_spgemm_one_pass(lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done);
 
 /* many.c: a batch without stacks. */
-lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                                 const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
-                                 lsp_spgemm_info *info, bool *done);
+lsp_status lsp_batch_at_once_cpu(lsp_spgemm_plan *job, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                 lsp_spgemm_call by_all, lsp_csr *C, bool *done);
+
+/* The kernels read B's values in the type of the arithmetic. A's they read in any type of reals, if they sum reals. */
+static inline lsp_status lsp_spgemm_convert(lsp_ctx *ctx, lsp_type type, lsp_csr *A, lsp_csr *B) {
+    const bool any = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type);
+    const bool same = A->col == B->col && A->val == B->val && A->nnz == B->nnz && A->val_type == B->val_type;
+    if (type != LSP_NONE) {
+        LSP_TRY(lsp_csr_widen(ctx, B, type, B));
+    }
+    if (type != LSP_NONE && !any) {
+        LSP_TRY(same ? LSP_OK : lsp_csr_widen(ctx, A, type, A));
+        A->val = same ? B->val : A->val;
+        A->val_type = type;
+    }
+    return LSP_OK;
+}
 
 /* Is a matrix larger than the cache of a core? */
 static inline bool lsp_is_far(const lsp_csr *B) {

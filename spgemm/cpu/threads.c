@@ -152,31 +152,3 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
     }
     return lsp_try_parts(ctx, plan->info.blocks, choice->threads, do_block, &p);
 }
-
-/* ---- row pointers ---- */
-
-typedef struct copying {
-    const lsp_spgemm_plan *plan;
-    lsp_csr *C;
-    int threads;
-} copying;
-
-static void copy_part(void *data, int64_t part, int thread) {
-    const copying *c = data;
-    const int64_t *rowptr = c->plan->cpu->rowptr;
-    int64_t begin, end;
-    lsp_share(c->C->rows + 1, (int)part, c->threads, &begin, &end);
-    (void)thread;
-    if (c->C->rowptr_type == LSP_I64) {
-        memcpy((int64_t *)c->C->rowptr + begin, rowptr + begin, (size_t)(end - begin) * sizeof *rowptr);
-        return;
-    }
-    for (int64_t i = begin; i < end; i++) {
-        ((int32_t *)c->C->rowptr)[i] = (int32_t)rowptr[i];
-    }
-}
-
-void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C) {
-    copying c = {.plan = plan, .C = C, .threads = lsp_threads_for(plan->ctx, C->rows, 1 << 16)};
-    lsp_for_parts(plan->ctx, c.threads, c.threads, copy_part, &c);
-}
