@@ -57,13 +57,6 @@ typedef struct lsp_spgemm_job {
     bool update;     /* C has its columns already */
 } lsp_spgemm_job;
 
-/* A matrix as the plan remembers it: sizes, types, and a hash of its row pointers and columns. */
-typedef struct lsp_spgemm_outline {
-    int64_t rows, cols, nnz;
-    lsp_type rowptr_type, col_type, val_type;
-    uint64_t structure;
-} lsp_spgemm_outline;
-
 /* Also a product that is to be made without a plan: then lsp_spgemm_resolve has set all fields up to `info`. */
 struct lsp_spgemm_plan {
     lsp_ctx *ctx; /* NULL: the context was destroyed */
@@ -76,7 +69,8 @@ struct lsp_spgemm_plan {
                           LSP_I32 or LSP_BOOL for sums of LSP_I64, which must fit */
     lsp_where where;   /* of A, B and C */
     lsp_spgemm_info info;
-    lsp_spgemm_outline A, B;
+    lsp_csr A, B;          /* their sizes and types; the arrays are not read */
+    uint64_t structure[2]; /* hashes of their row pointers and columns */
     lsp_spgemm_facts facts;
     bool kept;    /* the caller has the plan, and may use it again */
     int64_t uses; /* products made so far */
@@ -119,7 +113,7 @@ typedef struct lsp_spgemm_device {
     /* Does an update read the values of A and B by position alone, never their row pointers and columns? Then a changed
      * structure may be found afterwards, and the GPU need not wait for the host. NULL: never. */
     bool (*is_blind)(const lsp_spgemm_plan *plan);
-    /* Makes C or, if `update`, only its values. */
+    /* Makes C or, if `update`, only its values. The caller frees the scratch of both. */
     lsp_status (*multiply)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
     lsp_status (*multiply_masked)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C);
     /* The multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. */
@@ -166,6 +160,11 @@ static inline int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts 
     enum { SMALL = 1 << 18, SMALL_IS_THERE = 1 << 30 };
     const bool small = facts->products <= SMALL && facts->rows <= SMALL && facts->cols <= SMALL;
     return small && ctx->options.max_bytes == 0 ? (int64_t)SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
+}
+
+/* items * bytes + more; INT64_MAX if an int64_t cannot hold them. */
+static inline int64_t lsp_spgemm_bytes(int64_t items, int64_t bytes, int64_t more) {
+    return lsp_mul(items, bytes, &bytes) && lsp_add(bytes, more, &bytes) ? bytes : INT64_MAX;
 }
 
 /* The same, but INT64_MAX if so few bytes are needed that the system need not be asked. */
@@ -224,8 +223,9 @@ lsp_status lsp_spgemm_ref(lsp_ctx *ctx, const lsp_spgemm_job *job);
 
 /* ---- result.c: the result before it is allocated, and limits ---- */
 
-/* The sizes and types of C, whose rows were counted, before its values are rounded. */
+/* The sizes and types of C, of plan->info.nnz entries, before its values are rounded. _allocate: and its arrays. */
 lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C);
+lsp_status lsp_spgemm_allocate(lsp_spgemm_plan *plan, lsp_csr *C);
 /* Bytes of a matrix; INT64_MAX if an int64_t cannot hold them. */
 int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types, lsp_type val_type);
 /* Bytes of C while it is made: its values before rounding count too. */
@@ -271,6 +271,18 @@ static inline int64_t lsp_spgemm_row_products(const lsp_csr *A, const lsp_csr *B
         products += lsp_csr_rowptr(B, k + 1) - lsp_csr_rowptr(B, k);
     }
     return products;
+}
+
+/* The entries of the longest row. */
+LSP_INLINE int64_t lsp_longest_row_of(lsp_type type, const lsp_csr *A) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        longest = lsp_max(longest, lsp_index_at(A->rowptr, type, i + 1) - lsp_index_at(A->rowptr, type, i));
+    }
+    return longest;
+}
+static inline int64_t lsp_spgemm_longest_row(const lsp_csr *A) {
+    return LSP_WITH_INDEX(A->rowptr_type, lsp_longest_row_of, A);
 }
 
 /* A, without its values if `type`, the type of the arithmetic, is LSP_NONE. */

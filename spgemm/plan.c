@@ -74,22 +74,11 @@ static lsp_status create_plan(const lsp_spgemm_plan *job, const lsp_csr *A, cons
     return LSP_OK;
 }
 
-static lsp_spgemm_outline outline_of(const lsp_csr *A, uint64_t structure) {
-    return (lsp_spgemm_outline){.rows = A->rows,
-                                .cols = A->cols,
-                                .nnz = A->nnz,
-                                .rowptr_type = A->rowptr_type,
-                                .col_type = A->col_type,
-                                .val_type = A->val_type,
-                                .structure = structure};
-}
-
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
                               const lsp_spgemm_options *options, lsp_spgemm_plan **plan) {
     LSP_ENTER(ctx);
     lsp_spgemm_operands ops LSP_AT_END(lsp_spgemm_release_operands) = {0};
     lsp_spgemm_plan *made LSP_AT_END(lsp_plan_leave) = NULL, job;
-    uint64_t structure[2];
     LSP_REQUIRE(plan != NULL, LSP_ERR_ARGUMENT, "the place for the plan is NULL");
     options = lsp_spgemm_given(options);
     LSP_REQUIRE(!lsp_filter_drops_any(&options->filter), LSP_ERR_UNSUPPORTED,
@@ -97,10 +86,10 @@ lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const ls
     LSP_TRY(check(ctx, names, A, B, options, &job));
     LSP_TRY(create_plan(&job, A, B, &made, &ops));
     LSP_TRY(made->device->start_structures ? made->device->start_structures(ctx, A, B) : LSP_OK);
-    LSP_TRY(made->device->read_structures(ctx, A, B, structure));
+    LSP_TRY(made->device->read_structures(ctx, A, B, made->structure));
     made->kept = true;
-    made->A = outline_of(A, structure[0]);
-    made->B = outline_of(B, structure[1]);
+    made->A = *A;
+    made->B = *B;
     return LSP_PLAN_GIVE(made, plan);
 }
 
@@ -153,8 +142,7 @@ static lsp_status refill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, 
 
 /* Checks that A has the place, sizes, types and arrays of the matrix that the plan was made for, but not the hash of
  * its structure. */
-static lsp_status check_outline(lsp_spgemm_plan *plan, const char *name, const lsp_spgemm_outline *planned,
-                                const lsp_csr *A) {
+static lsp_status check_outline(lsp_spgemm_plan *plan, const char *name, const lsp_csr *planned, const lsp_csr *A) {
     lsp_ctx *ctx = plan->ctx;
     LSP_REQUIRE(A->where == plan->where, LSP_ERR_ARGUMENT, "%s has left the memory of the %s since the plan was made",
                 name, plan->where == LSP_CUDA ? "GPU" : "host");
@@ -177,8 +165,7 @@ static lsp_status check_result(lsp_spgemm_plan *plan, const lsp_csr *A, const ls
     LSP_REQUIRE(plan->uses > 0, LSP_ERR_ARGUMENT, "the plan has made no product yet whose values could be new");
     LSP_TRY(lsp_spgemm_shape(plan, &shape));
     shape.val_type = plan->val_type;
-    const lsp_spgemm_outline made = outline_of(&shape, 0);
-    LSP_TRY(check_outline(plan, "C", &made, C));
+    LSP_TRY(check_outline(plan, "C", &shape, C));
     LSP_REQUIRE(C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,
                 "the values of C are those of a factor: they cannot be read and written at once");
     return LSP_OK;
@@ -189,9 +176,9 @@ static lsp_status check_structures(lsp_spgemm_plan *plan, const lsp_csr *A, cons
     lsp_ctx *ctx = plan->ctx;
     uint64_t structure[2];
     LSP_TRY(plan->device->read_structures(ctx, A, B, structure));
-    LSP_REQUIRE(structure[0] == plan->A.structure && structure[1] == plan->B.structure, LSP_ERR_ARGUMENT,
+    LSP_REQUIRE(structure[0] == plan->structure[0] && structure[1] == plan->structure[1], LSP_ERR_ARGUMENT,
                 "the row pointers or the columns of %s have changed since the plan was made",
-                structure[0] != plan->A.structure ? "A" : "B");
+                structure[0] != plan->structure[0] ? "A" : "B");
     return LSP_OK;
 }
 

@@ -29,17 +29,13 @@ typedef struct streaming {
 
 /* ---- blocks ---- */
 
-/* The most entries that a row can have. */
-static int64_t row_entries(const streaming *s, int64_t i) {
-    const lsp_csr *mask = &s->mask_rows;
-    const int64_t most = lsp_min(lsp_spgemm_row_products(&s->A.here, &s->B.here, i), s->B.here.cols);
-    return lsp_spgemm_masks(&s->options) ? lsp_min(most, lsp_csr_rowptr(mask, i + 1) - lsp_csr_rowptr(mask, i)) : most;
-}
-
+/* Bounds the entries of rows. */
 static void know_rows(void *data, int64_t begin, int64_t end) {
     streaming *s = data;
-    for (int64_t k = begin; k < end; k++) {
-        s->known[k] = row_entries(s, s->known_from + k);
+    const lsp_csr *mask = lsp_spgemm_masks(&s->options) ? &s->mask_rows : NULL;
+    for (int64_t k = begin, i = s->known_from + k; k < end; k++, i++) {
+        const int64_t most = lsp_min(lsp_spgemm_row_products(&s->A.here, &s->B.here, i), s->B.here.cols);
+        s->known[k] = mask != NULL ? lsp_min(most, lsp_csr_rowptr(mask, i + 1) - lsp_csr_rowptr(mask, i)) : most;
     }
 }
 

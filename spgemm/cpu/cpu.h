@@ -36,11 +36,8 @@ bool lsp_spgemm_cpu_drop_ranks(lsp_spgemm_plan *plan); /* frees the kept ranks; 
 /* masked.c: C's entries in the mask. */
 lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C);
 
-/* one_pass.c: makes C and sets *done if one pass without a plan is faster. Otherwise, or if memory does not suffice,
- * does nothing. Matrices and options were checked. */
+/* one_pass.c, many.c: of the device's table (job.h). */
 lsp_status lsp_spgemm_one_pass(lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done);
-
-/* many.c: a batch without stacks. */
 lsp_status lsp_batch_at_once_cpu(lsp_spgemm_plan *job, int64_t count, const lsp_csr *A, const lsp_csr *B,
                                  lsp_spgemm_call by_all, lsp_csr *C, bool *done);
 
@@ -63,6 +60,13 @@ static inline lsp_status lsp_spgemm_convert(lsp_ctx *ctx, lsp_type type, lsp_csr
 static inline bool lsp_is_far(const lsp_csr *B) {
     enum { NEAR = 1 << 16 };
     return B->nnz > NEAR;
+}
+
+/* The next part of a thread's memory; each begins at a cache line. */
+static inline void *lsp_spgemm_take(char **at, size_t bytes) {
+    void *part = *at;
+    *at += (bytes + 63) / 64 * 64;
+    return part;
 }
 
 /* A value of A; 1 for a pattern. */

@@ -1,11 +1,10 @@
 /* Rows of C = A*B for one instruction set. Every sum starts from -0.0 and adds products in the order of A's entries by
  * fused multiply-add, which only rounds the first product. So every way of making a row gives the same bits. */
-#include "complex.h"
 #include "core/isa.h"
 #include "core/vector.h"
 #include "cpu.h"
-#include "integer.h"
 #include "touched.h"
+#include "values.h"
 #include <math.h>
 #include <string.h>
 

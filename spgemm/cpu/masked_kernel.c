@@ -2,11 +2,10 @@
  * its column up: most products that the mask excludes cost one load, and the others are added, in the order of A's
  * entries, to the sum of the mask's entry. If a row of B is much longer than the mask's row, the mask's columns are
  * searched in the row of B instead. */
-#include "complex.h"
 #include "core/isa.h"
 #include "cpu.h"
-#include "integer.h"
 #include "masked.h"
+#include "values.h"
 #include <string.h>
 
 enum { CANDIDATES = 256 };

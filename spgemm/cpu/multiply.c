@@ -52,8 +52,7 @@ static lsp_status count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
 
 /* Bytes of scratch of all threads; INT64_MAX if an int64_t cannot hold them. */
 static int64_t scratch_of(const lsp_spgemm_choice *choice) {
-    int64_t scratch;
-    return lsp_mul(choice->thread_bytes, choice->threads, &scratch) ? scratch : INT64_MAX;
+    return lsp_spgemm_bytes(choice->thread_bytes, choice->threads, 0);
 }
 
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
@@ -69,8 +68,7 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     }
 }
 
-/* *choice = the plan's, if memory did not limit it and suffices for it now; else the best that fits. False: none fits.
- */
+/* *choice = the plan's, if memory did not limit it and suffices now; else the best that fits. False: none fits. */
 static bool fit(const lsp_spgemm_plan *plan, lsp_type type, int64_t available, lsp_spgemm_choice *choice) {
     *choice = plan->cpu->choice;
     return (!choice->limited && scratch_of(choice) <= available) ||
@@ -140,7 +138,6 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C, int64_t *left) 
 
 static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
     lsp_ctx *ctx = plan->ctx;
-    LSP_SCRATCH_SCOPE(ctx);
     LSP_OWNED_CSR(ctx, made);
     lsp_spgemm_job job = job_of(plan, ops);
     int64_t available = 0;
@@ -157,7 +154,6 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
 
 static lsp_status multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C) {
     lsp_ctx *ctx = plan->ctx;
-    LSP_SCRATCH_SCOPE(ctx);
     lsp_spgemm_job job = job_of(plan, ops);
     LSP_TRY(lsp_spgemm_convert(ctx, job.type, &job.A, &job.B));
     LSP_TRY(lsp_spgemm_cpu_masked(plan, &job, C));

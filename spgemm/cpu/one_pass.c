@@ -162,15 +162,6 @@ static void choose_largest(const product *p, lsp_spgemm_run *like) {
     }
 }
 
-LSP_INLINE int64_t longest_of(lsp_type type, const lsp_csr *A) {
-    int64_t longest = 0;
-    for (int64_t k = 0; k < A->rows; k++) {
-        longest = lsp_max(longest, lsp_index_at(A->rowptr, type, k + 1) - lsp_index_at(A->rowptr, type, k));
-    }
-    return longest;
-}
-static int64_t longest_row(const lsp_csr *A) { return LSP_WITH_INDEX(A->rowptr_type, longest_of, A); }
-
 /* Prepares the factors and the runs. */
 static lsp_status prepare(lsp_ctx *ctx, product *p) {
     const lsp_csr *A = &p->A, *B = &p->B;
@@ -178,10 +169,10 @@ static lsp_status prepare(lsp_ctx *ctx, product *p) {
     LSP_TRY(lsp_spgemm_convert(ctx, p->job->type, &p->A, &p->B));
     p->parts.threads = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD);
     p->parts.like.way = B->cols <= LSP_RUN_NEAR ? LSP_ONE_MARKS : LSP_ONE_LIST; /* of the sample */
-    p->parts.like.longest = longest_row(B);
+    p->parts.like.longest = lsp_spgemm_longest_row(B);
     p->parts.A = A;
     p->parts.B = B;
-    const int64_t most = lsp_min(longest_row(A) * p->parts.like.longest, B->cols); /* of a row of C */
+    const int64_t most = lsp_min(lsp_spgemm_longest_row(A) * p->parts.like.longest, B->cols); /* of a row of C */
     return lsp_spgemm_open_runs(ctx, B->cols, most, &p->parts);
 }
 
@@ -272,7 +263,7 @@ static lsp_status make(lsp_ctx *ctx, product *p, const estimate *found, lsp_csr 
         info->nnz = p->parts.C.nnz;
         lsp_spgemm_sum_runs(&p->parts, info);
         info->bound_bytes =
-            lsp_spgemm_matrix_bytes(p->A.rows, p->B.cols, info->nnz_bound, &p->job->options.types, p->parts.C.val_type);
+            lsp_spgemm_matrix_bytes(p->A.rows, p->B.cols, info->nnz_bound, &p->job->options.types, p->job->val_type);
         lsp_progress(ctx, "multiply", 1); /* not before: after a wrong sample a plan would start again from 0 */
         lsp_csr_put(ctx, C, &p->parts.C, false);
     }

@@ -1,11 +1,10 @@
 /* Rows of C = A*B in one pass, for one instruction set. */
-#include "complex.h"
 #include "core/isa.h"
 #include "core/vector.h"
-#include "integer.h"
 #include "matrices/values/number.h"
 #include "one_pass.h"
 #include "touched.h"
+#include "values.h"
 #include <math.h>
 #include <string.h>
 
@@ -47,13 +46,8 @@ ALWAYS int64_t index_at(bool narrow, const void *array, lsp_type type, int64_t i
 #define COLUMN(m, k) index_at(narrow, (m).col, (m).col_type, k)
 
 /* Bounds the entries of a row of C by its products. Few rows need it, so it stays out of their loops. */
-static __attribute__((noinline)) int64_t entries_of(const lsp_spgemm_run *run, int64_t begin, int64_t end) {
-    int64_t products = 0;
-    for (int64_t e = begin; e < end; e++) {
-        const int64_t k = lsp_csr_col(run->A, e);
-        products += lsp_csr_rowptr(run->B, k + 1) - lsp_csr_rowptr(run->B, k);
-    }
-    return lsp_min(products, run->B->cols);
+static __attribute__((noinline)) int64_t entries_of(const lsp_spgemm_run *run, int64_t i) {
+    return lsp_min(lsp_spgemm_row_products(run->A, run->B, i), run->B->cols);
 }
 
 /* Prefetches the row of B that is needed 8 entries after e, and the row pointers that are needed 16 entries after. */

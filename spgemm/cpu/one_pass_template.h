@@ -243,7 +243,7 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, NAME(row) * mak
     for (; i < last; i++) {
         const int64_t end = ROWPTR(a, i + 1), room = run->capacity - at;
         int64_t products = 0, n = -1;
-        if (cols > room && (end - begin) * run->longest > room && entries_of(run, begin, end) > room) {
+        if (cols > room && (end - begin) * run->longest > room && entries_of(run, i) > room) {
             break;
         }
         if (narrow && end - begin == 1) {

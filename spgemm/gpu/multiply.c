@@ -33,7 +33,6 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
     const int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan);
     const int64_t bytes = lsp_spgemm_result_bytes(plan);
     int64_t needed = INT64_MAX;
-    LSP_TRY(lsp_spgemm_shape(plan, C));
     (void)lsp_add(bytes, scratch, &needed);
     const int64_t available = lsp_spgemm_room(ctx, LSP_CUDA, needed);
     const bool fits = bytes <= available && scratch <= available - bytes;
@@ -45,9 +44,7 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
                 "available",
                 (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)scratch, (long long)available,
                 lsp_size(available).text);
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, nnz, lsp_type_bytes(C->col_type), &C->col));
-    return lsp_alloc(ctx, LSP_CUDA, C->val_type ? nnz : 0, lsp_type_bytes(C->val_type), &C->val);
+    return lsp_spgemm_allocate(plan, C);
 }
 
 /* Fills C, whose arrays are allocated. If `update`, C has its structure already. */

@@ -76,15 +76,6 @@ static lsp_status start_sample(lsp_ctx *ctx, const spg_job *job, one_pass_report
     return lsp_cuda_end_note(ctx);
 }
 
-/* Allocates C with room for plan->info.nnz entries. */
-static lsp_status create(lsp_spgemm_plan *plan, lsp_csr *C) {
-    lsp_ctx *ctx = plan->ctx;
-    LSP_TRY(lsp_spgemm_shape(plan, C));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->col_type), &C->col));
-    return lsp_alloc(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->val_type), &C->val);
-}
-
 /* Replaces an array by a copy of its first `bytes` bytes. */
 static lsp_status cut(lsp_ctx *ctx, void **array, int64_t bytes) {
     void *exact = NULL;
@@ -131,7 +122,7 @@ static void describe(lsp_spgemm_plan *plan, const one_pass_facts *found) {
     plan->info.nnz = (int64_t)found->nnz;
     plan->info.max_row_products = (int64_t)found->max_products;
     plan->info.bound_bytes = lsp_spgemm_matrix_bytes(plan->facts.rows, plan->facts.cols, plan->info.nnz_bound,
-                                                     &plan->options.types, plan->type);
+                                                     &plan->options.types, plan->val_type);
 }
 
 /* That the product takes one pass. */
@@ -163,7 +154,7 @@ static lsp_status make(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B
                        lsp_csr *C, one_pass_facts *found) {
     lsp_spgemm_operands operands;
     LSP_TRY(lsp_spgemm_gpu_take_operands(plan, A, B, &operands));
-    LSP_TRY(create(plan, C));
+    LSP_TRY(lsp_spgemm_allocate(plan, C));
     to->capacity = (ull)C->nnz;
     to->rowptr = C->rowptr;
     to->wide_rowptr = C->rowptr_type == LSP_I64;
