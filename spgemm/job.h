@@ -167,7 +167,7 @@ static inline int64_t lsp_spgemm_bytes(int64_t items, int64_t bytes, int64_t mor
     return lsp_mul(items, bytes, &bytes) && lsp_add(bytes, more, &bytes) ? bytes : INT64_MAX;
 }
 
-/* The same, but INT64_MAX if so few bytes are needed that the system need not be asked. */
+/* Bytes that are still available; INT64_MAX if so few are needed that the system need not be asked. */
 static inline int64_t lsp_spgemm_room(lsp_ctx *ctx, lsp_where where, int64_t needed) {
     enum { ASKED_FROM = 64 << 20 };
     const bool ask = needed >= ASKED_FROM || ctx->options.max_bytes > 0;
