@@ -8,8 +8,7 @@ LSP_BEGIN_DECLS
 /* Checks the options of a product of matrices in that place. Of the filter it reads the struct alone, not the mask. */
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
 /* Checks the rules of value types, and finds the type of C's values. Complex values: LSP_PLUS_TIMES alone sums them,
- * and they do not become real. Real values do not become integers. The options and the headers of A and B were checked.
- */
+ * and they do not become real. Real values do not become integers. Options and headers were checked. */
 lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                    lsp_type *type);
 /* Checks A, B and the options, but reads no array, and writes what the product is to *job. `names` are those of A and B

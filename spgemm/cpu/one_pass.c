@@ -235,8 +235,7 @@ static lsp_status make_rows(lsp_ctx *ctx, product *p, bool *fits) {
     return lsp_spgemm_make_parts(ctx, parts, fits);
 }
 
-/* Makes C, and says how; if C is NULL, only says so. Sets *done, unless C has more entries than its row pointers count.
- */
+/* Makes C, and says how; if C is NULL, only says so. Sets *done, unless row pointers cannot count C's entries. */
 static lsp_status make(lsp_ctx *ctx, product *p, const estimate *found, lsp_csr *C, bool *done) {
     lsp_spgemm_info *info = &p->job->info;
     const double products = (double)found->of.products / (double)found->of.rows * (double)p->A.rows;
