@@ -88,25 +88,11 @@ ALWAYS void fetch_ahead(lsp_type col_type, const lsp_masked_pass *pass, int64_t 
     }
 }
 
-/* Makes row i of C. */
-typedef void row_maker(const lsp_masked_pass *pass, const mask_row *row, int64_t i);
-
 #define TEMPLATE "masked_template.h"
 #include "each_value.h"
 
 void LSP_ISA_NAME(lsp_spgemm_masked_rows)(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first,
                                           int64_t last) {
-    static row_maker *const makers[] = LSP_BY_VALUE(do_row);
-    row_maker *const make = makers[lsp_value_number(pass->job->type, pass->job->semiring)];
-    for (int64_t i = first; i < last; i++) {
-        const int64_t begin = lsp_index_at(pass->mask->rowptr, pass->mask->rowptr_type, i);
-        const int64_t entries = lsp_index_at(pass->mask->rowptr, pass->mask->rowptr_type, i + 1) - begin;
-        if (entries > 0) {
-            memset(pass->touched + begin, 0, (size_t)entries);
-        }
-        if (entries > 0 && pass->products[i + 1] > 0) {
-            const mask_row row = open_row(pass->mask, table, i);
-            make(pass, &row, i);
-        }
-    }
+    static lsp_masked_rows *const rows[] = LSP_BY_VALUE(do_rows);
+    rows[lsp_value_number(pass->job->type, pass->job->semiring)](pass, table, first, last);
 }

@@ -1,4 +1,4 @@
-/* Template by cpu/each_value.h: makes a row of C<M>. */
+/* Template by cpu/each_value.h: makes rows of C<M>. */
 #define NAME(f) LSP_PASTE(f, VALUE_SUFFIX)
 
 /* What the products of a row join. */
@@ -81,7 +81,8 @@ ALWAYS void NAME(look_for_each)(lsp_type col_type, const lsp_masked_pass *pass, 
     }
 }
 
-ALWAYS void NAME(do_row_by)(lsp_type col_type, const lsp_masked_pass *pass, const mask_row *row, int64_t i) {
+/* Makes row i of C. */
+ALWAYS void NAME(do_row)(lsp_type col_type, const lsp_masked_pass *pass, const mask_row *row, int64_t i) {
     const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
     const lsp_semiring semiring = pass->job->semiring;
     const NAME(joining) j = {.val = B->val,
@@ -127,8 +128,19 @@ ALWAYS void NAME(do_row_by)(lsp_type col_type, const lsp_masked_pass *pass, cons
     }
 #endif
 }
-static void NAME(do_row)(const lsp_masked_pass *pass, const mask_row *row, int64_t i) {
-    LSP_WITH_INDEX(pass->job->B.col_type, NAME(do_row_by), pass, row, i);
+/* The loop is here, so that the mask's row is in registers. */
+static void NAME(do_rows)(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; i++) {
+        const int64_t begin = lsp_index_at(pass->mask->rowptr, pass->mask->rowptr_type, i);
+        const int64_t entries = lsp_index_at(pass->mask->rowptr, pass->mask->rowptr_type, i + 1) - begin;
+        if (entries > 0) {
+            memset(pass->touched + begin, 0, (size_t)entries);
+        }
+        if (entries > 0 && pass->products[i + 1] > 0) {
+            const mask_row row = open_row(pass->mask, table, i);
+            LSP_WITH_INDEX(pass->job->B.col_type, NAME(do_row), pass, &row, i);
+        }
+    }
 }
 
 #undef NAME
