@@ -237,8 +237,9 @@ lsp_status lsp_csr_file_transpose(lsp_ctx *ctx, const lsp_csr *A, lsp_csr *B);
 /* The part of lsp_csr_check that reads no array: sizes, types, pointers. Works for matrices on the GPU too. */
 lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
-/* Do the row pointers ascend from 0 to nnz? For a matrix on the host whose header was checked. */
+/* Do the row pointers ascend from 0 to nnz? _arrays: do columns fit, too? For a checked header of a host's matrix. */
 lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A);
+lsp_status lsp_csr_check_arrays(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* Has the context a GPU, for this matrix that lies on one? */
 lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name);

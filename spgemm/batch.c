@@ -32,9 +32,9 @@ static lsp_status check_arrays(lsp_ctx *ctx, int64_t count, const lsp_csr *A, co
     return LSP_OK;
 }
 
-/* Checks everything but arrays, and that every pair can be multiplied. */
+/* Checks everything but arrays, and that every pair can be multiplied. *job = the first product, if there is one. */
 static lsp_status check_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                              const lsp_spgemm_options *options) {
+                              const lsp_spgemm_options *options, lsp_spgemm_plan *job) {
     static const char *const names[] = {"A[0]", "B[0]"};
     const int64_t most = INT64_MAX / (int64_t)sizeof(lsp_csr);
     LSP_REQUIRE(count >= 0 && count <= most, LSP_ERR_ARGUMENT, "a batch of %lld products: 0 to %lld are possible",
@@ -53,7 +53,7 @@ static lsp_status check_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, con
                     (long long)i, (long long)B[i].rows, (long long)B[i].cols,
                     options->transpose_b ? ", transposed" : "");
     }
-    return count > 0 ? lsp_spgemm_check_headers(ctx, names, A, B, options) : LSP_OK;
+    return count > 0 ? lsp_spgemm_resolve(ctx, names, A, B, options, job) : LSP_OK;
 }
 
 /* ---- the stacks ---- */
@@ -149,22 +149,21 @@ lsp_status lsp_spgemm_batch(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, W);
     bool done = false;
-    lsp_spgemm_info here = no_products;
+    lsp_spgemm_plan job = {.info = no_products};
     options = lsp_spgemm_given(options);
     lsp_spgemm_batch_plan *batch LSP_AT_END(lsp_plan_leave) = NULL;
-    LSP_TRY(check_batch(ctx, count, A, B, options));
+    LSP_TRY(check_batch(ctx, count, A, B, options, &job));
     LSP_TRY(check_arrays(ctx, count, A, B, C));
-    if (count > 0 && lsp_spgemm_device_at(A->where)->batch_at_once != NULL) {
-        LSP_TRY(lsp_spgemm_device_at(A->where)->batch_at_once(ctx, count, A, B, options, lsp_spgemm_uncut, C, &here,
-                                                              &done));
+    if (count > 0 && job.device->batch_at_once != NULL) {
+        LSP_TRY(job.device->batch_at_once(&job, count, A, B, lsp_spgemm_uncut, C, &done));
     }
     if (count > 0 && !done) {
         LSP_TRY(LSP_PLAN_NEW(ctx, &batch));
         LSP_TRY(open_batch(batch, count, A, B, options, false));
-        LSP_TRY(lsp_spgemm(ctx, &batch->A.stack, lsp_batch_operand(&batch->B), &batch->options, &W, &here));
+        LSP_TRY(lsp_spgemm(ctx, &batch->A.stack, lsp_batch_operand(&batch->B), &batch->options, &W, &job.info));
         LSP_TRY(hand_out(batch, &W, C));
     }
-    LSP_TELL(info, here);
+    LSP_TELL(info, job.info);
     return LSP_OK;
 }
 
@@ -217,8 +216,9 @@ lsp_status lsp_spgemm_batch_plan_create(lsp_ctx *ctx, int64_t count, const lsp_c
                                         const lsp_spgemm_options *options, lsp_spgemm_batch_plan **plan) {
     static const char *const names[] = {"the stack of all A", "the stack of all B"};
     LSP_PLAN_MAKE(lsp_spgemm_batch_plan, made, plan);
+    lsp_spgemm_plan first;
     options = lsp_spgemm_given(options);
-    LSP_TRY(check_batch(ctx, count, A, B, options));
+    LSP_TRY(check_batch(ctx, count, A, B, options, &first));
     LSP_TRY(open_batch(made, count, A, B, options, true));
     LSP_TRY(count > 0 ? lsp_spgemm_plan_as(ctx, names, &made->A.stack, lsp_batch_operand(&made->B), &made->options,
                                            &made->product)

@@ -178,7 +178,8 @@ static void drop_grid(const grid *g) { lsp_spgemm_drop_blocks(&g->kept); }
 static lsp_status check(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
     const int64_t inner = options->transpose_a ? A->rows : A->cols, cols = options->transpose_b ? B->rows : B->cols;
     lsp_csr_types fit;
-    LSP_TRY(lsp_spgemm_check_headers(ctx, (const char *const[]){"A", "B"}, A, B, options));
+    lsp_spgemm_plan job;
+    LSP_TRY(lsp_spgemm_resolve(ctx, (const char *const[]){"A", "B"}, A, B, options, &job));
     LSP_REQUIRE(inner <= INT32_MAX, LSP_ERR_UNSUPPORTED,
                 "%lld columns of A meet as many rows of B: on a GPU these may be up to 2^31 - 1, and cannot be cut",
                 (long long)inner);
@@ -209,18 +210,15 @@ static lsp_status make_column(grid *g, int64_t c) {
 
 /* Is there room for the blocks and C side by side? */
 static lsp_status check_memory(const grid *g, const lsp_csr_types *types) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer, the call does not ask for the free memory, which is slow */
     lsp_ctx *ctx = g->maker.ctx;
     const int64_t nnz = g->maker.info.nnz;
     const int64_t bytes = lsp_spgemm_matrix_bytes(g->A.lines, g->B.lines, nnz, types, g->kept.C[0].val_type);
-    if (bytes >= ASKED_FROM || ctx->options.max_bytes > 0) {
-        const int64_t available = lsp_available_bytes(ctx, LSP_CUDA);
-        LSP_REQUIRE(bytes <= available, LSP_ERR_MEMORY,
-                    "the product has %lld entries and needs %lld bytes (%s) on the GPU beside the %lld blocks that it "
-                    "is put together from; %lld (%s) are available",
-                    (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)g->kept.count,
-                    (long long)available, lsp_size(available).text);
-    }
+    const int64_t available = lsp_spgemm_room(ctx, LSP_CUDA, bytes);
+    LSP_REQUIRE(bytes <= available, LSP_ERR_MEMORY,
+                "the product has %lld entries and needs %lld bytes (%s) on the GPU beside the %lld blocks that it is "
+                "put together from; %lld (%s) are available",
+                (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)g->kept.count, (long long)available,
+                lsp_size(available).text);
     return LSP_OK;
 }
 

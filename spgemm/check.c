@@ -38,10 +38,10 @@ lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *opti
 
 static bool is_real(lsp_type type) { return type == LSP_F32 || type == LSP_F64; }
 
-lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
-                                   const lsp_spgemm_options *options) {
+lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                   lsp_type *found) {
     const bool complex_factor = A->val_type == LSP_C64 || B->val_type == LSP_C64;
-    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+    const lsp_type type = *found = lsp_spgemm_result_type(A, B, options);
     LSP_REQUIRE(!lsp_is_integer(type) || (!is_real(A->val_type) && !is_real(B->val_type)), LSP_ERR_UNSUPPORTED,
                 "the product of real matrices is real: its values cannot have the integer type %s",
                 lsp_type_name(type));
@@ -56,8 +56,8 @@ lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     return LSP_OK;
 }
 
-lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
-                                    const lsp_spgemm_options *options) {
+lsp_status lsp_spgemm_resolve(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                              const lsp_spgemm_options *options, lsp_spgemm_plan *job) {
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, names[0], A));
     LSP_TRY(A == B ? LSP_OK : lsp_csr_check_header(ctx, names[1], B));
@@ -67,7 +67,11 @@ lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], co
     LSP_REQUIRE(A->where == LSP_HOST || ctx->options.device == LSP_CUDA, LSP_ERR_DEVICE,
                 "the matrices lie on the GPU, and this context is on the host");
     LSP_TRY(lsp_spgemm_check_options(ctx, options, A->where));
-    LSP_TRY(lsp_spgemm_check_values(ctx, A, B, options));
+    *job = (lsp_spgemm_plan){.ctx = ctx, .names = {names[0], names[1]}, .options = *options, .where = A->where};
+    LSP_TRY(lsp_spgemm_check_values(ctx, A, B, options, &job->val_type));
+    job->type = job->options.types.val_type = lsp_wide_type(job->val_type);
+    job->options.types.place = lsp_place_of(A->where);
+    job->device = lsp_spgemm_device_at(A->where);
     int64_t inner_a = options->transpose_a ? A->rows : A->cols, inner_b = options->transpose_b ? B->cols : B->rows;
     LSP_REQUIRE(inner_a == inner_b, LSP_ERR_ARGUMENT,
                 "a matrix of %lld x %lld%s cannot be multiplied by one of %lld x %lld%s", (long long)A->rows,

@@ -12,22 +12,18 @@ static int64_t window_item(const lsp_spgemm_capacity *capacity) {
     return lsp_max((int64_t)capacity->value_bytes, 4) + 1;
 }
 
-/* Bytes of scratch of one thread; INT64_MAX if an int64_t cannot hold them. */
+/* Bytes of scratch of one thread. Both parts have MOST_RANKS items at most. */
 static int64_t capacity_bytes(const lsp_spgemm_capacity *capacity) {
-    int64_t words, sums, bytes;
-    bool fits = lsp_add(capacity->sort_products, LSP_WORD_PAD, &words) && lsp_mul(words, sort_item(capacity), &words) &&
-                lsp_mul(capacity->window_columns, window_item(capacity), &sums) && lsp_add(words, sums, &bytes) &&
-                lsp_add(bytes, ALIGNED_PARTS, &bytes);
-    return fits ? bytes / 64 * 64 : INT64_MAX; /* the share of each thread begins at a cache line */
+    const int64_t words = (capacity->sort_products + LSP_WORD_PAD) * sort_item(capacity);
+    const int64_t sums = capacity->window_columns * window_item(capacity);
+    return (words + sums + ALIGNED_PARTS) / 64 * 64; /* the share of each thread begins at a cache line */
 }
 
 /* Bytes of scratch of the reference: a place for each column, and three words for each entry of C's longest row, which
  * sorting takes. */
 static int64_t reference_bytes(const lsp_spgemm_facts *facts) {
-    int64_t slots, words, bytes;
-    bool fits = lsp_mul(facts->cols, 8, &slots) && lsp_mul(lsp_min(facts->max_row_products, facts->cols), 32, &words) &&
-                lsp_add(slots, words, &bytes) && lsp_add(bytes, ALIGNED_PARTS, &bytes);
-    return fits ? bytes : INT64_MAX;
+    const int64_t slots = lsp_spgemm_bytes(facts->cols, 8, ALIGNED_PARTS);
+    return lsp_spgemm_bytes(lsp_min(facts->max_row_products, facts->cols), 32, slots);
 }
 
 /* The capacity with which every row can be made in the faster way. */
@@ -110,14 +106,14 @@ void lsp_spgemm_tell_choice(const lsp_spgemm_facts *facts, const lsp_spgemm_choi
 
 /* ---- one pass or two ---- */
 
-const char *lsp_spgemm_never_once(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+const char *lsp_spgemm_never_once(const lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B) {
+    const lsp_spgemm_options *options = &job->options;
     const bool chosen = options->method != LSP_SPGEMM_AUTO || lsp_spgemm_masks(options);
-    return chosen || type != lsp_wide_type(type)                       ? ""
-           : options->transpose_a || options->transpose_b              ? "a factor is transposed; "
-           : type == LSP_F32 && lsp_semiring_counts(options->semiring) ? "counts may exceed LSP_F32; "
-           : A->rows == 0 || A->nnz == 0 || B->cols == 0               ? "C is empty; "
-                                                                       : NULL;
+    return chosen                                                           ? ""
+           : options->transpose_a || options->transpose_b                   ? "a factor is transposed; "
+           : job->type == LSP_F32 && lsp_semiring_counts(options->semiring) ? "counts may exceed LSP_F32; "
+           : A->rows == 0 || A->nnz == 0 || B->cols == 0                    ? "C is empty; "
+                                                                            : NULL;
 }
 
 void lsp_spgemm_tell_passes(lsp_spgemm_info *info, int passes, const lsp_spgemm_sample *sample, const char *more) {
@@ -140,41 +136,22 @@ void lsp_spgemm_tell_passes(lsp_spgemm_info *info, int passes, const lsp_spgemm_
 
 /* ---- masks ---- */
 
-static int64_t longest_row(const lsp_csr *A) {
-    int64_t longest = 0;
-    for (int64_t i = 0; i < A->rows; i++) {
-        longest = lsp_max(longest, lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i));
-    }
-    return longest;
-}
-
-/* a*b + more; INT64_MAX if an int64_t cannot hold it. */
-static int64_t bytes_of(int64_t a, int64_t b, int64_t more) {
-    int64_t bytes;
-    return lsp_mul(a, b, &bytes) && lsp_add(bytes, more, &bytes) ? bytes : INT64_MAX;
-}
-
-static int64_t available_bytes(const lsp_spgemm_plan *plan, int64_t needed) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes: for less, the free memory is not asked for */
-    const bool ask = needed >= ASKED_FROM || plan->ctx->options.max_bytes > 0;
-    return ask ? lsp_available_bytes(plan->ctx, plan->where) : INT64_MAX;
-}
-
 lsp_spgemm_masked_choice lsp_spgemm_masked_scratch(const lsp_spgemm_plan *plan) {
     const lsp_csr *mask = plan->options.filter.mask;
     const int64_t value = (int64_t)lsp_type_bytes(plan->type), rows = plan->facts.rows;
     const int64_t rounded = plan->type == plan->val_type ? 0 : (int64_t)lsp_type_bytes(plan->val_type);
     lsp_spgemm_masked_choice c = {.threads = 1};
-    c.bytes = bytes_of(mask->nnz, 1 + value, bytes_of(rows + 1, 2 * 8, 0));
-    c.result = bytes_of(lsp_min(mask->nnz, plan->facts.nnz_bound), 8 + value + rounded, bytes_of(rows + 1, 8, 0));
-    c.available = available_bytes(plan, lsp_max(c.bytes, c.result));
+    c.bytes = lsp_spgemm_bytes(mask->nnz, 1 + value, lsp_spgemm_bytes(rows + 1, 2 * 8, 0));
+    c.result = lsp_spgemm_bytes(lsp_min(mask->nnz, plan->facts.nnz_bound), 8 + value + rounded,
+                                lsp_spgemm_bytes(rows + 1, 8, 0));
+    c.available = lsp_spgemm_room(plan->ctx, plan->where, lsp_max(c.bytes, c.result));
     if (plan->where == LSP_HOST) {
         c.threads = lsp_spgemm_threads(plan->ctx, plan->facts.products);
-        c.longest = longest_row(mask);
+        c.longest = lsp_spgemm_longest_row(mask);
         c.slots = lsp_mask_slots(c.longest, mask->cols);
         const int64_t table = c.slots * (int64_t)sizeof(uint32_t), left = c.available - c.bytes;
         c.threads = (int)lsp_max(lsp_min(c.threads, left / table), 1);
-        c.bytes = bytes_of(c.threads, table, c.bytes);
+        c.bytes = lsp_spgemm_bytes(c.threads, table, c.bytes);
     }
     return c;
 }

@@ -57,30 +57,24 @@ typedef struct lsp_spgemm_job {
     bool update;     /* C has its columns already */
 } lsp_spgemm_job;
 
-/* A matrix as the plan remembers it: sizes, types, and a hash of its row pointers and columns. */
-typedef struct lsp_spgemm_outline {
-    int64_t rows, cols, nnz;
-    lsp_type rowptr_type, col_type, val_type;
-    uint64_t structure;
-} lsp_spgemm_outline;
-
+/* Also a product that is to be made without a plan: then lsp_spgemm_resolve has set all fields up to `info`. */
 struct lsp_spgemm_plan {
     lsp_ctx *ctx; /* NULL: the context was destroyed */
     lsp_plan_life life;
     const struct lsp_spgemm_device *device;
-    const char *names[2]; /* of A and B in error messages */
-    lsp_spgemm_options options;
-    lsp_spgemm_info info;
-    lsp_spgemm_outline A, B;
-    lsp_spgemm_facts facts;
-    lsp_type type;     /* of the arithmetic */
+    const char *names[2];       /* of A and B in error messages */
+    lsp_spgemm_options options; /* types: of C, in the type of the arithmetic */
+    lsp_type type;              /* of the arithmetic */
     lsp_type val_type; /* of C's values: the same, or LSP_F32 for counts that are made in LSP_F64 and then rounded, or
                           LSP_I32 or LSP_BOOL for sums of LSP_I64, which must fit */
     lsp_where where;   /* of A, B and C */
-    bool kept;         /* the caller has the plan, and may use it again */
-    int64_t uses;      /* products made so far */
-    bool masked;       /* only the entries of the filter's mask are made */
-    bool counted;      /* C's rows were counted */
+    lsp_spgemm_info info;
+    lsp_csr A, B;          /* their sizes and types; the arrays are not read */
+    uint64_t structure[2]; /* hashes of their row pointers and columns */
+    lsp_spgemm_facts facts;
+    bool kept;    /* the caller has the plan, and may use it again */
+    int64_t uses; /* products made so far */
+    bool counted; /* C's rows were counted */
     struct lsp_spgemm_cpu
         *cpu; /* what the device keeps, behind the plan: see cpu/cpu.h, gpu/gpu.h. The other is NULL */
     struct lsp_spgemm_gpu *gpu;
@@ -104,10 +98,9 @@ typedef lsp_status (*lsp_spgemm_call)(lsp_ctx *ctx, const lsp_csr *A, const lsp_
 /* The matrices were checked. */
 typedef struct lsp_spgemm_device {
     size_t plan_bytes; /* of a plan's struct, with that of the device */
-    /* Makes C and sets *done if one pass without a plan is faster. Otherwise writes why not to info->reason, as the
-     * begin of a sentence. C NULL: says so without making it. */
-    lsp_status (*at_once)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                          lsp_csr *C, lsp_spgemm_info *info, bool *done);
+    /* Makes C, in the type of the arithmetic, and sets *done if one pass without a plan is faster. Otherwise writes why
+     * not to job->info.reason, as the begin of a sentence. C NULL: says so without making it. */
+    lsp_status (*at_once)(lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done);
     /* Takes the operands, and writes their facts to the plan. */
     lsp_status (*inspect)(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops);
     lsp_status (*take_operands)(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, lsp_spgemm_operands *ops);
@@ -120,17 +113,16 @@ typedef struct lsp_spgemm_device {
     /* Does an update read the values of A and B by position alone, never their row pointers and columns? Then a changed
      * structure may be found afterwards, and the GPU need not wait for the host. NULL: never. */
     bool (*is_blind)(const lsp_spgemm_plan *plan);
-    /* Makes C or, if `update`, only its values. */
+    /* Makes C or, if `update`, only its values. The caller frees the scratch of both. */
     lsp_status (*multiply)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C);
     lsp_status (*multiply_masked)(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C);
     /* The multiplications of A*B, without a check: a malformed A or B gives a number that means nothing. */
     lsp_status (*count_products)(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
     /* Makes the products of a batch and sets *done if this is faster without stacks; `by_all` makes those that all
-     * threads should make. Otherwise does nothing. The headers of A[0] and B[0] and all sizes were checked. NULL: it
-     * never is. */
-    lsp_status (*batch_at_once)(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                                const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
-                                lsp_spgemm_info *info, bool *done);
+     * threads should make. Otherwise does nothing. `job` is the product of A[0] and B[0]; all sizes were checked.
+     * NULL: it never is. */
+    lsp_status (*batch_at_once)(lsp_spgemm_plan *job, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                lsp_spgemm_call by_all, lsp_csr *C, bool *done);
     const struct lsp_batch_table *batch; /* what is done to the stacks of a batch: see batch.h */
 } lsp_spgemm_device;
 
@@ -158,7 +150,7 @@ typedef struct lsp_spgemm_sample {
     bool all; /* all rows; their entries are bounded, not counted */
 } lsp_spgemm_sample;
 /* Why no device makes this product in one pass; NULL: one may. "" if the caller has chosen the way. */
-const char *lsp_spgemm_never_once(const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options);
+const char *lsp_spgemm_never_once(const lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B);
 /* Begins info->reason: one pass or two, the sample (may be NULL) and more words (may be ""). */
 void lsp_spgemm_tell_passes(lsp_spgemm_info *info, int passes, const lsp_spgemm_sample *sample, const char *more);
 
@@ -168,6 +160,18 @@ static inline int64_t lsp_spgemm_available(lsp_ctx *ctx, const lsp_spgemm_facts 
     enum { SMALL = 1 << 18, SMALL_IS_THERE = 1 << 30 };
     const bool small = facts->products <= SMALL && facts->rows <= SMALL && facts->cols <= SMALL;
     return small && ctx->options.max_bytes == 0 ? (int64_t)SMALL_IS_THERE : lsp_available_bytes(ctx, LSP_HOST);
+}
+
+/* items * bytes + more; INT64_MAX if an int64_t cannot hold them. */
+static inline int64_t lsp_spgemm_bytes(int64_t items, int64_t bytes, int64_t more) {
+    return lsp_mul(items, bytes, &bytes) && lsp_add(bytes, more, &bytes) ? bytes : INT64_MAX;
+}
+
+/* Bytes that are still available; INT64_MAX if so few are needed that the system need not be asked. */
+static inline int64_t lsp_spgemm_room(lsp_ctx *ctx, lsp_where where, int64_t needed) {
+    enum { ASKED_FROM = 64 << 20 };
+    const bool ask = needed >= ASKED_FROM || ctx->options.max_bytes > 0;
+    return ask ? lsp_available_bytes(ctx, where) : INT64_MAX;
 }
 
 /* Is a row of `products` made faster in a window of `width` columns than by sorting? Up to 256 products are sorted in
@@ -219,8 +223,9 @@ lsp_status lsp_spgemm_ref(lsp_ctx *ctx, const lsp_spgemm_job *job);
 
 /* ---- result.c: the result before it is allocated, and limits ---- */
 
-/* The sizes and types of C, whose rows were counted, before its values are rounded. */
+/* The sizes and types of C, of plan->info.nnz entries, before its values are rounded. _allocate: and its arrays. */
 lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C);
+lsp_status lsp_spgemm_allocate(lsp_spgemm_plan *plan, lsp_csr *C);
 /* Bytes of a matrix; INT64_MAX if an int64_t cannot hold them. */
 int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types, lsp_type val_type);
 /* Bytes of C while it is made: its values before rounding count too. */
@@ -266,6 +271,18 @@ static inline int64_t lsp_spgemm_row_products(const lsp_csr *A, const lsp_csr *B
         products += lsp_csr_rowptr(B, k + 1) - lsp_csr_rowptr(B, k);
     }
     return products;
+}
+
+/* The entries of the longest row. */
+LSP_INLINE int64_t lsp_longest_row_of(lsp_type type, const lsp_csr *A) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        longest = lsp_max(longest, lsp_index_at(A->rowptr, type, i + 1) - lsp_index_at(A->rowptr, type, i));
+    }
+    return longest;
+}
+static inline int64_t lsp_spgemm_longest_row(const lsp_csr *A) {
+    return LSP_WITH_INDEX(A->rowptr_type, lsp_longest_row_of, A);
 }
 
 /* A, without its values if `type`, the type of the arithmetic, is LSP_NONE. */

@@ -1,30 +1,24 @@
-/* The result of C = op(A)*op(B) before it is allocated: its types, sizes and bytes; and how large a factor kernels
- * take.
- */
+/* The result of C = op(A)*op(B) before it is filled: types, sizes, bytes; and how large a factor kernels take. */
 #include "job.h"
 
 int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const lsp_csr_types *types,
                                 lsp_type val_type) {
-    bool wide_rowptr = types->rowptr_type == LSP_NONE ? nnz > INT32_MAX : types->rowptr_type == LSP_I64;
-    bool wide_col = types->col_type == LSP_NONE ? cols > (int64_t)INT32_MAX + 1 : types->col_type == LSP_I64;
-    int64_t pointers, entries, bytes;
-    bool fits = lsp_add(rows, 1, &pointers) && lsp_mul(pointers, wide_rowptr ? 8 : 4, &pointers) &&
-                lsp_mul(nnz, (wide_col ? 8 : 4) + (int64_t)lsp_type_bytes(val_type), &entries) &&
-                lsp_add(pointers, entries, &bytes);
-    return fits ? bytes : INT64_MAX;
+    const bool wide_rowptr = types->rowptr_type == LSP_NONE ? nnz > INT32_MAX : types->rowptr_type == LSP_I64;
+    const bool wide_col = types->col_type == LSP_NONE ? cols > (int64_t)INT32_MAX + 1 : types->col_type == LSP_I64;
+    const int64_t pointers = lsp_spgemm_bytes(rows, wide_rowptr ? 8 : 4, wide_rowptr ? 8 : 4);
+    return lsp_spgemm_bytes(nnz, (wide_col ? 8 : 4) + (int64_t)lsp_type_bytes(val_type), pointers);
 }
 
 int64_t lsp_spgemm_result_bytes(const lsp_spgemm_plan *plan) {
-    const int64_t nnz = plan->info.nnz;
-    int64_t rounded = plan->type == plan->val_type ? 0 : (int64_t)lsp_type_bytes(plan->val_type), bytes;
-    bytes = lsp_spgemm_matrix_bytes(plan->facts.rows, plan->facts.cols, nnz, &plan->options.types, plan->type);
-    return lsp_mul(nnz, rounded, &rounded) && lsp_add(bytes, rounded, &bytes) ? bytes : INT64_MAX;
+    const int64_t nnz = plan->info.nnz, rounded = (int64_t)lsp_type_bytes(plan->val_type);
+    const int64_t bytes =
+        lsp_spgemm_matrix_bytes(plan->facts.rows, plan->facts.cols, nnz, &plan->options.types, plan->type);
+    return lsp_spgemm_bytes(nnz, plan->type == plan->val_type ? 0 : rounded, bytes);
 }
 
 lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C) {
-    lsp_csr_types types = plan->options.types, fit;
-    types.val_type = plan->type;
-    LSP_TRY(lsp_csr_resolve(plan->ctx, plan->facts.cols, plan->info.nnz, LSP_NONE, &types, &fit));
+    lsp_csr_types fit;
+    LSP_TRY(lsp_csr_resolve(plan->ctx, plan->facts.cols, plan->info.nnz, LSP_NONE, &plan->options.types, &fit));
     *C = (lsp_csr){.rows = plan->facts.rows,
                    .cols = plan->facts.cols,
                    .nnz = plan->info.nnz,
@@ -33,6 +27,14 @@ lsp_status lsp_spgemm_shape(lsp_spgemm_plan *plan, lsp_csr *C) {
                    .val_type = fit.val_type,
                    .where = plan->where};
     return LSP_OK;
+}
+
+lsp_status lsp_spgemm_allocate(lsp_spgemm_plan *plan, lsp_csr *C) {
+    lsp_ctx *ctx = plan->ctx;
+    LSP_TRY(lsp_spgemm_shape(plan, C));
+    LSP_TRY(lsp_alloc(ctx, C->where, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
+    LSP_TRY(lsp_alloc(ctx, C->where, C->nnz, lsp_type_bytes(C->col_type), &C->col));
+    return lsp_alloc(ctx, C->where, C->val_type ? C->nnz : 0, lsp_type_bytes(C->val_type), &C->val);
 }
 
 /* ---- limits: tests lower them, so that small factors are cut too ---- */

@@ -7,12 +7,14 @@ LSP_BEGIN_DECLS
 
 /* Checks the options of a product of matrices in that place. Of the filter it reads the struct alone, not the mask. */
 lsp_status lsp_spgemm_check_options(lsp_ctx *ctx, const lsp_spgemm_options *options, lsp_where where);
-/* Checks the rules of value types. Complex values: LSP_PLUS_TIMES alone sums them, and they do not become real. Real
- * values do not become integers. The options and the headers of A and B were checked. */
-lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options);
-/* Checks A, B and the options, but reads no array. `names` are those of A and B in error messages. */
-lsp_status lsp_spgemm_check_headers(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
-                                    const lsp_spgemm_options *options);
+/* Checks the rules of value types, and finds the type of C's values. Complex values: LSP_PLUS_TIMES alone sums them,
+ * and they do not become real. Real values do not become integers. Options and headers were checked. */
+lsp_status lsp_spgemm_check_values(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
+                                   lsp_type *type);
+/* Checks A, B and the options, but reads no array, and writes what the product is to *job. `names` are those of A and B
+ * in error messages. */
+lsp_status lsp_spgemm_resolve(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
+                              const lsp_spgemm_options *options, lsp_spgemm_plan *job);
 
 /* lsp_spgemm_plan_create with other names for A and B in error messages. */
 lsp_status lsp_spgemm_plan_as(lsp_ctx *ctx, const char *const names[2], const lsp_csr *A, const lsp_csr *B,
@@ -78,9 +80,9 @@ typedef struct lsp_spgemm_receiver {
     int64_t block_bytes; /* most bytes of a block; 0: chosen */
     bool stays_cuda;     /* blocks that were made on a GPU stay in GPU memory, wherever A and B lie */
 } lsp_spgemm_receiver;
-/* lsp_spgemm_stream, and its checks. */
+/* lsp_spgemm_stream, and its checks, which find the type of C's values. */
 lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                   int64_t block_bytes);
+                                   int64_t block_bytes, lsp_type *type);
 lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
                                 const lsp_spgemm_receiver *to, lsp_spgemm_info *info);
 

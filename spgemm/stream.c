@@ -29,17 +29,13 @@ typedef struct streaming {
 
 /* ---- blocks ---- */
 
-/* The most entries that a row can have. */
-static int64_t row_entries(const streaming *s, int64_t i) {
-    const lsp_csr *mask = &s->mask_rows;
-    const int64_t most = lsp_min(lsp_spgemm_row_products(&s->A.here, &s->B.here, i), s->B.here.cols);
-    return lsp_spgemm_masks(&s->options) ? lsp_min(most, lsp_csr_rowptr(mask, i + 1) - lsp_csr_rowptr(mask, i)) : most;
-}
-
+/* Bounds the entries of rows. */
 static void know_rows(void *data, int64_t begin, int64_t end) {
     streaming *s = data;
-    for (int64_t k = begin; k < end; k++) {
-        s->known[k] = row_entries(s, s->known_from + k);
+    const lsp_csr *mask = lsp_spgemm_masks(&s->options) ? &s->mask_rows : NULL;
+    for (int64_t k = begin, i = s->known_from + k; k < end; k++, i++) {
+        const int64_t most = lsp_min(lsp_spgemm_row_products(&s->A.here, &s->B.here, i), s->B.here.cols);
+        s->known[k] = mask != NULL ? lsp_min(most, lsp_csr_rowptr(mask, i + 1) - lsp_csr_rowptr(mask, i)) : most;
     }
 }
 
@@ -108,7 +104,7 @@ static lsp_status take_operand(lsp_ctx *ctx, const char *name, const lsp_csr *M,
 }
 
 lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                   int64_t block_bytes) {
+                                   int64_t block_bytes, lsp_type *type) {
     LSP_REQUIRE(A != NULL && B != NULL, LSP_ERR_ARGUMENT, "a matrix to be multiplied is NULL");
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_TRY(lsp_csr_check_header(ctx, "B", B));
@@ -117,7 +113,7 @@ lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr
     LSP_TRY(lsp_spgemm_check_options(ctx, options, options->types.place == LSP_PLACE_CUDA ? LSP_CUDA : A->where));
     LSP_REQUIRE((A->where == LSP_HOST && options->types.place != LSP_PLACE_CUDA) || ctx->options.device == LSP_CUDA,
                 LSP_ERR_DEVICE, "a product is to be made on a GPU, and this context is on the host");
-    LSP_TRY(lsp_spgemm_check_values(ctx, A, B, options));
+    LSP_TRY(lsp_spgemm_check_values(ctx, A, B, options, type));
     LSP_REQUIRE(block_bytes >= 0, LSP_ERR_ARGUMENT, "blocks of %lld bytes: 0 or more is needed",
                 (long long)block_bytes);
     return LSP_OK;
@@ -167,9 +163,10 @@ lsp_status lsp_spgemm_stream_to(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B
     LSP_SCRATCH_SCOPE(ctx);
     streaming s LSP_AT_END(drop_operands) = {.ctx = ctx, .options = *options, .to = *to, .known_from = -ROWS_KNOWN};
     const char *only_phase = ctx->only_phase;
+    lsp_type type;
     s.options.transpose_a = s.options.transpose_b = false;
-    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes));
-    s.entry_bytes = 8 + (lsp_spgemm_result_type(A, B, options) == LSP_C64 ? 16 : 8);
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, to->block_bytes, &type));
+    s.entry_bytes = 8 + (type == LSP_C64 ? 16 : 8);
     s.where = options->types.place == LSP_PLACE_CUDA ? LSP_CUDA : A->where;
     s.handed = to->stays_cuda ? s.where : A->where;
     LSP_TRY(take_operands(&s, A, B, options));
@@ -213,9 +210,10 @@ lsp_status lsp_spgemm_cut(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, cons
     LSP_ENTER(ctx);
     options = lsp_spgemm_given(options);
     streaming s LSP_AT_END(drop_operands) = {.ctx = ctx};
+    lsp_type type;
     LSP_REQUIRE(parts > 0 && first_row != NULL, LSP_ERR_ARGUMENT, "the rows of a product cannot be cut into %d parts%s",
                 parts, first_row == NULL ? ": the place for their first rows is NULL" : ", but into 1 or more");
-    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, 0));
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, 0, &type));
     const lsp_csr a = lsp_csr_pattern(A), b = lsp_csr_pattern(B);
     s.where = A->where;
     LSP_TRY(take_operands(&s, &a, &b, options));

@@ -40,10 +40,11 @@ lsp_status lsp_spgemm_order(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, co
 static lsp_status check_triple(lsp_ctx *ctx, const lsp_csr *R, const lsp_csr *A, const lsp_csr *P,
                                const lsp_spgemm_options *options) {
     static const char *const left[] = {"R", "A"}, *const right[] = {"A", "P"};
+    lsp_spgemm_plan job;
     LSP_REQUIRE(!options->transpose_a && !options->transpose_b, LSP_ERR_ARGUMENT,
                 "a product of three matrices has no transposed factors: transpose_a and transpose_b must be false");
-    LSP_TRY(R != NULL ? lsp_spgemm_check_headers(ctx, left, R, A, options) : LSP_OK);
-    return lsp_spgemm_check_headers(ctx, right, A, P, options);
+    LSP_TRY(R != NULL ? lsp_spgemm_resolve(ctx, left, R, A, options, &job) : LSP_OK);
+    return lsp_spgemm_resolve(ctx, right, A, P, options, &job);
 }
 
 /* A product called its factors A and B. Checks the arrays again, under their names. */

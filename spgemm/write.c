@@ -23,14 +23,14 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
     options = lsp_spgemm_given(options);
     lsp_spgemm_options pattern = *options;
     lsp_spgemm_info counted;
+    lsp_type type;
     lsp_spgemm_receiver to = {.block_bytes = block_bytes, .stays_cuda = true};
     if (!options->filter.drop && options->filter.largest == 0) { /* counting needs no values */
         pattern.types.val_type = LSP_NONE;
         pattern.types.drop_values = true;
     }
     LSP_REQUIRE(path != NULL && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
-    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes)); /* all options, because the count omits some */
-    const lsp_type type = lsp_spgemm_result_type(A, B, options);
+    LSP_TRY(lsp_spgemm_check_stream(ctx, A, B, options, block_bytes, &type)); /* all: the count omits some */
     LSP_TRY(lsp_mtx_rows_check(ctx, type, file_options));
     LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, &pattern, &to, &counted));
     const lsp_csr sizes = {.rows = options->transpose_a ? A->cols : A->rows,

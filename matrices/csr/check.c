@@ -86,8 +86,7 @@ static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
     return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
 }
 
-/* The row pointers and columns of a matrix on the host. */
-static lsp_status check_here(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+lsp_status lsp_csr_check_arrays(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     LSP_TRY(lsp_csr_check_rows(ctx, name, A));
     return lsp_first(ctx, A->nnz, find_outside, A) < A->nnz ? lsp_csr_refuse(ctx, name, A) : LSP_OK;
 }
@@ -95,7 +94,7 @@ static lsp_status check_here(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
 lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
-    return check_here(ctx, name, A);
+    return lsp_csr_check_arrays(ctx, name, A);
 }
 
 lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
@@ -116,7 +115,7 @@ lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A,
     *gate = NULL;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
     if (A->where == LSP_HOST) {
-        return check_here(ctx, name, A);
+        return lsp_csr_check_arrays(ctx, name, A);
     }
     LSP_TRY(lsp_csr_check_device(ctx, name));
     return lsp_csr_on_gpu.csr_check_begin(ctx, A, gate);

@@ -102,7 +102,7 @@ LSP_INLINE double join_many(lsp_type type, lsp_reduction reduction, int part, co
 #define FEW(n)                                                                                                         \
     case n:                                                                                                            \
         return join_few(type, reduction, part, val, begin, n);
-LSP_INLINE double join(lsp_type type, lsp_reduction reduction, int part, const void *val, int64_t begin, int64_t n) {
+LSP_INLINE double joined(lsp_type type, lsp_reduction reduction, int part, const void *val, int64_t begin, int64_t n) {
     switch (n) {
     case 0:
         return lsp_reduce_none(reduction);
@@ -130,8 +130,8 @@ LSP_INLINE void reduce_lists(lsp_type type, lsp_reduction reduction, reducing *r
             lsp_lower(&r->longer, i);
             continue;
         }
-        const double re = join(type, reduction, 0, r->A->val, begin, n);
-        const double im = to == LSP_C64 ? join(type, reduction, 1, r->A->val, begin, n) : 0;
+        const double re = joined(type, reduction, 0, r->A->val, begin, n);
+        const double im = to == LSP_C64 ? joined(type, reduction, 1, r->A->val, begin, n) : 0;
         lsp_value_set(to, r->results, i,
                       lsp_value_from(lsp_reduce_result(reduction, n, re),
                                      to == LSP_C64 ? lsp_reduce_result(reduction, n, im) : 0));

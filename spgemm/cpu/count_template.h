@@ -1,5 +1,5 @@
 /* Template by COL and INDEX_AT: everything that reads no values. Finds rows that repeat their neighbour, counts the
- * entries of rows, and finds the ranks of products. Includes cpu/fill_template.h for each type of arithmetic. */
+ * entries of rows, and finds the ranks of products. Includes cpu/fill_template.h. */
 #define COL_NAME(f) LSP_PASTE(f, COL_SUFFIX)
 #define b_row_of COL_NAME(b_row_of_entry)
 #define entries_of COL_NAME(entries_of_row)
@@ -323,65 +323,8 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
 
 /* ---- filling ---- */
 
-#define A_VALUE(A, e) (VALUE) lsp_spgemm_value_at(A, e)
-#define VALUE uint8_t
-#define VALUE_SUFFIX _none
-#define HAS_VALUES 0
-#include "fill_template.h"
-
-#define VALUE float
-#define VALUE_SUFFIX _f32
-#define HAS_VALUES 1
-#define FMA fmaf
-#define NOTHING (-0.0F)
-#include "fill_template.h"
-
-#define VALUE double
-#define VALUE_SUFFIX _f64
-#define HAS_VALUES 1
-#define FMA fma
-#define NOTHING (-0.0)
-#include "fill_template.h"
-
-#define VALUE float
-#define VALUE_SUFFIX _any_f32
-#define HAS_VALUES 1
-#define FMA(a, b, sum) join_f32(f->semiring, a, b, sum)
-#define NOTHING ((float)lsp_semiring_empty(job->semiring))
-#include "fill_template.h"
-
-#define VALUE double
-#define VALUE_SUFFIX _any_f64
-#define HAS_VALUES 1
-#define FMA(a, b, sum) join_f64(f->semiring, a, b, sum)
-#define NOTHING lsp_semiring_empty(job->semiring)
-#include "fill_template.h"
-#undef A_VALUE
-
-#define VALUE complex_value
-#define VALUE_SUFFIX _complex
-#define HAS_VALUES 1
-#define A_VALUE(A, e) ((const complex_value *)(A)->val)[e] /* they were converted */
-#define FMA complex_fma
-#define NOTHING COMPLEX_NOTHING
-#include "fill_template.h"
-#undef A_VALUE
-
-#define A_VALUE(A, e) ((const int64_t *)(A)->val)[e] /* they were converted */
-#define VALUE int64_t
-#define VALUE_SUFFIX _i64
-#define HAS_VALUES 1
-#define FMA integer_fma
-#define NOTHING 0
-#include "fill_template.h"
-
-#define VALUE int64_t
-#define VALUE_SUFFIX _any_i64
-#define HAS_VALUES 1
-#define FMA(a, b, sum) join_i64(f->semiring, a, b, sum)
-#define NOTHING lsp_semiring_empty_i64(job->semiring)
-#include "fill_template.h"
-#undef A_VALUE
+#define TEMPLATE "fill_template.h"
+#include "each_value.h"
 
 #undef b_row_of
 #undef entries_of

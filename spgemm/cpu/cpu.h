@@ -32,25 +32,41 @@ lsp_status lsp_spgemm_cpu_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
 lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, const lsp_spgemm_choice *choice,
                                int64_t available);
 bool lsp_spgemm_cpu_drop_ranks(lsp_spgemm_plan *plan); /* frees the kept ranks; false: there are none */
-void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C); /* C's row pointers, from the plan */
 
 /* masked.c: C's entries in the mask. */
 lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C);
 
-/* one_pass.c: makes C and sets *done if one pass without a plan is faster. Otherwise, or if memory does not suffice,
- * does nothing. Matrices and options were checked. */
-lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                               lsp_csr *C, lsp_spgemm_info *info, bool *done);
+/* one_pass.c, many.c: of the device's table (job.h). */
+lsp_status lsp_spgemm_one_pass(lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done);
+lsp_status lsp_batch_at_once_cpu(lsp_spgemm_plan *job, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                 lsp_spgemm_call by_all, lsp_csr *C, bool *done);
 
-/* many.c: a batch without stacks. */
-lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                                 const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
-                                 lsp_spgemm_info *info, bool *done);
+/* The kernels read B's values in the type of the arithmetic. A's they read in any type of reals, if they sum reals. */
+static inline lsp_status lsp_spgemm_convert(lsp_ctx *ctx, lsp_type type, lsp_csr *A, lsp_csr *B) {
+    const bool any = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type);
+    const bool same = A->col == B->col && A->val == B->val && A->nnz == B->nnz && A->val_type == B->val_type;
+    if (type != LSP_NONE) {
+        LSP_TRY(lsp_csr_widen(ctx, B, type, B));
+    }
+    if (type != LSP_NONE && !any) {
+        LSP_TRY(same ? LSP_OK : lsp_csr_widen(ctx, A, type, A));
+        A->val = same ? B->val : A->val;
+        A->val_type = type;
+    }
+    return LSP_OK;
+}
 
 /* Is a matrix larger than the cache of a core? */
 static inline bool lsp_is_far(const lsp_csr *B) {
     enum { NEAR = 1 << 16 };
     return B->nnz > NEAR;
+}
+
+/* The next part of a thread's memory; each begins at a cache line. */
+static inline void *lsp_spgemm_take(char **at, size_t bytes) {
+    void *part = *at;
+    *at += (bytes + 63) / 64 * 64;
+    return part;
 }
 
 /* A value of A; 1 for a pattern. */
@@ -107,13 +123,25 @@ typedef struct lsp_spgemm_kernels {
     /* Marks, in pass->ways, the rows of a block whose ranks are kept. Returns the bytes of the ranks. */
     int64_t (*mark)(const lsp_spgemm_pass *pass, int64_t first, int64_t last);
     lsp_spgemm_rows count;   /* products of row i in rowptr[i + 1] become nnz of row i of C */
-    lsp_spgemm_rows fill[8]; /* no values, f32, f64; f32 and f64 in any semiring; complex; i64; i64 in any semiring */
+    lsp_spgemm_rows fill[8]; /* LSP_BY_VALUE */
 } lsp_spgemm_kernels;
 
 /* The kernels for the index types of A and B. */
 const lsp_spgemm_kernels *lsp_spgemm_kernels_portable(const lsp_csr *A, const lsp_csr *B);
 const lsp_spgemm_kernels *lsp_spgemm_kernels_avx2(const lsp_csr *A, const lsp_csr *B);
 const lsp_spgemm_kernels *lsp_spgemm_kernels_avx512(const lsp_csr *A, const lsp_csr *B);
+
+/* The functions of a template by cpu/each_value.h, and the number of the one for this arithmetic. */
+#define LSP_BY_VALUE(f)                                                                                                \
+    { f##_none, f##_f32, f##_f64, f##_any_f32, f##_any_f64, f##_complex, f##_i64, f##_any_i64 }
+static inline int lsp_value_number(lsp_type type, lsp_semiring semiring) {
+    const bool any = semiring != LSP_PLUS_TIMES;
+    return type == LSP_NONE  ? 0
+           : type == LSP_F32 ? 1 + 2 * any
+           : type == LSP_F64 ? 2 + 2 * any
+           : type == LSP_C64 ? 5
+                             : 6 + any;
+}
 
 /* Bytes of one rank of a row with this many products, and of all ranks of the row. */
 static inline int lsp_rank_bytes(int64_t products) { return products <= 1 << 8 ? 1 : products <= 1 << 16 ? 2 : 4; }

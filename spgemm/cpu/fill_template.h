@@ -1,5 +1,5 @@
-/* Template by COL and VALUE: fills rows of C, each in its way. A row's sums start from the semiring's value before its
- * first product (-0.0 for sums), to which fused multiply-add only rounds the first product. */
+/* Template by COL and cpu/each_value.h: fills rows of C, each in its way. A row's sums start from the semiring's value
+ * before its first product (-0.0 for sums), to which fused multiply-add only rounds the first product. */
 #define ROW_NAME(f) LSP_PASTE(COL_NAME(f), VALUE_SUFFIX)
 
 #if HAS_VALUES
@@ -20,11 +20,37 @@ ALWAYS ROW_NAME(factors) ROW_NAME(factors_at)(const lsp_spgemm_job *job, int64_t
 }
 
 ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int together, int64_t q, VALUE sum) {
+    const lsp_semiring semiring = f->semiring;
+    (void)semiring;
     sum = FMA(f->a[0], f->b[0][q], sum);
     sum = together > 1 ? FMA(f->a[1], f->b[1][q], sum) : sum;
     return together > 2 ? FMA(f->a[2], f->b[2][q], sum) : sum;
 }
 #endif
+
+/* Sets n values of C from `at` on to the sum of nothing, before products are added; settles them afterwards. */
+ALWAYS void ROW_NAME(clear)(const lsp_spgemm_job *job, int64_t at, int64_t n) {
+#if HAS_VALUES
+    const lsp_semiring semiring = job->semiring;
+    const VALUE empty = NOTHING;
+    for (int64_t k = at; k < at + n; k++) {
+        ((VALUE *)job->C->val)[k] = empty;
+    }
+    (void)semiring;
+#else
+    (void)job, (void)at, (void)n;
+#endif
+}
+static void ROW_NAME(settle)(const lsp_csr *C, int64_t at, int64_t n) {
+#if HAS_VALUES
+    for (int64_t k = at; k < at + n; k++) {
+        const VALUE sum = ((VALUE *)C->val)[k];
+        ((VALUE *)C->val)[k] = SETTLED(sum);
+    }
+#else
+    (void)C, (void)at, (void)n;
+#endif
+}
 
 #define RANK uint8_t
 #define RANK_SUFFIX _r8
@@ -105,6 +131,10 @@ static void ROW_NAME(add_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_w
 /* Writes the marked columns in order, and restores the window. Returns the number of entries. */
 static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
                                       int64_t at) {
+#if HAS_VALUES
+    const lsp_semiring semiring = job->semiring;
+    (void)semiring;
+#endif
     int64_t next = at;
     for (int64_t j = 0; j <= row->high - row->low; j += 64) {
         uint64_t columns = touched_mask(work->touched + j);
@@ -132,7 +162,7 @@ static int64_t ROW_NAME(fill_row)(const lsp_spgemm_pass *pass, const lsp_spgemm_
         return ROW_NAME(empty_window)(pass->job, work, row, at);
     }
     const int64_t count = COL_NAME(sorted_row)(pass, work, row, (char *)work->ranks, sizeof *work->ranks);
-    LSP_PASTE(clear, VALUE_SUFFIX)(pass->job, at, count);
+    ROW_NAME(clear)(pass->job, at, count);
     ROW_NAME(scatter_piece)(pass->job, row, work->ranks, at);
     return count;
 }
@@ -214,16 +244,15 @@ static void ROW_NAME(fill)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *w
             end++;
         } while (end < last && job->rowptr[end] - at < ENTRIES);
         if (ranks != NULL) {
-            LSP_PASTE(clear, VALUE_SUFFIX)(job, at, job->rowptr[end] - at);
+            ROW_NAME(clear)(job, at, job->rowptr[end] - at);
         }
         ranks = ROW_NAME(fill_rows)(pass, work, begin, end, ranks, &kept);
-        LSP_PASTE(settle, VALUE_SUFFIX)(job->C, at, job->rowptr[end] - at);
+        ROW_NAME(settle)(job->C, at, job->rowptr[end] - at);
     }
 }
 
 #undef ROW_NAME
 #undef VALUE
 #undef VALUE_SUFFIX
-#undef HAS_VALUES
 #undef FMA
 #undef NOTHING

@@ -1,11 +1,10 @@
 /* Rows of C = A*B for one instruction set. Every sum starts from -0.0 and adds products in the order of A's entries by
  * fused multiply-add, which only rounds the first product. So every way of making a row gives the same bits. */
-#include "complex.h"
 #include "core/isa.h"
 #include "core/vector.h"
 #include "cpu.h"
-#include "integer.h"
 #include "touched.h"
+#include "values.h"
 #include <math.h>
 #include <string.h>
 
@@ -145,39 +144,6 @@ static inline void set_rank(char *ranks, int rank_bytes, int64_t slot, uint32_t 
     }
 }
 
-/* SETTLE replaces every NaN of C by one and the same NaN, after products were added. */
-#define SETTLE(type)                                                                                                   \
-    for (int64_t k = at; k < at + n; k++) {                                                                            \
-        const type x = ((type *)C->val)[k];                                                                            \
-        ((type *)C->val)[k] = x != x ? (type)NAN : x;                                                                  \
-    }
-static void settle_f32(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(float); }
-static void settle_f64(const lsp_csr *C, int64_t at, int64_t n) { SETTLE(double); }
-static void settle_none(const lsp_csr *C, int64_t at, int64_t n) { (void)C, (void)at, (void)n; }
-
-static void settle_complex(const lsp_csr *C, int64_t at, int64_t n) { settle_f64(C, 2 * at, 2 * n); }
-
-/* Sets n values of C from `at` on to the sum of nothing, before products are added. */
-#define CLEAR_TO(suffix, type, nothing)                                                                                \
-    ALWAYS void clear_##suffix(const lsp_spgemm_job *job, int64_t at, int64_t n) {                                     \
-        const type empty = (type)(nothing);                                                                            \
-        for (int64_t k = at; k < at + n; k++) {                                                                        \
-            ((type *)job->C->val)[k] = empty;                                                                          \
-        }                                                                                                              \
-    }
-ALWAYS void clear_none(const lsp_spgemm_job *job, int64_t at, int64_t n) { (void)job, (void)at, (void)n; }
-CLEAR_TO(f32, float, -0.0)
-CLEAR_TO(f64, double, -0.0)
-CLEAR_TO(complex, complex_value, COMPLEX_NOTHING)
-CLEAR_TO(any_f32, float, lsp_semiring_empty(job->semiring))
-CLEAR_TO(any_f64, double, lsp_semiring_empty(job->semiring))
-CLEAR_TO(i64, int64_t, 0)
-CLEAR_TO(any_i64, int64_t, lsp_semiring_empty_i64(job->semiring))
-#define settle_any_f32 settle_f32
-#define settle_any_f64 settle_f64
-#define settle_i64 settle_none
-#define settle_any_i64 settle_none
-
 /* Three versions: all indices of 32 bits; columns of B of 32 bits, other indices of either size; columns of B of 64. */
 #define COL int32_t
 #define COL_SUFFIX _all32
@@ -193,12 +159,7 @@ CLEAR_TO(any_i64, int64_t, lsp_semiring_empty_i64(job->semiring))
 #include "count_template.h"
 
 #define KERNELS(columns)                                                                                               \
-    {                                                                                                                  \
-        find_repeats##columns, count_products##columns, mark##columns, count##columns, {                               \
-            fill##columns##_none, fill##columns##_f32, fill##columns##_f64, fill##columns##_any_f32,                   \
-                fill##columns##_any_f64, fill##columns##_complex, fill##columns##_i64, fill##columns##_any_i64         \
-        }                                                                                                              \
-    }
+    { find_repeats##columns, count_products##columns, mark##columns, count##columns, LSP_BY_VALUE(fill##columns) }
 
 const lsp_spgemm_kernels *LSP_ISA_NAME(lsp_spgemm_kernels)(const lsp_csr *A, const lsp_csr *B) {
     static const lsp_spgemm_kernels all32 = KERNELS(_all32), c32 = KERNELS(_c32), c64 = KERNELS(_c64);

@@ -11,9 +11,9 @@ enum {
 };
 
 typedef struct many {
+    lsp_spgemm_plan *job; /* of the first product; its info is that of all */
     int64_t count;
     const lsp_csr *A, *B;
-    const lsp_spgemm_options *options;
     lsp_spgemm_call by_all;
     lsp_csr *C;     /* without arrays, until all are made; those of other products are whole */
     int64_t *bound; /* of the entries of each product; -1: all threads make it */
@@ -80,12 +80,12 @@ static void look_at_part(void *data, int64_t part, int thread) {
 /* Can the pairs be made so? Their structs are checked, and all have the types of the first. */
 static bool suits(lsp_ctx *ctx, const many *m) {
     const lsp_csr *A = m->A, *B = m->B;
-    const lsp_spgemm_options *options = m->options;
-    const lsp_type type = m->parts.like.type;
+    const lsp_spgemm_options *options = &m->job->options;
+    const lsp_type type = m->job->type;
     const bool real = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type);
     const bool counts = type == LSP_F32 && lsp_semiring_counts(options->semiring);
     bool good = options->method == LSP_SPGEMM_AUTO && !options->transpose_a && !options->transpose_b && !counts &&
-                ctx->options.max_bytes == 0 && type == lsp_wide_type(type) &&
+                ctx->options.max_bytes == 0 && type == m->job->val_type &&
                 (type == LSP_NONE || (B->val_type == type && (real || A->val_type == type)));
     for (int64_t f = 0; f < 2 * m->count && good; f++) {
         const lsp_csr *like = f % 2 ? B : A, *M = like + f / 2;
@@ -178,11 +178,12 @@ static lsp_status make_small(lsp_ctx *ctx, many *m) {
 }
 
 /* Makes the other products, whose arrays are then their own. *alike: they have the types of the small ones. */
-static lsp_status make_by_all(lsp_ctx *ctx, many *m, lsp_spgemm_info *info, int64_t *wide, bool *alike) {
+static lsp_status make_by_all(lsp_ctx *ctx, many *m, int64_t *wide, bool *alike) {
+    lsp_spgemm_info *info = &m->job->info;
     for (int64_t i = 0; i < m->count && *alike; i++) {
         lsp_spgemm_info one;
         if (m->bound[i] < 0) {
-            LSP_TRY(m->by_all(ctx, &m->A[i], &m->B[i], m->options, &m->C[i], &one));
+            LSP_TRY(m->by_all(ctx, &m->A[i], &m->B[i], &m->job->options, &m->C[i], &one));
             *alike = m->C[i].rowptr_type == m->parts.C.rowptr_type && m->C[i].col_type == m->parts.C.col_type;
             *wide += 1;
             info->products += one.products;
@@ -195,7 +196,8 @@ static lsp_status make_by_all(lsp_ctx *ctx, many *m, lsp_spgemm_info *info, int6
     return LSP_OK;
 }
 
-static void describe(const many *m, int64_t wide, lsp_spgemm_info *info) {
+static void describe(const many *m, int64_t wide) {
+    lsp_spgemm_info *info = &m->job->info;
     int64_t cols = 0;
     lsp_spgemm_sum_runs(&m->parts, info);
     info->nnz = m->parts.C.nnz;
@@ -206,7 +208,7 @@ static void describe(const many *m, int64_t wide, lsp_spgemm_info *info) {
     info->scratch_bytes =
         lsp_max(info->scratch_bytes, m->parts.threads * (int64_t)(m->parts.thread_bytes + sizeof *m->parts.runs));
     info->bound_bytes = lsp_spgemm_matrix_bytes(m->row_at[m->count] - m->count, cols, info->nnz_bound,
-                                                &m->options->types, m->parts.like.type);
+                                                &m->job->options.types, m->job->type);
     snprintf(info->reason, sizeof info->reason,
              "one pass: %lld matrices, each by one of %d thread%s in a window of all columns; %lld by all, one by one",
              (long long)(m->count - wide), m->parts.threads, m->parts.threads > 1 ? "s" : "", (long long)wide);
@@ -245,44 +247,43 @@ static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
 }
 
 /* All products, unless they are not alike or a matrix is at fault. */
-static lsp_status make_all(lsp_ctx *ctx, many *m, lsp_csr *C, lsp_spgemm_info *info, bool *done) {
+static lsp_status make_all(lsp_ctx *ctx, many *m, lsp_csr *C, bool *done) {
     int64_t wide = 0;
     bool alike = true;
     LSP_TRY(look(ctx, m));
     if (m->fault < m->count) {
         return LSP_OK;
     }
-    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
+    m->job->info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
     LSP_TRY(make_small(ctx, m));
     const char *phase = ctx->only_phase;
     ctx->only_phase = phase != NULL ? phase : "none"; /* each product would begin again from 0 */
-    const lsp_status status = make_by_all(ctx, m, info, &wide, &alike);
+    const lsp_status status = make_by_all(ctx, m, &wide, &alike);
     ctx->only_phase = phase;
     LSP_TRY(status);
     if (alike) {
         lsp_progress(ctx, "multiply", 1);
         LSP_TRY(hand_out(ctx, m, C));
-        describe(m, wide, info);
+        describe(m, wide);
         *done = true;
     }
     return LSP_OK;
 }
 
-lsp_status lsp_batch_at_once_cpu(lsp_ctx *ctx, int64_t count, const lsp_csr *A, const lsp_csr *B,
-                                 const lsp_spgemm_options *options, lsp_spgemm_call by_all, lsp_csr *C,
-                                 lsp_spgemm_info *info, bool *done) {
+lsp_status lsp_batch_at_once_cpu(lsp_spgemm_plan *job, int64_t count, const lsp_csr *A, const lsp_csr *B,
+                                 lsp_spgemm_call by_all, lsp_csr *C, bool *done) {
+    lsp_ctx *ctx = job->ctx;
     LSP_SCRATCH_SCOPE(ctx);
-    const lsp_csr_types *types = &options->types;
-    many m = {.count = count, .A = A, .B = B, .options = options, .by_all = by_all};
+    const lsp_csr_types *types = &job->options.types;
+    many m = {.job = job, .count = count, .A = A, .B = B, .by_all = by_all};
     *done = false;
     m.parts.isa = ctx->isa;
-    m.parts.like = (lsp_spgemm_run){
-        .type = lsp_spgemm_result_type(A, B, options), .semiring = options->semiring, .longest = INT32_MAX};
+    m.parts.like = (lsp_spgemm_run){.type = job->type, .semiring = job->options.semiring, .longest = INT32_MAX};
     m.parts.C = (lsp_csr){.rowptr_type = types->rowptr_type == LSP_NONE ? LSP_I32 : types->rowptr_type,
                           .col_type = types->col_type == LSP_NONE ? LSP_I32 : types->col_type,
-                          .val_type = m.parts.like.type,
+                          .val_type = job->type,
                           .where = LSP_HOST};
-    const lsp_status status = suits(ctx, &m) ? make_all(ctx, &m, C, info, done) : LSP_OK;
+    const lsp_status status = suits(ctx, &m) ? make_all(ctx, &m, C, done) : LSP_OK;
     if (!*done) {
         lsp_csr_free(ctx, &m.parts.C);
         for (int64_t i = 0; m.C != NULL && m.bound != NULL && i < count; i++) {

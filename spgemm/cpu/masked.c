@@ -32,7 +32,6 @@ static void do_block(void *data, int64_t block, int thread) {
 
 lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *job, lsp_csr *C) {
     lsp_ctx *ctx = plan->ctx;
-    LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr *mask = plan->options.filter.mask;
     const lsp_spgemm_masked_choice c = lsp_spgemm_masked_scratch(plan);
     uint32_t *slots;

@@ -52,8 +52,7 @@ static lsp_status count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *
 
 /* Bytes of scratch of all threads; INT64_MAX if an int64_t cannot hold them. */
 static int64_t scratch_of(const lsp_spgemm_choice *choice) {
-    int64_t scratch;
-    return lsp_mul(choice->thread_bytes, choice->threads, &scratch) ? scratch : INT64_MAX;
+    return lsp_spgemm_bytes(choice->thread_bytes, choice->threads, 0);
 }
 
 static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
@@ -69,8 +68,7 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
     }
 }
 
-/* *choice = the plan's, if memory did not limit it and suffices for it now; else the best that fits. False: none fits.
- */
+/* *choice = the plan's, if memory did not limit it and suffices now; else the best that fits. False: none fits. */
 static bool fit(const lsp_spgemm_plan *plan, lsp_type type, int64_t available, lsp_spgemm_choice *choice) {
     *choice = plan->cpu->choice;
     return (!choice->limited && scratch_of(choice) <= available) ||
@@ -118,23 +116,10 @@ static lsp_status count_rows(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
     return LSP_OK;
 }
 
-/* The kernels read B's values in the type of the arithmetic. A's they read in any type of reals, if they sum reals. */
-static lsp_status convert_factors(lsp_spgemm_plan *plan, lsp_spgemm_job *job) {
-    const bool any = (plan->type == LSP_F32 || plan->type == LSP_F64) && !lsp_is_integer(job->A.val_type);
-    const lsp_csr A = job->A, B = job->B;
-    if (plan->type != LSP_NONE) {
-        LSP_TRY(lsp_csr_widen(plan->ctx, &B, plan->type, &job->B));
-        LSP_TRY(any ? LSP_OK : lsp_csr_widen(plan->ctx, &A, plan->type, &job->A));
-    }
-    return LSP_OK;
-}
-
 /* Allocates C, if it and the least scratch fit, and writes its row pointers. *left = the bytes that remain. */
 static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C, int64_t *left) {
     lsp_ctx *ctx = plan->ctx;
     const lsp_spgemm_facts *facts = &plan->facts;
-    lsp_csr_types types = plan->options.types;
-    types.val_type = plan->type;
     const int64_t nnz = plan->info.nnz, available = lsp_spgemm_available(ctx, facts);
     const int64_t bytes = lsp_spgemm_result_bytes(plan);
     lsp_spgemm_choice choice;
@@ -148,21 +133,18 @@ static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C, int64_t *left) 
                 "available",
                 (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)choice.thread_bytes,
                 (long long)available, lsp_size(available).text);
-    LSP_TRY(lsp_csr_create(ctx, facts->rows, facts->cols, nnz, &types, C));
-    lsp_spgemm_copy_pointers(plan, C);
-    return LSP_OK;
+    return lsp_csr_create_rows(ctx, facts->rows, facts->cols, plan->cpu->rowptr, &plan->options.types, C);
 }
 
 static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, bool update, lsp_csr *C) {
     lsp_ctx *ctx = plan->ctx;
-    LSP_SCRATCH_SCOPE(ctx);
     LSP_OWNED_CSR(ctx, made);
     lsp_spgemm_job job = job_of(plan, ops);
     int64_t available = 0;
     job.C = update ? C : &made;
     job.update = update;
     LSP_TRY(count_rows(plan, &job));
-    LSP_TRY(convert_factors(plan, &job));
+    LSP_TRY(lsp_spgemm_convert(ctx, job.type, &job.A, &job.B));
     LSP_TRY(update ? LSP_OK : make_result(plan, &made, &available));
     const bool ask = update || ctx->options.max_bytes > 0; /* a budget counts what the allocator adds to C, too */
     LSP_TRY(run_pass(plan, &job, ask ? lsp_spgemm_available(ctx, &plan->facts) : available));
@@ -172,9 +154,8 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
 
 static lsp_status multiply_masked(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops, lsp_csr *C) {
     lsp_ctx *ctx = plan->ctx;
-    LSP_SCRATCH_SCOPE(ctx);
     lsp_spgemm_job job = job_of(plan, ops);
-    LSP_TRY(convert_factors(plan, &job));
+    LSP_TRY(lsp_spgemm_convert(ctx, job.type, &job.A, &job.B));
     LSP_TRY(lsp_spgemm_cpu_masked(plan, &job, C));
     lsp_progress(ctx, "multiply", 1);
     return LSP_OK;

@@ -13,6 +13,7 @@ enum {
 };
 
 typedef struct product {
+    lsp_spgemm_plan *job;
     lsp_csr A, B;
     lsp_spgemm_parts parts;
 } product;
@@ -130,14 +131,14 @@ static void count(const product *p, estimate *found) {
 
 /* Why one pass is not even tried, or NULL. Each thread has a window of all columns: all take at most six times the
  * bytes of the factors. */
-static const char *unsuited(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const int64_t most = INT32_MAX / 2, more = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD) - 1;
-    const char *never = lsp_spgemm_never_once(A, B, options);
+static const char *unsuited(const lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B) {
+    const int64_t most = INT32_MAX / 2, more = lsp_threads_for(job->ctx, A->nnz, LSP_WORTH_A_THREAD) - 1;
+    const char *never = lsp_spgemm_never_once(job, A, B);
     const bool wide = B->cols > most || B->cols / 16 + more * B->cols / 8 > A->nnz + B->nnz;
-    return never != NULL                ? never
-           : ctx->options.max_bytes > 0 ? "a memory budget is set; "
-           : wide                       ? "many columns for the entries; "
-                                        : NULL;
+    return never != NULL                     ? never
+           : job->ctx->options.max_bytes > 0 ? "a memory budget is set; "
+           : wide                            ? "many columns for the entries; "
+                                             : NULL;
 }
 
 /* ---- the product ---- */
@@ -145,12 +146,13 @@ static const char *unsuited(const lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
 /* Only the largest entries of each row are made, if the filter wants no more: rows of any length suit, and few entries
  * are left to be sorted. But a window beyond the caches must get many products (measured: 144 products among 300,000
  * columns take as long by a plan). */
-static void choose_largest(const product *p, const lsp_filter *filter, lsp_spgemm_run *like) {
+static void choose_largest(const product *p, lsp_spgemm_run *like) {
     enum { NEAR_COLUMNS = 1 << 17, COLUMNS = 64 };
+    const lsp_filter *filter = &p->job->options.filter;
     const double products = (double)p->A.nnz / (double)p->A.rows * (double)p->B.nnz / (double)p->B.rows; /* of a row */
     const bool near = p->B.cols <= NEAR_COLUMNS || products >= (double)p->B.cols / COLUMNS;
     const bool whole = lsp_is_integer(like->type), all = whole && filter->tolerance >= 9223372036854775808.0; /* 2^63 */
-    if (near && filter->mask == NULL && like->type != LSP_NONE &&
+    if (near && filter->mask == NULL && like->type != LSP_NONE && like->type == p->job->val_type &&
         lsp_min(filter->largest, p->B.cols) <= LSP_RUN_ENTRIES) {
         like->largest = filter->largest;
         like->least = !filter->drop ? 0
@@ -160,30 +162,18 @@ static void choose_largest(const product *p, const lsp_filter *filter, lsp_spgem
     }
 }
 
-LSP_INLINE int64_t longest_of(lsp_type type, const lsp_csr *A) {
-    int64_t longest = 0;
-    for (int64_t k = 0; k < A->rows; k++) {
-        longest = lsp_max(longest, lsp_index_at(A->rowptr, type, k + 1) - lsp_index_at(A->rowptr, type, k));
-    }
-    return longest;
-}
-static int64_t longest_row(const lsp_csr *A) { return LSP_WITH_INDEX(A->rowptr_type, longest_of, A); }
-
 /* Prepares the factors and the runs. */
-static lsp_status prepare(lsp_ctx *ctx, const lsp_filter *filter, product *p) {
-    const lsp_csr A = p->A, B = p->B;
-    const lsp_type type = p->parts.like.type;
-    const bool any = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A.val_type); /* kernels read both */
-    choose_largest(p, filter, &p->parts.like);
-    LSP_TRY(type == LSP_NONE ? LSP_OK : lsp_csr_widen(ctx, &B, type, &p->B));
-    LSP_TRY(type == LSP_NONE || any ? LSP_OK : lsp_csr_widen(ctx, &A, type, &p->A));
-    p->parts.threads = lsp_threads_for(ctx, A.nnz, LSP_WORTH_A_THREAD);
-    p->parts.like.way = B.cols <= LSP_RUN_NEAR ? LSP_ONE_MARKS : LSP_ONE_LIST; /* of the sample */
-    p->parts.like.longest = longest_row(&B);
-    p->parts.A = &p->A;
-    p->parts.B = &p->B;
-    const int64_t most = lsp_min(longest_row(&A) * p->parts.like.longest, B.cols); /* of a row of C */
-    return lsp_spgemm_open_runs(ctx, B.cols, most, &p->parts);
+static lsp_status prepare(lsp_ctx *ctx, product *p) {
+    const lsp_csr *A = &p->A, *B = &p->B;
+    choose_largest(p, &p->parts.like);
+    LSP_TRY(lsp_spgemm_convert(ctx, p->job->type, &p->A, &p->B));
+    p->parts.threads = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD);
+    p->parts.like.way = B->cols <= LSP_RUN_NEAR ? LSP_ONE_MARKS : LSP_ONE_LIST; /* of the sample */
+    p->parts.like.longest = lsp_spgemm_longest_row(B);
+    p->parts.A = A;
+    p->parts.B = B;
+    const int64_t most = lsp_min(lsp_spgemm_longest_row(A) * p->parts.like.longest, B->cols); /* of a row of C */
+    return lsp_spgemm_open_runs(ctx, B->cols, most, &p->parts);
 }
 
 /* Words that hold a row of B as bits. */
@@ -208,7 +198,7 @@ static lsp_status make_dense(lsp_ctx *ctx, product *p) {
 
 /* Does one pass seem better than two? Looks at all rows if they are few, or at a sample. Chooses the way and the room
  * of C. */
-static bool is_better(product *p, lsp_type rowptr_type, estimate *found) {
+static bool is_better(product *p, estimate *found) {
     enum { BLOCK_ENTRIES = 4, MOST_BOUND = 1 << 20 };
     const lsp_csr *A = &p->A, *B = &p->B;
     const bool near = B->cols <= LSP_RUN_NEAR, dense = near && B->nnz / BLOCK_ENTRIES >= B->rows * words_of(B);
@@ -232,24 +222,22 @@ static bool is_better(product *p, lsp_type rowptr_type, estimate *found) {
         const double entries = (double)found->of.nnz / (double)found->of.rows * (double)A->rows;
         p->parts.capacity = p->parts.capacity <= MOST_BOUND ? p->parts.capacity : (int64_t)(1.1 * entries) + RUN_ROWS;
     }
-    return p->parts.capacity <= INT32_MAX || rowptr_type == LSP_I64;
+    return p->parts.capacity <= INT32_MAX || p->job->options.types.rowptr_type == LSP_I64;
 }
 
 /* Makes the rows of C. */
-static lsp_status make_rows(lsp_ctx *ctx, product *p, const lsp_csr_types *types, bool *fits) {
+static lsp_status make_rows(lsp_ctx *ctx, product *p, bool *fits) {
     lsp_spgemm_parts *parts = &p->parts;
     const int64_t work = lsp_max(parts->capacity, p->A.rows + p->A.nnz); /* the largest of long rows are few entries */
     parts->count = lsp_max(lsp_min(work / (LSP_RUN_ENTRIES / 2), p->A.rows), 1);
     LSP_TRY(parts->like.way == LSP_ONE_DENSE ? make_dense(ctx, p) : LSP_OK);
-    LSP_TRY(lsp_csr_create(ctx, p->A.rows, p->B.cols, 0, types, &parts->C));
+    LSP_TRY(lsp_csr_create(ctx, p->A.rows, p->B.cols, 0, &p->job->options.types, &parts->C));
     return lsp_spgemm_make_parts(ctx, parts, fits);
 }
 
-/* Makes C, and says how; if C is NULL, only says so. Sets *done, unless C has more entries than its row pointers count.
- */
-static lsp_status make(lsp_ctx *ctx, product *p, const lsp_csr_types *types, const estimate *found, lsp_csr *C,
-                       lsp_spgemm_info *info, bool *done) {
-    lsp_spgemm_info told = {.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
+/* Makes C, and says how; if C is NULL, only says so. Sets *done, unless row pointers cannot count C's entries. */
+static lsp_status make(lsp_ctx *ctx, product *p, const estimate *found, lsp_csr *C, bool *done) {
+    lsp_spgemm_info *info = &p->job->info;
     const double products = (double)found->of.products / (double)found->of.rows * (double)p->A.rows;
     char how[64];
     bool fits = true;
@@ -262,57 +250,54 @@ static lsp_status make(lsp_ctx *ctx, product *p, const lsp_csr_types *types, con
              : p->parts.like.way == LSP_ONE_DENSE ? "with B as bits "
                                                   : "",
              p->parts.threads, p->parts.threads > 1 ? "s" : "");
-    lsp_spgemm_tell_passes(&told, 1, &found->of, how);
-    told.scratch_bytes = p->parts.threads * (int64_t)(p->parts.thread_bytes + sizeof *p->parts.runs);
-    LSP_TRY(C == NULL ? LSP_OK : make_rows(ctx, p, types, &fits));
+    LSP_TRY(C == NULL ? LSP_OK : make_rows(ctx, p, &fits));
     if (!fits) {
         lsp_spgemm_tell_passes(info, 2, &found->of, "the sample was wrong; ");
         return LSP_OK;
     }
+    *info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1};
+    info->scratch_bytes = p->parts.threads * (int64_t)(p->parts.thread_bytes + sizeof *p->parts.runs);
+    lsp_spgemm_tell_passes(info, 1, &found->of, how);
     if (C != NULL) {
-        told.nnz = p->parts.C.nnz;
-        lsp_spgemm_sum_runs(&p->parts, &told);
-        told.bound_bytes =
-            lsp_spgemm_matrix_bytes(p->parts.C.rows, p->parts.C.cols, told.nnz_bound, types, p->parts.C.val_type);
+        info->nnz = p->parts.C.nnz;
+        lsp_spgemm_sum_runs(&p->parts, info);
+        info->bound_bytes =
+            lsp_spgemm_matrix_bytes(p->A.rows, p->B.cols, info->nnz_bound, &p->job->options.types, p->job->val_type);
         lsp_progress(ctx, "multiply", 1); /* not before: after a wrong sample a plan would start again from 0 */
         lsp_csr_put(ctx, C, &p->parts.C, false);
     }
-    *info = told;
     *done = true;
     return LSP_OK;
 }
 
 /* Decides, then makes C. */
-static lsp_status try_once(lsp_ctx *ctx, product *p, const lsp_spgemm_options *options, estimate *found, lsp_csr *C,
-                           lsp_spgemm_info *info, bool *done) {
-    lsp_csr_types types = options->types;
-    types.val_type = p->parts.like.type;
-    LSP_TRY(prepare(ctx, &options->filter, p));
-    if (is_better(p, types.rowptr_type, found)) {
-        return make(ctx, p, &types, found, C, info, done);
+static lsp_status try_once(lsp_ctx *ctx, product *p, estimate *found, lsp_csr *C, bool *done) {
+    LSP_TRY(prepare(ctx, p));
+    if (is_better(p, found)) {
+        return make(ctx, p, found, C, done);
     }
-    lsp_spgemm_tell_passes(info, 2, &found->of, "");
+    lsp_spgemm_tell_passes(&p->job->info, 2, &found->of, "");
     return LSP_OK;
 }
 
-lsp_status lsp_spgemm_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                               lsp_csr *C, lsp_spgemm_info *info, bool *done) {
-    const char *why = unsuited(ctx, A, B, options);
+lsp_status lsp_spgemm_one_pass(lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done) {
+    lsp_ctx *ctx = job->ctx;
+    const char *why = unsuited(job, A, B);
     *done = false;
     if (why != NULL) {
-        lsp_spgemm_tell_passes(info, 2, NULL, why);
+        lsp_spgemm_tell_passes(&job->info, 2, NULL, why);
         return LSP_OK;
     }
     LSP_SCRATCH_SCOPE(ctx);
-    const lsp_type type = lsp_spgemm_result_type(A, B, options);
-    product p = {.parts = {.like = {.type = type, .semiring = options->semiring}, .isa = ctx->isa},
-                 .A = lsp_spgemm_view(A, type),
-                 .B = lsp_spgemm_view(B, type)};
+    product p = {.job = job,
+                 .parts = {.like = {.type = job->type, .semiring = job->options.semiring}, .isa = ctx->isa},
+                 .A = lsp_spgemm_view(A, job->type),
+                 .B = lsp_spgemm_view(B, job->type)};
     estimate found = {0};
-    const lsp_status status = try_once(ctx, &p, options, &found, C, info, done);
+    const lsp_status status = try_once(ctx, &p, &found, C, done);
     lsp_csr_free(ctx, &p.parts.C);
     if (status == LSP_ERR_MEMORY) {
-        lsp_spgemm_tell_passes(info, 2, &found.of, "no memory for one; ");
+        lsp_spgemm_tell_passes(&job->info, 2, &found.of, "no memory for one; ");
     }
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* a plan needs less */
 }

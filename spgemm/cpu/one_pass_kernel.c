@@ -1,11 +1,10 @@
 /* Rows of C = A*B in one pass, for one instruction set. */
-#include "complex.h"
 #include "core/isa.h"
 #include "core/vector.h"
-#include "integer.h"
 #include "matrices/values/number.h"
 #include "one_pass.h"
 #include "touched.h"
+#include "values.h"
 #include <math.h>
 #include <string.h>
 
@@ -47,13 +46,8 @@ ALWAYS int64_t index_at(bool narrow, const void *array, lsp_type type, int64_t i
 #define COLUMN(m, k) index_at(narrow, (m).col, (m).col_type, k)
 
 /* Bounds the entries of a row of C by its products. Few rows need it, so it stays out of their loops. */
-static __attribute__((noinline)) int64_t entries_of(const lsp_spgemm_run *run, int64_t begin, int64_t end) {
-    int64_t products = 0;
-    for (int64_t e = begin; e < end; e++) {
-        const int64_t k = lsp_csr_col(run->A, e);
-        products += lsp_csr_rowptr(run->B, k + 1) - lsp_csr_rowptr(run->B, k);
-    }
-    return lsp_min(products, run->B->cols);
+static __attribute__((noinline)) int64_t entries_of(const lsp_spgemm_run *run, int64_t i) {
+    return lsp_min(lsp_spgemm_row_products(run->A, run->B, i), run->B->cols);
 }
 
 /* Prefetches the row of B that is needed 8 entries after e, and the row pointers that are needed 16 entries after. */
@@ -70,76 +64,10 @@ ALWAYS void fetch_ahead(bool narrow, const arrays *a, const arrays *b, const voi
 
 static uint64_t complex_rank(complex_value x) { return lsp_rank_of(lsp_modulus(x[0], x[1])); }
 
-#define HAS_VALUES 0
-#define VALUE uint8_t
-#define VALUE_SUFFIX _none
-#include "one_pass_template.h"
-#undef HAS_VALUES
-
-#define HAS_VALUES 1
-#define A_VALUE(A, e) (VALUE) lsp_spgemm_value_at(A, e)
-#define SETTLED(sum) ((sum) == (sum) ? (sum) : (VALUE)NAN)
-#define RANK(value) lsp_rank_of(fabs((double)(value)))
-#define VALUE float
-#define VALUE_SUFFIX _f32
-#define FMA fmaf
-#define NOTHING (-0.0F)
-#include "one_pass_template.h"
-#define VALUE double
-#define VALUE_SUFFIX _f64
-#define FMA fma
-#define NOTHING (-0.0)
-#include "one_pass_template.h"
-#define VALUE float
-#define VALUE_SUFFIX _any_f32
-#define FMA(a, b, sum) join_f32(semiring, a, b, sum)
-#define NOTHING ((float)lsp_semiring_empty(semiring))
-#include "one_pass_template.h"
-#define VALUE double
-#define VALUE_SUFFIX _any_f64
-#define FMA(a, b, sum) join_f64(semiring, a, b, sum)
-#define NOTHING lsp_semiring_empty(semiring)
-#include "one_pass_template.h"
-#undef A_VALUE
-#undef SETTLED
-#undef RANK
-
-#define A_VALUE(A, e) ((const VALUE *)(A)->val)[e]
-#define SETTLED complex_settled
-#define RANK complex_rank
-#define VALUE complex_value
-#define VALUE_SUFFIX _complex
-#define FMA complex_fma
-#define NOTHING COMPLEX_NOTHING
-#include "one_pass_template.h"
-#undef SETTLED
-#undef RANK
-
-#define SETTLED(sum) (sum)
-#define RANK(value) lsp_whole_size(value)
-#define VALUE int64_t
-#define VALUE_SUFFIX _i64
-#define FMA integer_fma
-#define NOTHING 0
-#include "one_pass_template.h"
-#define VALUE int64_t
-#define VALUE_SUFFIX _any_i64
-#define FMA(a, b, sum) join_i64(semiring, a, b, sum)
-#define NOTHING lsp_semiring_empty_i64(semiring)
-#include "one_pass_template.h"
+#define TEMPLATE "one_pass_template.h"
+#include "each_value.h"
 
 int64_t LSP_ISA_NAME(lsp_spgemm_one_pass_rows)(lsp_spgemm_run *run) {
-    const bool sums = run->semiring == LSP_PLUS_TIMES;
-    switch (run->type) {
-    case LSP_F32:
-        return sums ? rows_f32(run) : rows_any_f32(run);
-    case LSP_F64:
-        return sums ? rows_f64(run) : rows_any_f64(run);
-    case LSP_C64:
-        return rows_complex(run);
-    case LSP_I64:
-        return sums ? rows_i64(run) : rows_any_i64(run);
-    default:
-        return rows_none(run);
-    }
+    static int64_t (*const rows[])(lsp_spgemm_run * run) = LSP_BY_VALUE(rows);
+    return rows[lsp_value_number(run->type, run->semiring)](run);
 }

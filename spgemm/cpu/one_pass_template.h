@@ -1,4 +1,4 @@
-/* Template by VALUE, SETTLED, RANK, FMA and NOTHING, the sum before its first product: makes rows of C in one pass. */
+/* Template by cpu/each_value.h: makes rows of C in one pass. */
 #define NAME(f) LSP_PASTE(f, VALUE_SUFFIX)
 
 #if HAS_VALUES
@@ -190,7 +190,7 @@ static int64_t NAME(keep_largest)(const lsp_spgemm_run *run, int64_t at, int64_t
     VALUE *val = (VALUE *)run->val + at;
     int64_t most = 0, kept = 0;
     for (int64_t r = 0; r < n; r++) {
-        const lsp_ranked entry = {RANK(val[r]), r};
+        const lsp_ranked entry = {RANK_OF(val[r]), r};
         if (entry.rank >= run->least && most < run->largest) {
             lsp_top_append(run->heap, most++, entry);
         } else if (entry.rank >= run->least && lsp_leaves_first(run->heap[0], entry)) {
@@ -198,7 +198,7 @@ static int64_t NAME(keep_largest)(const lsp_spgemm_run *run, int64_t at, int64_t
         }
     }
     for (int64_t r = 0; r < n && kept < most; r++) {
-        const lsp_ranked entry = {RANK(val[r]), r};
+        const lsp_ranked entry = {RANK_OF(val[r]), r};
         if (entry.rank >= run->least && !lsp_leaves_first(entry, run->heap[0])) {
             lsp_index_set(run->col, type, at + kept, lsp_index_at(run->col, type, at + r));
             val[kept++] = val[r];
@@ -243,7 +243,7 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, NAME(row) * mak
     for (; i < last; i++) {
         const int64_t end = ROWPTR(a, i + 1), room = run->capacity - at;
         int64_t products = 0, n = -1;
-        if (cols > room && (end - begin) * run->longest > room && entries_of(run, begin, end) > room) {
+        if (cols > room && (end - begin) * run->longest > room && entries_of(run, i) > room) {
             break;
         }
         if (narrow && end - begin == 1) {

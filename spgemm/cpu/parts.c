@@ -7,12 +7,6 @@
 
 /* ---- runs ---- */
 
-static void *take(char **at, size_t bytes) {
-    char *part = *at;
-    *at += (bytes + 63) / 64 * 64;
-    return part;
-}
-
 /* Makes a run in `memory`. Returns the bytes, even if `memory` is NULL. */
 static size_t open_run(const lsp_spgemm_parts *p, char *memory, lsp_spgemm_run *run) {
     const int shift = lsp_top_shift(p->columns);
@@ -21,12 +15,12 @@ static size_t open_run(const lsp_spgemm_parts *p, char *memory, lsp_spgemm_run *
     char *at = memory;
     *run = p->like;
     run->window = p->columns;
-    run->sums = take(&at, columns * value);
-    run->marks = take(&at, columns);
-    run->blocks = take(&at, blocks);
-    run->held[0] = take(&at, (size_t)p->entries * sizeof(int64_t));
-    run->held[1] = take(&at, (size_t)p->entries * value);
-    run->heap = take(&at, (size_t)lsp_min(run->largest, p->columns) * sizeof *run->heap);
+    run->sums = lsp_spgemm_take(&at, columns * value);
+    run->marks = lsp_spgemm_take(&at, columns);
+    run->blocks = lsp_spgemm_take(&at, blocks);
+    run->held[0] = lsp_spgemm_take(&at, (size_t)p->entries * sizeof(int64_t));
+    run->held[1] = lsp_spgemm_take(&at, (size_t)p->entries * value);
+    run->heap = lsp_spgemm_take(&at, (size_t)lsp_min(run->largest, p->columns) * sizeof *run->heap);
     if (memory != NULL) {
         memset(run->marks, 0, columns / 64 * 64);
         memset(run->blocks, 0, blocks);

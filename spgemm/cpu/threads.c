@@ -5,35 +5,26 @@
 
 /* ---- the scratch of a thread ---- */
 
-static char *take(char **at, size_t bytes) {
-    char *part = *at;
-    *at += (bytes + 63) / 64 * 64;
-    return part;
+/* Brings the sums of a window into their state between rows. */
+LSP_INLINE void clear_sums(lsp_type type, lsp_semiring semiring, void *sums, int64_t columns) {
+    const double empty = lsp_semiring_empty(semiring);
+    for (int64_t j = 0; j < columns; j++) {
+        lsp_value_set(type, sums, j, (lsp_value){empty, empty, lsp_semiring_empty_i64(semiring)});
+    }
 }
 
-/* Lays out the scratch of a thread, and brings the window into its state between rows. */
+/* Lays out the scratch of a thread. */
 static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, lsp_semiring semiring, char *memory) {
-    const double empty = lsp_semiring_empty(semiring);
     lsp_spgemm_work work;
-    lsp_spgemm_work *place = (void *)take(&memory, sizeof work);
+    lsp_spgemm_work *place = lsp_spgemm_take(&memory, sizeof work);
     size_t slots = (size_t)(capacity->sort_products + LSP_WORD_PAD), columns = (size_t)capacity->window_columns;
-    work.words = take(&memory, slots * capacity->word_bytes);
-    work.spare = take(&memory, slots * capacity->word_bytes);
-    work.ranks = (uint32_t *)(void *)take(&memory, slots * sizeof *work.ranks);
-    work.window = take(&memory, columns * (size_t)lsp_max((int64_t)capacity->value_bytes, 4));
-    work.touched = (uint8_t *)take(&memory, columns);
+    work.words = lsp_spgemm_take(&memory, slots * capacity->word_bytes);
+    work.spare = lsp_spgemm_take(&memory, slots * capacity->word_bytes);
+    work.ranks = lsp_spgemm_take(&memory, slots * sizeof *work.ranks);
+    work.window = lsp_spgemm_take(&memory, columns * (size_t)lsp_max((int64_t)capacity->value_bytes, 4));
+    work.touched = lsp_spgemm_take(&memory, columns);
     memset(work.touched, 0, columns);
-    for (size_t j = 0; j < columns && type != LSP_NONE; j++) {
-        if (type == LSP_F32) {
-            ((float *)work.window)[j] = (float)empty;
-        } else if (type == LSP_F64) {
-            ((double *)work.window)[j] = empty;
-        } else if (type == LSP_I64) {
-            ((int64_t *)work.window)[j] = lsp_semiring_empty_i64(semiring);
-        } else {
-            ((double *)work.window)[2 * j] = ((double *)work.window)[2 * j + 1] = empty;
-        }
-    }
+    LSP_WITH_VALUE(type, clear_sums, semiring, work.window, capacity->window_columns);
     *place = work;
 }
 
@@ -41,7 +32,6 @@ static void prepare_work(const lsp_spgemm_capacity *capacity, lsp_type type, lsp
 
 typedef struct passing {
     lsp_spgemm_plan *plan;
-    const lsp_spgemm_kernels *kernels;
     lsp_spgemm_pass pass;
     lsp_spgemm_rows rows;
     lsp_type type;
@@ -54,7 +44,8 @@ static void mark_block(void *data, int64_t block, int thread) {
     passing *p = data;
     const int64_t *block_rows = p->plan->cpu->block_rows;
     (void)thread;
-    p->plan->cpu->block_ranks[block + 1] = p->kernels->mark(&p->pass, block_rows[block], block_rows[block + 1]);
+    p->plan->cpu->block_ranks[block + 1] =
+        p->plan->cpu->kernels->mark(&p->pass, block_rows[block], block_rows[block + 1]);
 }
 
 static void do_block(void *data, int64_t block, int thread) {
@@ -128,13 +119,8 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
     lsp_ctx *ctx = plan->ctx;
     LSP_SCRATCH_SCOPE(ctx);
     passing p = {.plan = plan, .type = job->counting ? LSP_NONE : job->type};
-    const int values = p.type == LSP_NONE ? 0 : p.type == LSP_F32 ? 1 : 2;
-    const int way = p.type == LSP_I64                               ? (job->semiring == LSP_PLUS_TIMES ? 6 : 7)
-                    : p.type == LSP_C64                             ? 5
-                    : values > 0 && job->semiring != LSP_PLUS_TIMES ? values + 2
-                                                                    : values;
-    p.kernels = plan->cpu->kernels;
-    p.rows = job->counting ? p.kernels->count : p.kernels->fill[way];
+    p.rows =
+        job->counting ? plan->cpu->kernels->count : plan->cpu->kernels->fill[lsp_value_number(p.type, job->semiring)];
     p.pass = (lsp_spgemm_pass){.job = job,
                                .sort = plan->cpu->sort,
                                .capacity = choice->capacity,
@@ -156,32 +142,4 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
         LSP_TRY(keep_ranks(&p, choice->threads, available - choice->thread_bytes * choice->threads));
     }
     return lsp_try_parts(ctx, plan->info.blocks, choice->threads, do_block, &p);
-}
-
-/* ---- row pointers ---- */
-
-typedef struct copying {
-    const lsp_spgemm_plan *plan;
-    lsp_csr *C;
-    int threads;
-} copying;
-
-static void copy_part(void *data, int64_t part, int thread) {
-    const copying *c = data;
-    const int64_t *rowptr = c->plan->cpu->rowptr;
-    int64_t begin, end;
-    lsp_share(c->C->rows + 1, (int)part, c->threads, &begin, &end);
-    (void)thread;
-    if (c->C->rowptr_type == LSP_I64) {
-        memcpy((int64_t *)c->C->rowptr + begin, rowptr + begin, (size_t)(end - begin) * sizeof *rowptr);
-        return;
-    }
-    for (int64_t i = begin; i < end; i++) {
-        ((int32_t *)c->C->rowptr)[i] = (int32_t)rowptr[i];
-    }
-}
-
-void lsp_spgemm_copy_pointers(const lsp_spgemm_plan *plan, lsp_csr *C) {
-    copying c = {.plan = plan, .C = C, .threads = lsp_threads_for(plan->ctx, C->rows, 1 << 16)};
-    lsp_for_parts(plan->ctx, c.threads, c.threads, copy_part, &c);
 }

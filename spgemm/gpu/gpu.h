@@ -61,8 +61,7 @@ static inline bool lsp_spgemm_gpu_aligned(lsp_type type, const void *val) {
 
 /* ---- of the device's table (job.h) ---- */
 
-lsp_status lsp_spgemm_gpu_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,
-                                   lsp_csr *C, lsp_spgemm_info *info, bool *done);
+lsp_status lsp_spgemm_gpu_one_pass(lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B, lsp_csr *C, bool *done);
 lsp_status lsp_spgemm_gpu_count_products(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, int64_t *products);
 lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B,
                                   lsp_spgemm_operands *operands);

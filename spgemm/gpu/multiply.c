@@ -29,26 +29,22 @@ static void describe(lsp_spgemm_plan *plan, const lsp_csr *B) {
 
 /* Allocates C, if it and the scratch of the second pass fit. Its row pointers are not written yet. */
 static lsp_status make_result(lsp_spgemm_plan *plan, lsp_csr *C) {
-    enum { ASKED_FROM = 64 << 20 }; /* bytes; for fewer, the call does not ask for the free memory, which is slow */
     lsp_ctx *ctx = plan->ctx;
-    int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan), needed;
-    int64_t bytes = lsp_spgemm_result_bytes(plan);
-    LSP_TRY(lsp_spgemm_shape(plan, C));
-    if (!lsp_add(bytes, scratch, &needed) || needed >= ASKED_FROM || ctx->options.max_bytes > 0) {
-        int64_t available = lsp_available_bytes(ctx, LSP_CUDA);
-        const bool fits = bytes <= available && scratch <= available - bytes;
-        if (!fits && lsp_spgemm_gpu_replay_drop(plan)) {
-            return make_result(plan, C);
-        }
-        LSP_REQUIRE(fits, LSP_ERR_MEMORY,
-                    "the product has %lld entries and needs %lld bytes (%s) and %lld of scratch on the GPU; %lld (%s) "
-                    "are available",
-                    (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)scratch, (long long)available,
-                    lsp_size(available).text);
+    const int64_t nnz = plan->info.nnz, scratch = lsp_spgemm_gpu_fill_bytes(plan);
+    const int64_t bytes = lsp_spgemm_result_bytes(plan);
+    int64_t needed = INT64_MAX;
+    (void)lsp_add(bytes, scratch, &needed);
+    const int64_t available = lsp_spgemm_room(ctx, LSP_CUDA, needed);
+    const bool fits = bytes <= available && scratch <= available - bytes;
+    if (!fits && lsp_spgemm_gpu_replay_drop(plan)) {
+        return make_result(plan, C);
     }
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, nnz, lsp_type_bytes(C->col_type), &C->col));
-    return lsp_alloc(ctx, LSP_CUDA, C->val_type ? nnz : 0, lsp_type_bytes(C->val_type), &C->val);
+    LSP_REQUIRE(fits, LSP_ERR_MEMORY,
+                "the product has %lld entries and needs %lld bytes (%s) and %lld of scratch on the GPU; %lld (%s) are "
+                "available",
+                (long long)nnz, (long long)bytes, lsp_size(bytes).text, (long long)scratch, (long long)available,
+                lsp_size(available).text);
+    return lsp_spgemm_allocate(plan, C);
 }
 
 /* Fills C, whose arrays are allocated. If `update`, C has its structure already. */

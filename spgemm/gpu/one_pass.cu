@@ -18,9 +18,9 @@ static bool may_pay(const lsp_csr *A, const lsp_csr *B) {
 }
 
 /* Why the kernels cannot take the product as it is, or would not pay; NULL: they can. */
-static const char *unsuited(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options) {
-    const int64_t most = lsp_spgemm_most(ctx);
-    const char *never = lsp_spgemm_never_once(A, B, options);
+static const char *unsuited(const lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B) {
+    const int64_t most = lsp_spgemm_most(job->ctx);
+    const char *never = lsp_spgemm_never_once(job, A, B);
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && B->cols <= (int64_t)INT32_MAX + 1;
     const bool fit = A->rows < most && A->nnz <= most && B->nnz <= most && B->rows <= INT32_MAX;
@@ -29,7 +29,7 @@ static const char *unsuited(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, co
            : A->rows < LSP_ONE_PASS_ROWS || B->nnz == 0 ? "few rows; "
            : !fit                                       ? "large factors; "
            : !may_pay(A, B)                             ? "many products a row, or single ones; "
-           : lsp_cuda_recording(ctx)                    ? "a graph is recorded; "
+           : lsp_cuda_recording(job->ctx)               ? "a graph is recorded; "
                                                         : NULL;
 }
 
@@ -74,15 +74,6 @@ static lsp_status start_sample(lsp_ctx *ctx, const spg_job *job, one_pass_report
     LSP_TRY(LSP_LAUNCH(ctx, kernel_one_pass_sample, blocks, SAMPLE_NT, 0, *job, report,
                        (one_pass_sample *)lsp_cuda_note(ctx)));
     return lsp_cuda_end_note(ctx);
-}
-
-/* Allocates C with room for plan->info.nnz entries. */
-static lsp_status create(lsp_spgemm_plan *plan, lsp_csr *C) {
-    lsp_ctx *ctx = plan->ctx;
-    LSP_TRY(lsp_spgemm_shape(plan, C));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->rows + 1, lsp_type_bytes(C->rowptr_type), &C->rowptr));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->col_type), &C->col));
-    return lsp_alloc(ctx, LSP_CUDA, C->nnz, lsp_type_bytes(C->val_type), &C->val);
 }
 
 /* Replaces an array by a copy of its first `bytes` bytes. */
@@ -131,7 +122,7 @@ static void describe(lsp_spgemm_plan *plan, const one_pass_facts *found) {
     plan->info.nnz = (int64_t)found->nnz;
     plan->info.max_row_products = (int64_t)found->max_products;
     plan->info.bound_bytes = lsp_spgemm_matrix_bytes(plan->facts.rows, plan->facts.cols, plan->info.nnz_bound,
-                                                     &plan->options.types, plan->type);
+                                                     &plan->options.types, plan->val_type);
 }
 
 /* That the product takes one pass. */
@@ -163,7 +154,7 @@ static lsp_status make(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B
                        lsp_csr *C, one_pass_facts *found) {
     lsp_spgemm_operands operands;
     LSP_TRY(lsp_spgemm_gpu_take_operands(plan, A, B, &operands));
-    LSP_TRY(create(plan, C));
+    LSP_TRY(lsp_spgemm_allocate(plan, C));
     to->capacity = (ull)C->nnz;
     to->rowptr = C->rowptr;
     to->wide_rowptr = C->rowptr_type == LSP_I64;
@@ -199,32 +190,28 @@ static lsp_status try_once(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_cs
     return LSP_OK;
 }
 
-extern "C" lsp_status lsp_spgemm_gpu_one_pass(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
-                                              const lsp_spgemm_options *options, lsp_csr *C, lsp_spgemm_info *info,
+extern "C" lsp_status lsp_spgemm_gpu_one_pass(lsp_spgemm_plan *job, const lsp_csr *A, const lsp_csr *B, lsp_csr *C,
                                               bool *done) {
+    lsp_ctx *ctx = job->ctx;
     LSP_SCRATCH_SCOPE(ctx);
-    lsp_spgemm_plan plan = {}; /* on the stack: it carries the job to functions that serve plans too */
+    lsp_spgemm_plan plan = *job; /* on the stack: it carries the job to functions that serve plans too */
     lsp_spgemm_gpu gpu = {};
     lsp_spgemm_sample sum = {};
-    const char *why = unsuited(ctx, A, B, options);
+    const char *why = unsuited(job, A, B);
     *done = false;
     if (why != NULL) {
-        lsp_spgemm_tell_passes(info, 2, NULL, why);
+        lsp_spgemm_tell_passes(&job->info, 2, NULL, why);
         return LSP_OK;
     }
-    plan.ctx = ctx;
-    plan.options = *options;
-    plan.type = plan.val_type = lsp_spgemm_result_type(A, B, options);
-    plan.where = LSP_CUDA;
     plan.gpu = &gpu;
     plan.facts.rows = A->rows;
     plan.facts.cols = B->cols;
-    const lsp_status status = try_once(&plan, A, B, &sum, C, info, done);
+    const lsp_status status = try_once(&plan, A, B, &sum, C, &job->info, done);
     if (!*done) {
         lsp_csr_free(ctx, C);
     }
     if (status == LSP_ERR_MEMORY) {
-        lsp_spgemm_tell_passes(info, 2, &sum, "no memory for one; ");
+        lsp_spgemm_tell_passes(&job->info, 2, &sum, "no memory for one; ");
     }
     return status == LSP_ERR_MEMORY ? LSP_OK : status; /* two passes need less */
 }

@@ -1,5 +1,5 @@
-/* Complex values in the CPU's kernels: a vector of two doubles, the real part first. Arrays of complex values are
- * aligned to 8 bytes, and so is the type. */
+/* Complex values and integers in the CPU's kernels. A complex value is a vector of two doubles, the real part first.
+ * Arrays of complex values are aligned to 8 bytes, and so is the type. */
 #pragma once
 
 #include "core/vector.h"
@@ -22,4 +22,9 @@ ALWAYS complex_value complex_fma(complex_value a, complex_value b, complex_value
 /* Every NaN becomes one and the same. */
 ALWAYS complex_value complex_settled(complex_value x) {
     return (complex_value){x[0] == x[0] ? x[0] : (double)NAN, x[1] == x[1] ? x[1] : (double)NAN};
+}
+
+/* sum + a*b modulo 2^64, so that no order of products matters. Unsigned, because signed numbers must not overflow. */
+ALWAYS int64_t integer_fma(int64_t a, int64_t b, int64_t sum) {
+    return (int64_t)((uint64_t)sum + (uint64_t)a * (uint64_t)b);
 }

@@ -1,0 +1,15 @@
+# The ways through products: see way.sh.
+find_program(LSP_BASH bash)
+find_program(LSP_GDB gdb)
+mark_as_advanced(LSP_GDB)
+if(LSP_BASH AND LSP_GDB AND NOT LSP_SANITIZE AND NOT LSP_COVERAGE)
+  add_executable(check_way checks/way.c)
+  target_link_libraries(check_way PRIVATE libsparse_static lsp_flags OpenMP::OpenMP_C ZLIB::ZLIB m)
+  if(LSP_HAVE_CUDA)
+    target_link_libraries(check_way PRIVATE ${LSP_CUDA_RUNTIME})
+  endif()
+  target_compile_options(check_way PRIVATE -g)
+  add_test(NAME check_way COMMAND ${LSP_BASH} ${CMAKE_CURRENT_LIST_DIR}/way.sh $<TARGET_FILE:check_way>
+                                  ${CMAKE_CURRENT_BINARY_DIR}/objects.txt)
+  set_tests_properties(check_way PROPERTIES LABELS quick TIMEOUT 120 SKIP_RETURN_CODE 77)
+endif()
