@@ -2,9 +2,9 @@
  * bin, and sums the counts to row pointers. kernel_inspect has counted the short rows. The host waits once, for nnz(C).
  */
 #include "core/scan.h"
-#include "kernel_sort.cuh"
-#include "kernel_window_count.cuh"
-#include "long_launch.cuh"
+#include "set/kernel_window_count.cuh"
+#include "set/long_launch.cuh"
+#include "sort/kernel_sort.cuh"
 
 /* Counts the rows in LSP_BIN_LONG, and the rows that other kernels gave up, at most `more`. */
 static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,

@@ -3,11 +3,11 @@
  * those of complex ones, fill_minmax.cu for the other semirings, fill_integer.cu for integers in all semirings. */
 #pragma once
 
-#include "kernel_long_cut.cuh"
-#include "kernel_merge.cuh"
-#include "kernel_window.cuh"
-#include "long_launch.cuh"
-#include "short.cuh"
+#include "set/kernel_long_cut.cuh"
+#include "set/kernel_window.cuh"
+#include "set/long_launch.cuh"
+#include "sort/kernel_merge.cuh"
+#include "sort/short_launch.cuh"
 
 /* What the second pass has prepared before it knows the type of values. */
 typedef struct spg_fill {

@@ -1,10 +1,10 @@
 /* C = A*B on a GPU, before anything is multiplied: checks that A and B are matrices, and counts the products of every
  * row. The host waits once. */
+#include "dense/kernel_strips.cuh"
 #include "kernel_check.cuh"
-#include "kernel_dense_b.cuh"
 #include "kernel_inspect.cuh"
 #include "matrices/csr/gpu/gpu.h"
-#include "short.cuh"
+#include "sort/short_launch.cuh"
 #include <stdio.h>
 
 /* ---- the check ---- */

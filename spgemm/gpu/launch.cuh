@@ -5,7 +5,7 @@
 #include "core/launch.cuh"
 #include "core/semiring.h"
 #include "gpu.h"
-#include "lists.cuh"
+#include "kernel_lists.cuh"
 #include "report.cuh"
 
 /* Threads a block of the kernels that loop over items with a grid stride. */

@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 /* Takes the next task; all threads of the block get the same one. */
 __device__ inline ull take_next(ull *counter, ull *shared) {

@@ -3,7 +3,7 @@
  * memory allows. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     REPLAY_NT = 128,

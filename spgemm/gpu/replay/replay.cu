@@ -2,9 +2,9 @@
  * calls then fill C by one kernel that reads, multiplies and adds. */
 #include "core/items.h"
 #include "core/scan.h"
-#include "integer.cuh"
-#include "kernel_replay.cuh"
-#include "launch.cuh"
+#include "kernel_pairs.cuh"
+#include "spgemm/gpu/integer.cuh"
+#include "spgemm/gpu/launch.cuh"
 
 /* Limits up to which a replay is faster than making the rows anew. */
 enum {

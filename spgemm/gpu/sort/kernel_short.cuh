@@ -3,8 +3,8 @@
  * rows are short, nnz(C) is known when it ends. kernel_short fills them. */
 #pragma once
 
-#include "kernel_lane.cuh"
 #include "kernel_sort.cuh"
+#include "lane.cuh"
 #include "short_repeat.cuh"
 
 enum {

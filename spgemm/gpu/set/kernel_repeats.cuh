@@ -3,7 +3,7 @@
  * ranks, so window kernels find these once for a group of repeats. */
 #pragma once
 
-#include "lists.cuh"
+#include "spgemm/gpu/kernel_lists.cuh"
 
 enum {
     REPEAT_MOST = 32,  /* most rows of a group */

@@ -3,7 +3,7 @@
  * hardly any column comes twice. */
 #pragma once
 
-#include "sort_compress.cuh"
+#include "compress.cuh"
 
 enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT }; /* the largest sorted piece of a long row */
 

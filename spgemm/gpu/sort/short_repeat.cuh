@@ -3,7 +3,7 @@
  * where each product goes, and then each lane sums its own row by the same plan. Nothing is sorted. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     SHORT_REPEAT_ROWS = 8,       /* least repeats in a warp, which must have twice as many rows */

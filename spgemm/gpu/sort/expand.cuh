@@ -3,7 +3,7 @@
  * entries. After the sort, the slot leads back to the two factors. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     SORT_MARKS = 512, /* 32-bit words of a warp's table of bits, for counting without a sort */

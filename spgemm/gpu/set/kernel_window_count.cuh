@@ -2,8 +2,8 @@
  * listed for the next kernels. */
 #pragma once
 
-#include "kernel_merge.cuh"
-#include "window_shape.cuh"
+#include "spgemm/gpu/sort/kernel_merge.cuh"
+#include "window.cuh"
 
 /* The rows to count, sorted by bin, and the lists of rows that are left to other kernels, by bin too. */
 struct window_counting {

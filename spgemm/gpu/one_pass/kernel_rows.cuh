@@ -7,7 +7,7 @@
  * in the list; only at the end is its rank counted. So B's rows may come in any order. */
 #pragma once
 
-#include "report.cuh"
+#include "spgemm/gpu/report.cuh"
 
 enum {
     SAMPLE_NT = LSP_SAMPLE_ROWS,

@@ -2,7 +2,7 @@
  * C and merges the other products, which it has sorted, into it. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     MERGE_NT = 128,

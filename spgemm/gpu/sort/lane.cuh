@@ -3,7 +3,7 @@
  * where most entries are sums of several products. Sorting loads all products at once. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     LANE_ENTRIES = 8,     /* most entries of A in a row */

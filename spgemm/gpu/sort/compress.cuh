@@ -2,7 +2,7 @@
  * C. */
 #pragma once
 
-#include "sort_expand.cuh"
+#include "expand.cuh"
 
 /* The products of a row, as each thread has them. */
 template <int G, int VT, typename V> struct sorted_products {
