@@ -20,11 +20,8 @@ typedef struct spg_fill {
     bool beside; /* a kernel of this pass has been started; later ones may run beside it */
 } spg_fill;
 
-/* Fills C where the semiring chooses the least or the largest product. */
 lsp_status spg_fill_minmax(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
-/* Fills C with integers. */
 lsp_status spg_fill_integer(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
-/* Fills C with complex values. */
 lsp_status spg_fill_complex(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
 
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {

@@ -190,11 +190,7 @@ __device__ inline void put_col(const spg_job &job, int64_t at, uint32_t column) 
 }
 /* Writes the column's number, even where columns have names; put_col writes the name later. */
 __device__ inline void put_number(const spg_job &job, int64_t at, uint32_t number) {
-    if (job.wide_col) {
-        ((int64_t *)job.col)[at] = number;
-    } else {
-        ((uint32_t *)job.col)[at] = number;
-    }
+    index_set(job.col, job.wide_col, at, number);
 }
 __device__ inline uint32_t number_at(const spg_job &job, int64_t at) {
     return ((const uint32_t *)job.col)[at << job.wide_col]; /* the lower half of an int64_t */

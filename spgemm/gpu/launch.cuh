@@ -38,15 +38,6 @@ lsp_status spg_ranks_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *oper
 
 static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu->report; }
 
-/* Makes a part of the report all zero for a kernel that will write to it. `*used` says that an earlier kernel has. */
-static inline lsp_status open_part(lsp_ctx *ctx, void *part, int64_t bytes, bool *used) {
-    if (*used) {
-        LSP_TRY(lsp_cuda_clear(ctx, part, bytes));
-    }
-    *used = true;
-    return LSP_OK;
-}
-
 /* ---- the job ---- */
 
 static inline spg_matrix matrix_of(const lsp_csr *A) {
