@@ -15,8 +15,7 @@ typedef struct spg_fill {
     bin_lists lists;
     long_job longs;      /* pieces of the rows in LSP_BIN_LONG */
     int64_t most_pieces; /* 0: there are no such rows */
-    int only; /* the bin of all rows, whose kernel does not write row pointers: they are written before; or LSP_BIN_NONE
-               */
+    int only;    /* LSP_BIN_NONE, or the bin of all rows; its kernel writes no row pointers: they are written before */
     bool beside; /* a kernel of this pass has been started; later ones may run beside it */
 } spg_fill;
 

@@ -1,5 +1,11 @@
-/* The GPU side of C = A*B, in plain C: what a plan keeps, and the functions of the .cu files of this folder. multiply.c
- * has the device's table; in a build without CUDA none.c has none. */
+/* The GPU side of C = A*B, in plain C: what a plan keeps, and the functions of the .cu files. multiply.c has the
+ * device's table; in a build without CUDA none.c has none. Five folders hold the ways in which rows of C are made; what
+ * serves all of them, inspects, counts or lists, is here.
+ * - one_pass/: without a plan. A thread has the columns of its row in registers.
+ * - sort/: a row's products are sorted by column, or merged.
+ * - set/: a row's columns are marked in a set, or given by a mask, and products are added to the sums of their columns.
+ * - dense/: B is nearly dense. 32 neighbouring columns of a row are made together.
+ * - replay/: values alone, by the places of products, which the plan remembers. */
 #pragma once
 
 #include "choose.h"

@@ -104,8 +104,7 @@ __device__ inline no_value add_times(const spg_job &, no_value, no_value, no_val
 template <typename T> __device__ inline minmax<T> times(const spg_job &job, minmax<T> a, minmax<T> b) {
     return {job.min_plus ? a.x + b.x : a.x * b.x};
 }
-/* The first of equal products stays. A NaN product replaces the sum, and no product is better than a NaN, so it stays.
- */
+/* The first of equal products stays. A NaN product replaces the sum, and stays, as no product is better than a NaN. */
 template <typename T>
 __device__ inline minmax<T> add_times(const spg_job &job, minmax<T> a, minmax<T> b, minmax<T> sum) {
     const minmax<T> product = times(job, a, b);
@@ -223,7 +222,7 @@ __device__ inline uint32_t lower_bound(const uint32_t *col, uint32_t begin, uint
 }
 
 /* N binary searches in each of ROWS rows of B, all at once, so that their loads overlap. In: at[r][..] is the first
- * entry of row r, and n[r] its length. Out: at[r][k] is the first entry whose column is not below x[k]; n[] is used up.
+ * entry of row r, and n[r] its length. Out: at[r][k] is the first entry whose column is not below x[k]; n is used up.
  */
 template <int ROWS, int N>
 __device__ inline void lower_bounds(const uint32_t *col, uint32_t (&n)[ROWS], const uint32_t *x,

@@ -1,5 +1,4 @@
-/* What all launchers of C = A*B share: launch sizes, the report, the job made from the plan, and lists of rows by bin.
- */
+/* What all launchers of C = A*B share: launch sizes, the report, the job made from the plan, lists of rows by bin. */
 #pragma once
 
 #include "core/launch.cuh"

@@ -1,4 +1,5 @@
-/* C = A*B on a GPU where B is nearly dense: starts both passes of kernel_strips.cuh. */
+/* C = A*B on a GPU where B is nearly dense: starts both passes of kernel_strips.cuh. Taken for the whole product, where
+ * lsp_is_dense_b and memory holds the tables. */
 #include "core/scan.h"
 #include "kernel_strips.cuh"
 #include "spgemm/gpu/integer.cuh"

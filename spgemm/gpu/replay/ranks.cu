@@ -1,4 +1,5 @@
-/* Replay by ranks (kernel_ranks.cuh): for products whose rows are alike. */
+/* Replay by ranks (kernel_ranks.cuh): for products whose rows are alike. Taken where spg_ranks_fit, and the sums of a
+ * block's rows fit its shared memory. */
 #include "core/items.h"
 #include "core/scan.h"
 #include "kernel_ranks.cuh"

@@ -1,5 +1,6 @@
 /* Replay: a plan that is used again remembers where each product goes, or which entries of A and B it multiplies. Later
- * calls then fill C by one kernel that reads, multiplies and adds. */
+ * calls then fill C by one kernel that reads, multiplies and adds. Taken from a plan's second use on where `may_replay`
+ * and memory allows: by ranks if spg_ranks_fit (ranks.cu), else by pairs if few products sum to an entry of C. */
 #include "core/items.h"
 #include "core/scan.h"
 #include "kernel_pairs.cuh"

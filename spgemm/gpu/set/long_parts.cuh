@@ -1,5 +1,4 @@
-/* The parts of B's rows that lie in a range of columns. A block marks or adds their products one part after the other.
- */
+/* The parts of B's rows that lie in a range of columns. A block marks or adds their products, part after part. */
 #pragma once
 
 #include "spgemm/gpu/job.cuh"

@@ -1,5 +1,5 @@
-/* C<M> = A*B on a GPU: sums products beside the mask's entries, then leaves out entries that got no product. The host
- * waits for nnz(C). */
+/* C<M> = A*B on a GPU, for every product with a mask: sums products beside the mask's entries, then leaves out entries
+ * that got no product. The host waits for nnz(C). */
 #include "core/scan.h"
 #include "kernel_masked.cuh"
 #include "matrices/matrices.h"

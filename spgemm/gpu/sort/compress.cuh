@@ -1,5 +1,5 @@
 /* Rows that are made by sorting, last step (compress): sums products of the same column in order, and writes the row to
- * C. */
+ * C. Used by kernel_sort.cuh. */
 #pragma once
 
 #include "expand.cuh"
