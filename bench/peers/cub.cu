@@ -10,6 +10,7 @@
 #include <cub/device/device_segmented_sort.cuh>
 #include <cub/version.cuh>
 #include <stdlib.h>
+#include <type_traits>
 
 typedef struct entry {
     lsp_segsort_args args;
@@ -22,16 +23,19 @@ typedef struct entry {
 
 enum { SEGSORT, SEGRADIX, RADIX, MERGE };
 
+/* Each sort takes keys K with values V, or alone. */
+typedef cub::NullType no_values;
+template <typename V> constexpr bool alone = std::is_same<V, no_values>::value;
+
 /* The radix sort of n keys of any type, with the values of the entry if it has some. */
 template <typename K, typename V> static cudaError_t radix(entry *e, const K *keys, K *keys_out, int bits) {
-    const V *values = (const V *)e->args.values;
-    V *values_out = (V *)e->args.values_out;
     const int n = (int)e->args.n; /* an int64_t would make CUB count in 64 bits */
-    if (e->args.value_bytes == 0) {
+    if constexpr (alone<V>) {
         return cub::DeviceRadixSort::SortKeys(e->storage, e->storage_bytes, keys, keys_out, n, 0, bits, e->stream);
+    } else {
+        return cub::DeviceRadixSort::SortPairs(e->storage, e->storage_bytes, keys, keys_out, (const V *)e->args.values,
+                                               (V *)e->args.values_out, n, 0, bits, e->stream);
     }
-    return cub::DeviceRadixSort::SortPairs(e->storage, e->storage_bytes, keys, keys_out, values, values_out, n, 0, bits,
-                                           e->stream);
 }
 
 template <typename C> __global__ static void compose(lsp_segsort_args a, C *composite) {
@@ -69,13 +73,14 @@ template <typename K, typename V> static cudaError_t segsort(entry *e) {
     const K *keys = (const K *)e->args.keys;
     K *keys_out = (K *)e->args.keys_out;
     const int32_t *offsets = (const int32_t *)e->args.offsets;
-    if (e->args.value_bytes == 0) {
+    if constexpr (alone<V>) {
         return cub::DeviceSegmentedSort::SortKeys(e->storage, e->storage_bytes, keys, keys_out, e->args.n,
                                                   e->args.segments, offsets, offsets + 1, e->stream);
+    } else {
+        return cub::DeviceSegmentedSort::SortPairs(e->storage, e->storage_bytes, keys, keys_out,
+                                                   (const V *)e->args.values, (V *)e->args.values_out, e->args.n,
+                                                   e->args.segments, offsets, offsets + 1, e->stream);
     }
-    return cub::DeviceSegmentedSort::SortPairs(e->storage, e->storage_bytes, keys, keys_out, (const V *)e->args.values,
-                                               (V *)e->args.values_out, e->args.n, e->args.segments, offsets,
-                                               offsets + 1, e->stream);
 }
 
 template <typename K, typename V> static cudaError_t segradix(entry *e) {
@@ -83,13 +88,14 @@ template <typename K, typename V> static cudaError_t segradix(entry *e) {
     K *keys_out = (K *)e->args.keys_out;
     const int32_t *offsets = (const int32_t *)e->args.offsets;
     const int n = (int)e->args.n, segments = (int)e->args.segments, bits = 8 * (int)sizeof(K);
-    if (e->args.value_bytes == 0) {
+    if constexpr (alone<V>) {
         return cub::DeviceSegmentedRadixSort::SortKeys(e->storage, e->storage_bytes, keys, keys_out, n, segments,
                                                        offsets, offsets + 1, 0, bits, e->stream);
+    } else {
+        return cub::DeviceSegmentedRadixSort::SortPairs(e->storage, e->storage_bytes, keys, keys_out,
+                                                        (const V *)e->args.values, (V *)e->args.values_out, n, segments,
+                                                        offsets, offsets + 1, 0, bits, e->stream);
     }
-    return cub::DeviceSegmentedRadixSort::SortPairs(e->storage, e->storage_bytes, keys, keys_out,
-                                                    (const V *)e->args.values, (V *)e->args.values_out, n, segments,
-                                                    offsets, offsets + 1, 0, bits, e->stream);
 }
 
 struct less {
@@ -99,11 +105,12 @@ template <typename K, typename V> static cudaError_t merge(entry *e) {
     const K *keys = (const K *)e->args.keys;
     K *keys_out = (K *)e->args.keys_out;
     const int n = (int)e->args.n;
-    if (e->args.value_bytes == 0) {
+    if constexpr (alone<V>) {
         return cub::DeviceMergeSort::SortKeysCopy(e->storage, e->storage_bytes, keys, keys_out, n, less(), e->stream);
+    } else {
+        return cub::DeviceMergeSort::SortPairsCopy(e->storage, e->storage_bytes, keys, (const V *)e->args.values,
+                                                   keys_out, (V *)e->args.values_out, n, less(), e->stream);
     }
-    return cub::DeviceMergeSort::SortPairsCopy(e->storage, e->storage_bytes, keys, (const V *)e->args.values, keys_out,
-                                               (V *)e->args.values_out, n, less(), e->stream);
 }
 
 /* Picks the function that sorts by `method`; C is the type of a (segment, key). */
@@ -115,7 +122,14 @@ template <typename K, typename C, typename V> static void pick(entry *e, int met
                                       : radix_composite<K, V, C>;
 }
 template <typename K, typename C> static void pick_value(entry *e, int method) {
-    (e->args.value_bytes == 8 ? pick<K, C, uint64_t> : pick<K, C, uint32_t>)(e, method);
+    const size_t bytes = e->args.value_bytes;
+    (bytes == 0 ? pick<K, C, no_values> : bytes == 8 ? pick<K, C, uint64_t> : pick<K, C, uint32_t>)(e, method);
+}
+/* Floats: only what the subjects sort (offers_all). A composite holds their bits as a number. */
+static void pick_float(entry *e, int method) {
+    e->sort = method == SEGSORT    ? segsort<float, uint32_t>
+              : method == SEGRADIX ? segradix<float, uint32_t>
+                                   : radix_composite<uint32_t, uint32_t, uint64_t>;
 }
 
 static void destroy(void *self) {
@@ -138,7 +152,7 @@ static void *prepare(const lsp_segsort_args *args, void *stream, int method, int
     if (wide) {
         pick_value<uint64_t, unsigned __int128>(e, method);
     } else if (args->key_type == LSP_F32) {
-        pick<float, uint64_t, uint32_t>(e, method);
+        pick_float(e, method);
     } else {
         pick_value<uint32_t, uint64_t>(e, method);
     }
@@ -189,7 +203,10 @@ static void *prepare_merge(const lsp_segsort_args *args, void *stream, int64_t *
     return prepare(args, stream, MERGE, scratch_bytes);
 }
 
-static bool offers_all(const lsp_segsort_args *args) { return args->n <= INT32_MAX; }
+/* No workload has floats alone, or in one segment. A type of items takes long to compile. */
+static bool offers_all(const lsp_segsort_args *args) {
+    return args->n <= INT32_MAX && (args->key_type != LSP_F32 || (args->value_bytes == 4 && args->segments > 1));
+}
 /* CUB uses one block for each segment and pass, which is far too slow for short segments. */
 static bool offers_long(const lsp_segsort_args *args) { return offers_all(args) && args->n / args->segments >= 500; }
 

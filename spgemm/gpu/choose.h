@@ -68,8 +68,8 @@ enum {
 };
 
 /* What counting learns of a row of C. 0: nothing. SHORT_REPEAT: the row is short and repeats its neighbours
- * (short_repeat.cuh). MERGE: it is made by merging. REPEAT_SAME, REPEAT_NEXT: it is made together with the row before,
- * whose columns in A are the same, or each one less. NEAR, SPREAD: it fits such a window. */
+ * (sort/short_repeat.cuh). MERGE: it is made by merging. REPEAT_SAME, REPEAT_NEXT: it is made together with the row
+ * before, whose columns in A are the same, or each one less. NEAR, SPREAD: it fits such a window. */
 enum {
     LSP_GROUPS_SHORT_REPEAT = 1,
     LSP_GROUPS_MERGE,
@@ -120,7 +120,7 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_count_bin(uint32_t products, uin
 }
 
 /* The bin that fills a row of C with `nnz` entries, in a C of `cols` columns. `groups` is what counting learned.
- * Up to LSP_SORT_COLUMNS, a row that is sorted needs no more than 32 bits for column and slot (sort_expand.cuh);
+ * Up to LSP_SORT_COLUMNS, a row that is sorted needs no more than 32 bits for column and slot (sort/expand.cuh);
  * beyond, SORT_512 takes a part of the columns at a time. */
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint32_t entries, uint32_t nnz,
                                                          uint32_t groups, uint32_t cols) {

@@ -1,10 +1,9 @@
 /* C = A*B on a GPU, the first pass: lists the rows that are not short by the bin that counts them, starts one kernel a
- * bin, and sums the counts to row pointers. kernel_inspect has counted the short rows. The host waits once, for nnz(C).
- */
+ * bin, and sums the counts to row pointers. kernel_inspect has counted short rows. The host waits once, for nnz(C). */
 #include "core/scan.h"
-#include "kernel_sort.cuh"
-#include "kernel_window_count.cuh"
-#include "long_launch.cuh"
+#include "set/kernel_window_count.cuh"
+#include "set/long_launch.cuh"
+#include "sort/kernel_sort.cuh"
 
 /* Counts the rows in LSP_BIN_LONG, and the rows that other kernels gave up, at most `more`. */
 static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
@@ -109,8 +108,7 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
 static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     lsp_ctx *ctx = plan->ctx;
     LSP_PLAN_HOLDS(ctx, plan);
-    /* most rows of a group: few enough to give every warp work, and a multiple of 4, because 4 rows are made together
-     */
+    /* most rows of a group: few enough to give every warp work, and a multiple of 4: 4 rows are made together */
     const uint32_t most = (uint32_t)lsp_min(lsp_max(job->A.rows / (chip_sms(ctx) * 128), 1) * 4, REPEAT_MOST);
     if (!plan->gpu->repeats) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, job->B.rows, sizeof *plan->gpu->repeats, (void **)&plan->gpu->repeats));

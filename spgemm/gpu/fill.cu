@@ -132,7 +132,8 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     job->val = C->val;
     job->wide_col = C->col_type == LSP_I64;
     if (list_rows(bins) > 0) {
-        LSP_TRY(open_part(ctx, filling, sizeof *filling, &plan->gpu->filling));
+        LSP_TRY(plan->gpu->filling ? lsp_cuda_clear(ctx, filling, sizeof *filling) : LSP_OK);
+        plan->gpu->filling = true;
     }
     LSP_TRY(make_lists<true>(plan, job, bins, filling->placed, &work.lists));
     LSP_TRY(take_pieces(plan, list_of(&work.lists, bins, LSP_BIN_LONG), update, filling, &work));

@@ -3,11 +3,11 @@
  * those of complex ones, fill_minmax.cu for the other semirings, fill_integer.cu for integers in all semirings. */
 #pragma once
 
-#include "kernel_long_cut.cuh"
-#include "kernel_merge.cuh"
-#include "kernel_window.cuh"
-#include "long_launch.cuh"
-#include "short.cuh"
+#include "set/kernel_long_cut.cuh"
+#include "set/kernel_window.cuh"
+#include "set/long_launch.cuh"
+#include "sort/kernel_merge.cuh"
+#include "sort/short_launch.cuh"
 
 /* What the second pass has prepared before it knows the type of values. */
 typedef struct spg_fill {
@@ -15,16 +15,12 @@ typedef struct spg_fill {
     bin_lists lists;
     long_job longs;      /* pieces of the rows in LSP_BIN_LONG */
     int64_t most_pieces; /* 0: there are no such rows */
-    int only; /* the bin of all rows, whose kernel does not write row pointers: they are written before; or LSP_BIN_NONE
-               */
+    int only;    /* LSP_BIN_NONE, or the bin of all rows; its kernel writes no row pointers: they are written before */
     bool beside; /* a kernel of this pass has been started; later ones may run beside it */
 } spg_fill;
 
-/* Fills C where the semiring chooses the least or the largest product. */
 lsp_status spg_fill_minmax(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
-/* Fills C with integers. */
 lsp_status spg_fill_integer(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
-/* Fills C with complex values. */
 lsp_status spg_fill_complex(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
 
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {

@@ -1,5 +1,11 @@
-/* The GPU side of C = A*B, in plain C: what a plan keeps, and the functions of the .cu files of this folder. multiply.c
- * has the device's table; in a build without CUDA none.c has none. */
+/* The GPU side of C = A*B, in plain C: what a plan keeps, and the functions of the .cu files. multiply.c has the
+ * device's table; in a build without CUDA none.c has none. Five folders hold the ways in which rows of C are made; what
+ * serves all of them, inspects, counts or lists, is here.
+ * - one_pass/: without a plan. A thread has the columns of its row in registers.
+ * - sort/: a row's products are sorted by column, or merged.
+ * - set/: a row's columns are marked in a set, or given by a mask, and products are added to the sums of their columns.
+ * - dense/: B is nearly dense. 32 neighbouring columns of a row are made together.
+ * - replay/: values alone, by the places of products, which the plan remembers. */
 #pragma once
 
 #include "choose.h"
@@ -13,21 +19,21 @@ typedef struct lsp_spgemm_replay {
     lsp_plan *holder; /* of its arrays */
     uint32_t *col;
     void *rowptr; /* of the type that C's row pointers have */
-    /* either, for each product, its place in its row of C (kernel_ranks.cuh), */
+    /* either, for each product, its place in its row of C (replay/kernel_ranks.cuh), */
     void *ranks, *lengths; /* items of rank_bytes */
     uint32_t *begins;
     void *rows;
     int rank_bytes, lanes; /* lanes that make a row of C */
     uint32_t tile;         /* most entries of C that a block makes */
     bool values_only;      /* C's structure comes sooner by making C anew */
-    /* or, for each entry of C, the pairs of entries of A and B whose products it sums (kernel_replay.cuh) */
+    /* or, for each entry of C, the pairs of entries of A and B whose products it sums (replay/kernel_pairs.cuh) */
     void *pairs;
     uint16_t *counts;
     int64_t *ends;
 } lsp_spgemm_replay;
 
 /* Which columns the rows of B and of C have in each strip of 32 columns. Allocated while C is counted. See
- * kernel_dense_b.cuh. */
+ * dense/kernel_strips.cuh. */
 typedef struct lsp_spgemm_dense_b {
     uint32_t strips; /* strips in a row; 0: B is not treated as dense */
     int64_t bytes;   /* size of both tables together */
@@ -48,7 +54,7 @@ typedef struct lsp_spgemm_gpu {
     int64_t nnz;               /* of C, if all_short */
     bool duplicates, unsorted; /* B has a column twice in some row; B has rows that do not ascend */
     uint32_t shared_from;      /* rows with more products than this are long: see lsp_shared_bin */
-    uint32_t short_repeats;    /* how many rows of C are short repeats: see short_repeat.cuh */
+    uint32_t short_repeats;    /* how many rows of C are short repeats: see sort/short_repeat.cuh */
     uint32_t count_bins[LSP_BINS], fill_bins[LSP_BINS]; /* how many rows each bin has */
     lsp_spgemm_replay replay;
     lsp_spgemm_dense_b dense_b;

@@ -1,10 +1,10 @@
 /* C = A*B on a GPU, before anything is multiplied: checks that A and B are matrices, and counts the products of every
  * row. The host waits once. */
+#include "dense/kernel_strips.cuh"
 #include "kernel_check.cuh"
-#include "kernel_dense_b.cuh"
 #include "kernel_inspect.cuh"
 #include "matrices/csr/gpu/gpu.h"
-#include "short.cuh"
+#include "sort/short_launch.cuh"
 #include <stdio.h>
 
 /* ---- the check ---- */
@@ -23,11 +23,10 @@ lsp_status spg_start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
 /* Refuses a matrix in which the kernel saw a fault, in the words of lsp_csr_check. */
 static lsp_status refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     const lsp_status status = lsp_csr_check_valid(ctx, name, A);
-    return status != LSP_OK ? status
-                            : lsp_fail(ctx, LSP_ERR_FORMAT,
-                                       "%s, of %lld x %lld with %lld entries, was changed while it "
-                                       "was read",
-                                       name, (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+    return status != LSP_OK
+               ? status
+               : lsp_fail(ctx, LSP_ERR_FORMAT, "%s, of %lld x %lld with %lld entries, was changed while it was read",
+                          name, (long long)A->rows, (long long)A->cols, (long long)A->nnz);
 }
 
 static structure_words words_of(const lsp_csr *A) {

@@ -104,8 +104,7 @@ __device__ inline no_value add_times(const spg_job &, no_value, no_value, no_val
 template <typename T> __device__ inline minmax<T> times(const spg_job &job, minmax<T> a, minmax<T> b) {
     return {job.min_plus ? a.x + b.x : a.x * b.x};
 }
-/* The first of equal products stays. A NaN product replaces the sum, and no product is better than a NaN, so it stays.
- */
+/* The first of equal products stays. A NaN product replaces the sum, and stays, as no product is better than a NaN. */
 template <typename T>
 __device__ inline minmax<T> add_times(const spg_job &job, minmax<T> a, minmax<T> b, minmax<T> sum) {
     const minmax<T> product = times(job, a, b);
@@ -190,11 +189,7 @@ __device__ inline void put_col(const spg_job &job, int64_t at, uint32_t column) 
 }
 /* Writes the column's number, even where columns have names; put_col writes the name later. */
 __device__ inline void put_number(const spg_job &job, int64_t at, uint32_t number) {
-    if (job.wide_col) {
-        ((int64_t *)job.col)[at] = number;
-    } else {
-        ((uint32_t *)job.col)[at] = number;
-    }
+    index_set(job.col, job.wide_col, at, number);
 }
 __device__ inline uint32_t number_at(const spg_job &job, int64_t at) {
     return ((const uint32_t *)job.col)[at << job.wide_col]; /* the lower half of an int64_t */
@@ -227,7 +222,7 @@ __device__ inline uint32_t lower_bound(const uint32_t *col, uint32_t begin, uint
 }
 
 /* N binary searches in each of ROWS rows of B, all at once, so that their loads overlap. In: at[r][..] is the first
- * entry of row r, and n[r] its length. Out: at[r][k] is the first entry whose column is not below x[k]; n[] is used up.
+ * entry of row r, and n[r] its length. Out: at[r][k] is the first entry whose column is not below x[k]; n is used up.
  */
 template <int ROWS, int N>
 __device__ inline void lower_bounds(const uint32_t *col, uint32_t (&n)[ROWS], const uint32_t *x,

@@ -2,9 +2,9 @@
  * the nnz of its short rows, and sums these to the places where short rows begin in C. */
 #pragma once
 
-#include "kernel_short.cuh"
-#include "lists.cuh"
+#include "kernel_lists.cuh"
 #include "report.cuh"
+#include "sort/kernel_short.cuh"
 
 /* Faults of A that a thread has met. */
 enum { INSPECT_DESCENTS = 1, INSPECT_DUPLICATES = 2 };

@@ -1,11 +1,10 @@
-/* What all launchers of C = A*B share: launch sizes, the report, the job made from the plan, and lists of rows by bin.
- */
+/* What all launchers of C = A*B share: launch sizes, the report, the job made from the plan, lists of rows by bin. */
 #pragma once
 
 #include "core/launch.cuh"
 #include "core/semiring.h"
 #include "gpu.h"
-#include "lists.cuh"
+#include "kernel_lists.cuh"
 #include "report.cuh"
 
 /* Threads a block of the kernels that loop over items with a grid stride. */
@@ -37,15 +36,6 @@ lsp_status spg_ranks_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *oper
 /* ---- the report ---- */
 
 static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu->report; }
-
-/* Makes a part of the report all zero for a kernel that will write to it. `*used` says that an earlier kernel has. */
-static inline lsp_status open_part(lsp_ctx *ctx, void *part, int64_t bytes, bool *used) {
-    if (*used) {
-        LSP_TRY(lsp_cuda_clear(ctx, part, bytes));
-    }
-    *used = true;
-    return LSP_OK;
-}
 
 /* ---- the job ---- */
 

@@ -144,8 +144,7 @@ static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *A) {
     return LSP_OK;
 }
 
-/* Numbers the columns that occur, for a matrix whose columns need more than 31 bits. names[k] is the column of number
- * k. */
+/* Numbers the columns that occur, for a matrix whose columns need more than 31 bits. names[k] is column number k. */
 static lsp_status number_columns(lsp_ctx *ctx, lsp_csr *A, int64_t **names) {
     const int64_t n = A->nnz;
     void *sorted = NULL, *col = NULL;

@@ -20,7 +20,7 @@ typedef struct spg_facts {
     uint32_t bins[LSP_BINS];      /* rows by the bin that counts them */
     uint32_t many[LSP_MANY_BINS]; /* those with many entries of A: see lsp_shared_from */
     uint32_t unfit;               /* 1: some short row must be filled by a kernel for longer rows */
-    uint32_t repeats;             /* short rows that repeat their neighbours: see short_repeat.cuh */
+    uint32_t repeats;             /* short rows that repeat their neighbours: see sort/short_repeat.cuh */
     uint32_t blocks;              /* blocks that have finished */
 } spg_facts;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernel_short.cuh"
-#include "launch.cuh"
+#include "spgemm/gpu/launch.cuh"
 
 /* Rows a warp. More rows a warp save work, but only as long as there are warps enough to keep the chip busy. The step
  * to 32 needs twice as many warps, because the longest rows are often neighbours and would be in one warp. */

@@ -1,9 +1,9 @@
 /* Finds rows that repeat the row before: with the same columns in A (unknowns of one node of a mesh), or with each
  * column one further, where the rows of B have moved along as well (neighbours on a grid). Their products have the same
- * ranks, so window kernels find these once for a group of repeats. */
+ * ranks, so window kernels find these once for a group of repeats. Taken if any row is counted in a window. */
 #pragma once
 
-#include "lists.cuh"
+#include "spgemm/gpu/kernel_lists.cuh"
 
 enum {
     REPEAT_MOST = 32,  /* most rows of a group */

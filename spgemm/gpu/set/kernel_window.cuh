@@ -1,11 +1,12 @@
 /* Fills rows of many products in few columns near each other (grids, finite elements). Once the columns are marked in a
  * window and ranked, values are added at their ranks, one entry of A after the other, all columns of a row of B at
- * once: so every sum grows in the order of A's entries. Rows of a group of repeats (window_repeat.cuh) have their
+ * once: so every sum grows in the order of A's entries. Rows of a group of repeats (kernel_repeats.cuh) have their
  * products at the same ranks, which are found once for all of them. If rows are few, two warps share a row, each with
- * half of its entries, so that enough loads are in flight. */
+ * half of its entries, so that enough loads are in flight. Taken where the row fitted a window when it was counted, has
+ * at most LSP_COLLECT_MOST entries, and each sums LSP_COLLECT_FROM products or more (lsp_fill_bin). */
 #pragma once
 
-#include "window_shape.cuh"
+#include "window.cuh"
 
 /* The sums of R rows of C, n each. Two rows lie interleaved, so that one access reads a sum of both; an odd number of
  * rows lies interleaved one by one. */

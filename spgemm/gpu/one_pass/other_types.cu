@@ -1,6 +1,6 @@
 /* C = A*B in one pass on a GPU, for integers, complex values, and the semirings that choose one product. */
-#include "integer.cuh"
-#include "one_pass.cuh"
+#include "shapes.cuh"
+#include "spgemm/gpu/integer.cuh"
 
 lsp_status spg_one_pass_types(const lsp_spgemm_plan *plan, const spg_job *job, const one_pass_job *to,
                               one_pass_way way) {

@@ -3,7 +3,7 @@
  * read or searched for, and no sum waits for another. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     DENSE_B_NT = 256,

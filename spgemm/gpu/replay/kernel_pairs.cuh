@@ -1,9 +1,9 @@
 /* Replay: for each entry of C, in the order of its sum, the pairs of entries of A and B that its products multiply.
  * Filling C with other values then only reads, multiplies and adds. A plan keeps the pairs from its second use on, if
- * memory allows. */
+ * memory allows and ranks do not fit (replay.cu). */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     REPLAY_NT = 128,

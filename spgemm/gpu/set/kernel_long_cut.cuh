@@ -1,11 +1,11 @@
 /* Long rows, second step: a block marks the columns of a row again and writes them to C, and the row is cut into pieces
  * of neighbouring columns. If a piece takes long parts of B's rows, its products are added (kernel_long_add.cuh); else
- * they are sorted (kernel_sort.cuh). */
+ * they are sorted (sort/kernel_sort.cuh). Taken for rows in LSP_BIN_LONG. */
 #pragma once
 
 #include "kernel_long_add.cuh"
 #include "kernel_long_mark.cuh"
-#include "kernel_sort.cuh"
+#include "spgemm/gpu/sort/kernel_sort.cuh"
 
 enum {
     LONG_TILE = WARP * 32,       /* columns whose marks a warp turns into columns of C together */

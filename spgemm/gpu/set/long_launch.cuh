@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernel_long_mark.cuh"
-#include "launch.cuh"
+#include "spgemm/gpu/launch.cuh"
 
 /* The most columns that a block marks at a time: one bit a column in this chip's shared memory. */
 static inline uint32_t count_range(lsp_ctx *ctx) {

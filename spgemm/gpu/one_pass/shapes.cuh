@@ -1,9 +1,9 @@
 /* Starts the kernel of products in one pass for one type of values: one_pass.cu for sums of real values and patterns,
- * one_pass_types.cu for the others. */
+ * other_types.cu for the others. */
 #pragma once
 
-#include "kernel_one_pass.cuh"
-#include "launch.cuh"
+#include "kernel_rows.cuh"
+#include "spgemm/gpu/launch.cuh"
 
 /* Tuned on an H100 with sparse-bench spgemm. MANY: rows have ONE_PASS_MANY products or more. Then values are `kept` in
  * registers. `ahead` entries of A are loaded together. At least `blocks` blocks must fit a multiprocessor: this bounds

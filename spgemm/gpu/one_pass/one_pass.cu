@@ -1,7 +1,9 @@
-/* C = A*B on a GPU in one pass without a plan. Counting C's rows first would cost as much as making them, so C gets as
- * much room as a sample of its rows says, and a sixteenth more. If that is too little, or a row has more entries than
- * the sample's, or a matrix is malformed, the product is left to a plan, which makes or refuses it. */
-#include "one_pass.cuh"
+/* C = A*B on a GPU in one pass without a plan. Taken where `unsuited` finds no reason against it, and a sample of the
+ * rows says that they have few entries (`choose_way`); tried before any plan is made. Counting C's rows first would
+ * cost as much as making them, so C gets as much room as a sample of its rows says, and a sixteenth more. If that is
+ * too little, or a row has more entries than the sample's, or a matrix is malformed, the product is left to a plan,
+ * which makes or refuses it. */
+#include "shapes.cuh"
 #include <stdio.h>
 
 /* Products of a row on average: fewer do not pay. */

@@ -1,10 +1,11 @@
-/* Rows of at most 256 products. A warp takes up to 32 neighbouring rows of C. It sorts the rows of each size
- * together, or each lane merges its own, so no list of rows is needed. kernel_inspect.cuh counts these rows; if all
- * rows are short, nnz(C) is known when it ends. kernel_short fills them. */
+/* Rows of at most LSP_SORT_IN_WARP products. A warp takes up to 32 neighbouring rows of C. It sorts the rows of each
+ * size together, or each lane merges its own, so no list of rows is needed. kernel_inspect.cuh counts these rows; if
+ * all rows are short, nnz(C) is known when it ends. kernel_short fills them, unless B is nearly dense; where all have
+ * one size, kernel_sort_rows does (fill_bins.cuh). */
 #pragma once
 
-#include "kernel_lane.cuh"
 #include "kernel_sort.cuh"
+#include "lane.cuh"
 #include "short_repeat.cuh"
 
 enum {

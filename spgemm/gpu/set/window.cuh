@@ -3,7 +3,7 @@
 #pragma once
 
 #include "hash_table.cuh"
-#include "window_repeat.cuh"
+#include "kernel_repeats.cuh"
 
 /* Blocks of one warp that a multiprocessor must hold if rows have at most 128 entries. Some chips cannot hold more
  * than 16. */

@@ -1,9 +1,10 @@
-/* Replay by ranks (kernel_ranks.cuh): for products whose rows are alike. */
+/* Replay by ranks (kernel_ranks.cuh): for products whose rows are alike. Taken where spg_ranks_fit, and the sums of a
+ * block's rows fit its shared memory. */
 #include "core/items.h"
 #include "core/scan.h"
-#include "integer.cuh"
 #include "kernel_ranks.cuh"
-#include "launch.cuh"
+#include "spgemm/gpu/integer.cuh"
+#include "spgemm/gpu/launch.cuh"
 
 /* Where replay by ranks is the fastest way; tuned on an H100 and an H200 with sparse-bench spgemm. */
 enum {

@@ -1,9 +1,11 @@
 /* Rows that are made by sorting: expand, sort and compress in shared memory and registers. Counting sorts only where it
  * must: rows of more than 256 products are counted by a hash table of their columns, shorter ones by a table of bits if
- * hardly any column comes twice. */
+ * hardly any column comes twice. Taken for rows of up to LSP_SORT_MOST products in which few columns come twice, or
+ * which no window holds (lsp_fill_bin); for pieces of long rows that have few products (set/kernel_long_cut.cuh); and
+ * by kernel_short.cuh. */
 #pragma once
 
-#include "sort_compress.cuh"
+#include "compress.cuh"
 
 enum { PIECE_G = 256, PIECE_VT = 16, PIECE_PRODUCTS = PIECE_G * PIECE_VT }; /* the largest sorted piece of a long row */
 

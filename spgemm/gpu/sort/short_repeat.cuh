@@ -1,9 +1,11 @@
 /* Short rows of C that repeat one another, as on a regular grid: each row of A has the columns of the row before plus
  * one, and so have the rows of B that these lead to. A warp compares its rows with one of them, finds for that row
- * where each product goes, and then each lane sums its own row by the same plan. Nothing is sorted. */
+ * where each product goes, and then each lane sums its own row by the same plan. Nothing is sorted. Taken where
+ * kernel_inspect.cuh finds at least SHORT_REPEAT_ROWS repeats in a warp, of SHORT_REPEAT_LEAST to SHORT_REPEAT_MOST
+ * products each. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     SHORT_REPEAT_ROWS = 8,       /* least repeats in a warp, which must have twice as many rows */

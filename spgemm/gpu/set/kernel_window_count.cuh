@@ -1,9 +1,10 @@
 /* Counts rows of more than 256 products in windows. Rows that fit no window, and rows that are made by merging, are
- * listed for the next kernels. */
+ * listed for the next kernels. Taken for rows of up to LSP_SORT_MOST products, and up to LSP_LARGE_COUNT_MOST, with a
+ * larger window, if C has more than LSP_LARGE_COUNT_FROM columns (count.cu). */
 #pragma once
 
-#include "kernel_merge.cuh"
-#include "window_shape.cuh"
+#include "spgemm/gpu/sort/kernel_merge.cuh"
+#include "window.cuh"
 
 /* The rows to count, sorted by bin, and the lists of rows that are left to other kernels, by bin too. */
 struct window_counting {

@@ -1,8 +1,9 @@
-/* C = A*B on a GPU where B is nearly dense: starts both passes of kernel_dense_b.cuh. */
+/* C = A*B on a GPU where B is nearly dense: starts both passes of kernel_strips.cuh. Taken for the whole product, where
+ * lsp_is_dense_b and memory holds the tables. */
 #include "core/scan.h"
-#include "integer.cuh"
-#include "kernel_dense_b.cuh"
-#include "launch.cuh"
+#include "kernel_strips.cuh"
+#include "spgemm/gpu/integer.cuh"
+#include "spgemm/gpu/launch.cuh"
 
 static spg_dense_b dense_b_of(const lsp_spgemm_plan *plan) {
     const lsp_spgemm_dense_b *kept = &plan->gpu->dense_b;

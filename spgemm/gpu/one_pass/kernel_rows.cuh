@@ -1,13 +1,14 @@
 /* C = A*B in one pass, for matrices whose rows of C are short and alike. A block makes a tile of rows: a thread adds
  * the products of its row in a list of columns; the block learns by decoupled look-back (Merrill and Garland) where its
- * rows begin in C, and writes row pointers, columns and values. Nothing is read twice. A is checked on the way.
+ * rows begin in C, and writes row pointers, columns and values. Nothing is read twice. A is checked on the way. Taken
+ * by calls without a plan, if a sample of the rows says that it pays (one_pass.cu).
  *
  * The lists' length is compiled in. Columns are in registers, and found by comparing all of them. Values are in
  * registers too where rows have many products, else in shared memory: then more threads fit. A column keeps its place
  * in the list; only at the end is its rank counted. So B's rows may come in any order. */
 #pragma once
 
-#include "report.cuh"
+#include "spgemm/gpu/report.cuh"
 
 enum {
     SAMPLE_NT = LSP_SAMPLE_ROWS,

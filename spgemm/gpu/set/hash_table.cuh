@@ -1,7 +1,7 @@
 /* A hash table of a row's columns, 32 neighbours a group, in shared memory. A warp adds to it. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 #define HASH_EMPTY (~0u)
 

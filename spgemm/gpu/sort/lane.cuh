@@ -1,9 +1,10 @@
 /* Filling rows of few products from few entries of A. One lane makes a row: it merges the rows of B that A's entries
  * lead to. Each step makes an entry of C and waits for the entries of B after those that it took, so this pays only
- * where most entries are sums of several products. Sorting loads all products at once. */
+ * where most entries are sums of several products. Sorting loads all products at once. Taken in kernel_short.cuh, if
+ * rows have at most LANE_PRODUCTS products on average and lane_pays. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     LANE_ENTRIES = 8,     /* most entries of A in a row */

@@ -1,8 +1,9 @@
 /* Rows whose products nearly all come from one row of B, as at the neighbours of a hub. A warp copies that long row to
- * C and merges the other products, which it has sorted, into it. */
+ * C and merges the other products, which it has sorted, into it. Taken for rows of more than 256 products where
+ * lsp_merges: set/kernel_window_count.cuh asks. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     MERGE_NT = 128,

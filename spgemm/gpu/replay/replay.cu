@@ -1,10 +1,11 @@
 /* Replay: a plan that is used again remembers where each product goes, or which entries of A and B it multiplies. Later
- * calls then fill C by one kernel that reads, multiplies and adds. */
+ * calls then fill C by one kernel that reads, multiplies and adds. Taken from a plan's second use on where `may_replay`
+ * and memory allows: by ranks if spg_ranks_fit (ranks.cu), else by pairs if few products sum to an entry of C. */
 #include "core/items.h"
 #include "core/scan.h"
-#include "integer.cuh"
-#include "kernel_replay.cuh"
-#include "launch.cuh"
+#include "kernel_pairs.cuh"
+#include "spgemm/gpu/integer.cuh"
+#include "spgemm/gpu/launch.cuh"
 
 /* Limits up to which a replay is faster than making the rows anew. */
 enum {

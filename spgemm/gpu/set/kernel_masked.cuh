@@ -4,7 +4,7 @@
  * sum at the same time, and each sum grows in the order of A's entries. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 /* K is the type of a column: uint32_t, or int64_t if B's columns are numbered (job.names). */
 template <typename K> struct mask_job {

@@ -5,7 +5,7 @@
  * of A's entries. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum { RANKS_NT = 128, RANKS_STEP = 4 /* a row's ranks begin at a multiple of it */ };
 

@@ -1,10 +1,10 @@
-/* C<M> = A*B on a GPU: sums products beside the mask's entries, then leaves out entries that got no product. The host
- * waits for nnz(C). */
+/* C<M> = A*B on a GPU, for every product with a mask: sums products beside the mask's entries, then leaves out entries
+ * that got no product. The host waits for nnz(C). */
 #include "core/scan.h"
-#include "integer.cuh"
 #include "kernel_masked.cuh"
-#include "launch.cuh"
 #include "matrices/matrices.h"
+#include "spgemm/gpu/integer.cuh"
+#include "spgemm/gpu/launch.cuh"
 
 template <int G, typename K, typename V>
 static lsp_status start(lsp_ctx *ctx, const spg_job *job, mask_job<K> *mask, int64_t entries) {

@@ -1,5 +1,7 @@
 /* Long rows, first step: a block marks the columns of one range, one bit each, in shared memory, and counts them.
- * kernel_long_cut.cuh uses the same marks to write columns to C. This works for rows of any size. */
+ * kernel_long_cut.cuh uses the same marks to write columns to C. This works for rows of any size. Taken for
+ * rows of more products than windows count; for those that no window holds; and for smaller ones where so few rows have
+ * many products that several blocks must share a row (lsp_shared_from). */
 #pragma once
 
 #include "long_parts.cuh"

@@ -1,8 +1,8 @@
 /* Rows that are made by sorting, last step (compress): sums products of the same column in order, and writes the row to
- * C. */
+ * C. Used by kernel_sort.cuh. */
 #pragma once
 
-#include "sort_expand.cuh"
+#include "expand.cuh"
 
 /* The products of a row, as each thread has them. */
 template <int G, int VT, typename V> struct sorted_products {

@@ -1,9 +1,9 @@
 /* Rows that are made by sorting, first step (expand): G lanes turn the products of a row, at most VT * G, into words
  * and values. A word is the product's column above its slot; slots number the row's products in the order of A's
- * entries. After the sort, the slot leads back to the two factors. */
+ * entries. After the sort, the slot leads back to the two factors. Used by kernel_sort.cuh. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 enum {
     SORT_MARKS = 512, /* 32-bit words of a warp's table of bits, for counting without a sort */

@@ -1,8 +1,7 @@
-/* The parts of B's rows that lie in a range of columns. A block marks or adds their products one part after the other.
- */
+/* The parts of B's rows that lie in a range of columns. A block marks or adds their products, part after part. */
 #pragma once
 
-#include "job.cuh"
+#include "spgemm/gpu/job.cuh"
 
 /* Takes the next task; all threads of the block get the same one. */
 __device__ inline ull take_next(ull *counter, ull *shared) {
