@@ -1,7 +1,6 @@
 /* LSP_SPMV_DIAGONALS and LSP_SPMV_BLOCKS on the CPU: counts, plans and products. Threads own consecutive slices with
  * equal numbers of diagonals; the values are first written by the threads that later read them. */
 #include "cpu.h"
-#include "matrices/matrices.h"
 
 enum { WORTH_A_THREAD = 1 << 9, COUNT_SLICES = 256 }; /* diagonals; slices that a thread counts at a time */
 
@@ -45,14 +44,15 @@ static lsp_status count(lsp_ctx *ctx, const lsp_csr *A, lsp_diagonals_found *fou
 
 /* A share begins with the slice in which its first diagonal lies. Diagonals and slices count alike, so that empty
  * slices cost something. */
+static int64_t first_slice(const lsp_diagonals *D, int64_t part, int parts) {
+    int64_t begin, end;
+    lsp_share(D->count + D->slices, (int)part, parts, &begin, &end);
+    return part == parts ? D->slices : LSP_FIRST(0, D->slices, i, D->first[i] + i >= begin);
+}
 static void do_share(void *data, int64_t part, int thread) {
     const sharing *s = data;
-    const lsp_diagonals *D = s->work->D;
-    const lsp_csr as_rows = {.rows = D->slices, .nnz = D->count, .rowptr = D->first, .rowptr_type = LSP_I64};
-    int64_t begin, end;
     (void)thread;
-    lsp_csr_share(&as_rows, (int)part, s->parts, &begin, &end);
-    s->run(s->work, begin, end);
+    s->run(s->work, first_slice(s->work->D, part, s->parts), first_slice(s->work->D, part + 1, s->parts));
 }
 
 static void share_slices(lsp_ctx *ctx, const lsp_diagonals_work *work, lsp_diagonals_do *run) {
