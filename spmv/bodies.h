@@ -7,10 +7,10 @@
 
 LSP_BEGIN_DECLS
 
-/* Row i of A. Told most: its entries; counted: whether it is empty. */
+/* Row i of A. Told first: how much shorter it is than LSP_NOWHERE; counted: whether it is empty. */
 LSP_ITEM_BODY(spmv_row_length, lsp_csr) {
     const uint64_t length = (uint64_t)(lsp_index_at(a->rowptr, t.index, i + 1) - lsp_index_at(a->rowptr, t.index, i));
-    lsp_tell_most(f, length, (uint64_t)i);
+    lsp_tell_first(f, 0, LSP_NOWHERE - length);
     lsp_tell_count(f, length == 0);
 }
 

@@ -31,7 +31,7 @@ static lsp_status inspect(lsp_spmv_plan *plan) {
     lsp_found found;
     LSP_TRY(LSP_EACH(ctx, A->where, spmv_row_length,
                      (lsp_each_job){.args = A, .n = A->rows, .kind = {.index = A->rowptr_type}, .found = &found}));
-    facts->longest_row = (int64_t)found.most;
+    facts->longest_row = (int64_t)(LSP_NOWHERE - found.first[0]);
     facts->empty_rows = (int64_t)found.count;
     if (job->device->length_slots != NULL && facts->longest_row > UNEVEN * (A->nnz / lsp_max(A->rows, 1) + 1)) {
         LSP_TRY(job->device->length_slots(ctx, A, &facts->length_slots));
