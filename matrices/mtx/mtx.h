@@ -12,11 +12,18 @@
 
 static inline bool lsp_mtx_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
+/* The next word of the line at *p, which goes to its end; of length 0 at the end of the line. */
+typedef struct lsp_mtx_word {
+    const char *text;
+    int64_t length;
+} lsp_mtx_word;
+lsp_mtx_word lsp_mtx_next_word(const char **p);
+
 /* A word for a message: at most 40 characters, unprintable ones replaced by '?'. */
 typedef struct lsp_mtx_shown {
     char text[44];
 } lsp_mtx_shown;
-lsp_mtx_shown lsp_mtx_show(const char *text, int64_t length);
+lsp_mtx_shown lsp_mtx_show(lsp_mtx_word word);
 
 /* ---- text by offset ---- */
 
@@ -25,7 +32,13 @@ enum {
     lsp_mtx_line_most = 1 << 20, /* a longer line is refused */
     lsp_mtx_pieces = 128, /* most pieces of a pipe's or compressed file's text; each is larger than the one before */
     lsp_mtx_pad = 64,     /* bytes that may be read after a line */
+    lsp_mtx_input = 64 << 10, /* bytes of a pipe or a compressed file that are read at a time */
 };
+
+typedef struct lsp_mtx_piece {
+    const char *text;
+    int64_t begin, end; /* offsets in the text; the last piece may have room for more */
+} lsp_mtx_piece;
 
 typedef struct lsp_mtx_source {
     const char *name; /* in messages */
@@ -35,10 +48,7 @@ typedef struct lsp_mtx_source {
     int64_t bytes;    /* of text */
     bool compressed;
     int pieces;
-    struct {
-        const char *text;
-        int64_t begin, end; /* offsets in the text */
-    } piece[lsp_mtx_pieces];
+    lsp_mtx_piece piece[lsp_mtx_pieces];
 } lsp_mtx_source;
 
 /* Opens a path ("-": standard input) or memory. The text may lie in scratch, which ends with the call. Always close. */
@@ -52,20 +62,17 @@ bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, 
 /* ---- gzip: one or more members, from a file, a pipe or memory ---- */
 
 typedef struct lsp_mtx_bytes { /* bytes not yet taken */
-    const lsp_ctx *ctx;
-    int fd; /* -1: memory alone */
+    int fd;                    /* -1: memory alone */
     const unsigned char *next;
     size_t left;
-    unsigned char *buffer;
-    size_t buffer_bytes;
+    unsigned char *buffer; /* of lsp_mtx_input bytes */
 } lsp_mtx_bytes;
 
-/* Returns the bytes available at `next`, and reads more if there are none; 0 at the end, -1 with errno set: EINTR
- * after lsp_ctx_cancel. */
-int64_t lsp_mtx_more(lsp_mtx_bytes *input);
+/* Reads until `least` bytes are left, or the input ends. */
+lsp_status lsp_mtx_more(lsp_ctx *ctx, const lsp_mtx_source *source, lsp_mtx_bytes *input, size_t least);
 
-/* Adds memory for more text: *capacity bytes at *piece. */
-lsp_status lsp_mtx_add_piece(lsp_ctx *ctx, lsp_mtx_source *source, char **piece, int64_t *capacity);
+/* *at = memory for more text behind that of the source, of *room bytes, 1 or more. */
+lsp_status lsp_mtx_find_room(lsp_ctx *ctx, lsp_mtx_source *source, char **at, int64_t *room);
 
 /* Decompresses all of the input into pieces of the source. */
 lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source);
