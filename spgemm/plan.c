@@ -13,8 +13,8 @@ static lsp_status check_operands(lsp_ctx *ctx, const char *const names[2], const
                                  const lsp_spgemm_options *options) {
     LSP_TRY(lsp_spgemm_check_headers(ctx, names, A, B, options));
     if (A->where == LSP_HOST) { /* kernels check the arrays of matrices on the GPU, later */
-        LSP_TRY(lsp_csr_check_as(ctx, names[0], A));
-        LSP_TRY(A == B ? LSP_OK : lsp_csr_check_as(ctx, names[1], B));
+        LSP_TRY(lsp_csr_check_valid(ctx, names[0], A));
+        LSP_TRY(A == B ? LSP_OK : lsp_csr_check_valid(ctx, names[1], B));
     }
     return LSP_OK;
 }
@@ -146,7 +146,7 @@ static lsp_status multiply(lsp_spgemm_plan *plan, const lsp_spgemm_operands *ops
     }
     if (!update) {
         LSP_TRY(multiply_exactly(plan, ops, false, C));
-        return lsp_csr_narrow(ctx, name, plan->val_type, C);
+        return lsp_csr_convert_integers(ctx, name, plan->val_type, C);
     }
     wide.val_type = plan->type;
     LSP_TRY(lsp_scratch_at(ctx, C->where, C->nnz, lsp_type_bytes(plan->type), &wide.val));
@@ -308,7 +308,7 @@ static lsp_status widen_and_multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
     if (C == NULL) {
         return LSP_OK;
     }
-    LSP_TRY(type == wide ? LSP_OK : lsp_csr_narrow(ctx, "the product", type, C));
+    LSP_TRY(type == wide ? LSP_OK : lsp_csr_convert_integers(ctx, "the product", type, C));
     return lsp_spgemm_filter_made(ctx, &rest, C, info);
 }
 

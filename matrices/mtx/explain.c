@@ -136,7 +136,7 @@ static const char *data_line(const char *text, int64_t k) {
     }
 }
 
-static int64_t count_lines(const char *text, const char *end) {
+int64_t lsp_mtx_count_lines(const char *text, const char *end) {
     int64_t lines = 0;
     for (; text < end; text++) {
         lines += *text == '\n';
@@ -167,10 +167,10 @@ lsp_status lsp_mtx_explain(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_b
             }
             if (batch->fault != LSP_MTX_FINE) {
                 return explain_line(ctx, reader, batch->fault, batch->where,
-                                    lines + count_lines(text, batch->where) + 1);
+                                    lines + lsp_mtx_count_lines(text, batch->where) + 1);
             }
             entries += numbers;
-            lines += count_lines(text, next);
+            lines += lsp_mtx_count_lines(text, next);
         }
     }
     if (stream.fault == LSP_MTX_LONG_LINE) {

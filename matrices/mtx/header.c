@@ -40,39 +40,39 @@ lsp_mtx_shown lsp_mtx_show(lsp_mtx_word word) {
     return s;
 }
 
+/* Refuses a line of a file, `line` of `name`, unless the condition holds. */
+#define REQUIRE(condition, sentence, ...)                                                                              \
+    LSP_REQUIRE(condition, LSP_ERR_FORMAT, "%s:%lld: " sentence, name, (long long)line, ##__VA_ARGS__)
+
 static lsp_status read_banner(lsp_ctx *ctx, const char *name, const char *p, lsp_mtx_header *header) {
     static const char *const formats[] = {"coordinate", "array", NULL};
     static const char *const fields[] = {"real", "integer", "pattern", "complex", NULL};
     static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+    const int64_t line = 1;
     lsp_mtx_word banner = lsp_mtx_next_word(&p);
-    LSP_REQUIRE(is(banner, "%%MatrixMarket"), LSP_ERR_FORMAT,
-                "%s:1: the file does not begin with %%%%MatrixMarket, but with '%s'", name, lsp_mtx_show(banner).text);
+    REQUIRE(is(banner, "%%MatrixMarket"), "the file does not begin with %%%%MatrixMarket, but with '%s'",
+            lsp_mtx_show(banner).text);
     lsp_mtx_word object = lsp_mtx_next_word(&p), format = lsp_mtx_next_word(&p), field = lsp_mtx_next_word(&p),
                  symmetry = lsp_mtx_next_word(&p);
     lsp_mtx_word rest = lsp_mtx_next_word(&p);
-    LSP_REQUIRE(symmetry.length > 0, LSP_ERR_FORMAT,
-                "%s:1: the banner ends before it names object, format, field and symmetry", name);
-    LSP_REQUIRE(is(object, "matrix"), LSP_ERR_FORMAT, "%s:1: the object is '%s', not 'matrix'", name,
-                lsp_mtx_show(object).text);
+    REQUIRE(symmetry.length > 0, "the banner ends before it names object, format, field and symmetry");
+    REQUIRE(is(object, "matrix"), "the object is '%s', not 'matrix'", lsp_mtx_show(object).text);
     int chosen[3] = {choose(format, formats), choose(field, fields), choose(symmetry, symmetries)};
-    LSP_REQUIRE(chosen[0] >= 0, LSP_ERR_FORMAT, "%s:1: the format is '%s', neither 'coordinate' nor 'array'", name,
-                lsp_mtx_show(format).text);
-    LSP_REQUIRE(chosen[1] >= 0, LSP_ERR_FORMAT,
-                "%s:1: the field is '%s', none of 'real', 'integer', 'pattern' and 'complex'", name,
-                lsp_mtx_show(field).text);
-    LSP_REQUIRE(chosen[2] >= 0, LSP_ERR_FORMAT,
-                "%s:1: the symmetry is '%s', none of 'general', 'symmetric', 'skew-symmetric' and 'hermitian'", name,
-                lsp_mtx_show(symmetry).text);
-    LSP_REQUIRE(rest.length == 0, LSP_ERR_FORMAT, "%s:1: '%s' follows the banner", name, lsp_mtx_show(rest).text);
+    REQUIRE(chosen[0] >= 0, "the format is '%s', neither 'coordinate' nor 'array'", lsp_mtx_show(format).text);
+    REQUIRE(chosen[1] >= 0, "the field is '%s', none of 'real', 'integer', 'pattern' and 'complex'",
+            lsp_mtx_show(field).text);
+    REQUIRE(chosen[2] >= 0, "the symmetry is '%s', none of 'general', 'symmetric', 'skew-symmetric' and 'hermitian'",
+            lsp_mtx_show(symmetry).text);
+    REQUIRE(rest.length == 0, "'%s' follows the banner", lsp_mtx_show(rest).text);
     header->format = (lsp_mtx_format)chosen[0];
     header->field = (lsp_mtx_field)chosen[1];
     header->symmetry = (lsp_symmetry)chosen[2];
-    LSP_REQUIRE(header->format != LSP_MTX_ARRAY || header->field != LSP_MTX_PATTERN, LSP_ERR_FORMAT,
-                "%s:1: an array of a pattern has no numbers to read", name);
-    LSP_REQUIRE(header->symmetry != LSP_SYMMETRY_SKEW || header->field != LSP_MTX_PATTERN, LSP_ERR_FORMAT,
-                "%s:1: a pattern cannot be skew-symmetric", name);
-    LSP_REQUIRE(header->symmetry != LSP_SYMMETRY_HERMITIAN || header->field == LSP_MTX_COMPLEX, LSP_ERR_FORMAT,
-                "%s:1: only a complex matrix can be hermitian", name);
+    REQUIRE(header->format != LSP_MTX_ARRAY || header->field != LSP_MTX_PATTERN,
+            "an array of a pattern has no numbers to read");
+    REQUIRE(header->symmetry != LSP_SYMMETRY_SKEW || header->field != LSP_MTX_PATTERN,
+            "a pattern cannot be skew-symmetric");
+    REQUIRE(header->symmetry != LSP_SYMMETRY_HERMITIAN || header->field == LSP_MTX_COMPLEX,
+            "only a complex matrix can be hermitian");
     return LSP_OK;
 }
 
@@ -89,31 +89,27 @@ static lsp_status read_size(lsp_ctx *ctx, const char *name, const char *p, lsp_m
     static const char *const what[] = {"rows", "columns", "entries"};
     int64_t sizes[3] = {0, 0, 0};
     int count = header->format == LSP_MTX_ARRAY ? 2 : 3;
-    long long line = header->line;
+    const int64_t line = header->line;
     for (int i = 0; i < count; i++) {
         lsp_mtx_word w = lsp_mtx_next_word(&p);
-        LSP_REQUIRE(w.length > 0, LSP_ERR_FORMAT, "%s:%lld: the size line ends before the number of %s", name, line,
-                    what[i]);
+        REQUIRE(w.length > 0, "the size line ends before the number of %s", what[i]);
         for (int64_t k = 0; k < w.length; k++) {
             int digit = w.text[k] - '0';
-            LSP_REQUIRE(digit >= 0 && digit <= 9, LSP_ERR_FORMAT, "%s:%lld: '%s' is no number of %s", name, line,
-                        lsp_mtx_show(w).text, what[i]);
-            LSP_REQUIRE(lsp_mul(sizes[i], 10, &sizes[i]) && lsp_add(sizes[i], digit, &sizes[i]), LSP_ERR_FORMAT,
-                        "%s:%lld: %s is more %s than can be counted", name, line, lsp_mtx_show(w).text, what[i]);
+            REQUIRE(digit >= 0 && digit <= 9, "'%s' is no number of %s", lsp_mtx_show(w).text, what[i]);
+            REQUIRE(lsp_mul(sizes[i], 10, &sizes[i]) && lsp_add(sizes[i], digit, &sizes[i]),
+                    "%s is more %s than can be counted", lsp_mtx_show(w).text, what[i]);
         }
     }
     lsp_mtx_word rest = lsp_mtx_next_word(&p);
-    LSP_REQUIRE(rest.length == 0, LSP_ERR_FORMAT, "%s:%lld: '%s' follows the size line's %d numbers", name, line,
-                lsp_mtx_show(rest).text, count);
+    REQUIRE(rest.length == 0, "'%s' follows the size line's %d numbers", lsp_mtx_show(rest).text, count);
     header->rows = sizes[0];
     header->cols = sizes[1];
     header->entries = sizes[2];
-    LSP_REQUIRE(header->symmetry == LSP_SYMMETRY_GENERAL || sizes[0] == sizes[1], LSP_ERR_FORMAT,
-                "%s:%lld: a symmetric matrix cannot have %lld rows and %lld columns", name, line, (long long)sizes[0],
-                (long long)sizes[1]);
-    LSP_REQUIRE(count == 3 || count_array(header, &header->entries), LSP_ERR_FORMAT,
-                "%s:%lld: an array of %lld rows and %lld columns has more numbers than can be counted", name, line,
-                (long long)sizes[0], (long long)sizes[1]);
+    REQUIRE(header->symmetry == LSP_SYMMETRY_GENERAL || sizes[0] == sizes[1],
+            "a symmetric matrix cannot have %lld rows and %lld columns", (long long)sizes[0], (long long)sizes[1]);
+    REQUIRE(count == 3 || count_array(header, &header->entries),
+            "an array of %lld rows and %lld columns has more numbers than can be counted", (long long)sizes[0],
+            (long long)sizes[1]);
     return LSP_OK;
 }
 

@@ -46,19 +46,13 @@ voidpf lsp_zlib_take(voidpf ctx, uInt items, uInt bytes) {
 }
 void lsp_zlib_give_back(voidpf ctx, voidpf memory) { lsp_free(ctx, memory); }
 
-static int64_t count_lines(const lsp_mtx_source *source) {
-    int64_t lines = 0;
-    for (int k = 0; k < source->pieces; k++) {
-        int64_t bytes = lsp_min(source->bytes, source->piece[k].end) - source->piece[k].begin;
-        for (int64_t i = 0; i < bytes; i++) {
-            lines += source->piece[k].text[i] == '\n';
-        }
-    }
-    return lines;
-}
-
 static lsp_status broken(lsp_ctx *ctx, const lsp_mtx_source *source, const char *why) {
-    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: %s", source->name, (long long)count_lines(source) + 1, why);
+    int64_t line = 1;
+    for (int k = 0; k < source->pieces; k++) {
+        const lsp_mtx_piece *piece = &source->piece[k];
+        line += lsp_mtx_count_lines(piece->text, piece->text + lsp_min(source->bytes, piece->end) - piece->begin);
+    }
+    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: %s", source->name, (long long)line, why);
 }
 
 /* After a member comes another one, padding of zeros, or the end. *again: does a member follow? */
@@ -75,13 +69,11 @@ static lsp_status next_member(lsp_ctx *ctx, lsp_mtx_bytes *input, const lsp_mtx_
     return LSP_OK;
 }
 
-static void end_stream(z_stream *stream) { inflateEnd(stream); } /* of a stream that did not begin: nothing */
-
 lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
-    z_stream stream LSP_AT_END(end_stream) = {.zalloc = lsp_zlib_take, .zfree = lsp_zlib_give_back, .opaque = ctx};
+    z_stream stream LSP_AT_END(inflateEnd) = {.zalloc = lsp_zlib_take, .zfree = lsp_zlib_give_back, .opaque = ctx};
     bool again = true;
-    char *at;
-    int64_t room;
+    char *at = NULL;
+    int64_t room = 0;
     int code = inflateInit2(&stream, 15 + 16);
     LSP_TRY(lsp_go_on(ctx));
     LSP_REQUIRE(code == Z_OK, LSP_ERR_MEMORY, "%s: no memory to decompress it", source->name);

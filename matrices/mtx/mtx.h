@@ -6,7 +6,7 @@
  * slot. If a pass meets a mistake, one thread reads all lines again and reports the first one at fault. */
 #pragma once
 
-#include "core/core.h"
+#include "matrices/csr/plans.h"
 
 /* ---- words ---- */
 
@@ -24,6 +24,8 @@ typedef struct lsp_mtx_shown {
     char text[44];
 } lsp_mtx_shown;
 lsp_mtx_shown lsp_mtx_show(lsp_mtx_word word);
+
+int64_t lsp_mtx_count_lines(const char *text, const char *end);
 
 /* ---- text by offset ---- */
 
@@ -51,22 +53,22 @@ typedef struct lsp_mtx_source {
     lsp_mtx_piece piece[lsp_mtx_pieces];
 } lsp_mtx_source;
 
-/* Opens a path ("-": standard input) or memory. The text may lie in scratch, which ends with the call. Always close. */
-lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source);
-lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name, lsp_mtx_source *source);
-void lsp_mtx_close(lsp_mtx_source *source);
-
-/* Copies text [offset, offset + bytes) to `buffer`; false if it cannot, with errno set (0: the file ended). */
-bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, char *buffer);
-
-/* ---- gzip: one or more members, from a file, a pipe or memory ---- */
-
 typedef struct lsp_mtx_bytes { /* bytes not yet taken */
     int fd;                    /* -1: memory alone */
     const unsigned char *next;
     size_t left;
     unsigned char *buffer; /* of lsp_mtx_input bytes */
 } lsp_mtx_bytes;
+
+/* Opens a path ("-": standard input) or memory. The text may lie in scratch, which ends with the call. Always close. */
+lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source);
+lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const lsp_mtx_bytes *text, const char *name, lsp_mtx_source *source);
+void lsp_mtx_close(lsp_mtx_source *source);
+
+/* Copies text [offset, offset + bytes) to `buffer`; false if it cannot, with errno set (0: the file ended). */
+bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, char *buffer);
+
+/* ---- gzip: one or more members, from a file, a pipe or memory ---- */
 
 /* Reads until `least` bytes are left, or the input ends. */
 lsp_status lsp_mtx_more(lsp_ctx *ctx, const lsp_mtx_source *source, lsp_mtx_bytes *input, size_t least);
@@ -136,24 +138,40 @@ lsp_status lsp_mtx_read_header(lsp_ctx *ctx, const lsp_mtx_source *source, char 
 
 /* ---- lines to entries ---- */
 
-enum {
-    lsp_mtx_window = 8192,
-    lsp_mtx_batch_most = lsp_mtx_window
-}; /* bytes of text decoded at a time; most entries in them */
+enum { lsp_mtx_window = 8192 }; /* bytes of text decoded at a time, and most entries in them */
 
 typedef struct lsp_mtx_batch {
     int64_t count;
     lsp_mtx_fault fault;
     const char *where; /* the line at fault */
     uint32_t newlines[lsp_mtx_window + 64];
-    int64_t row[lsp_mtx_batch_most], col[lsp_mtx_batch_most]; /* from 0 */
-    double re[lsp_mtx_batch_most];
+    int64_t row[lsp_mtx_window], col[lsp_mtx_window]; /* from 0 */
+    double re[lsp_mtx_window];
     union {
-        double im[lsp_mtx_batch_most];
-        int64_t whole[lsp_mtx_batch_most]; /* if header->whole is set: the integers; re[] holds them rounded */
+        double im[lsp_mtx_window];
+        int64_t whole[lsp_mtx_window]; /* if header->whole is set: the integers; re[] holds them rounded */
     };
-    int64_t slot[lsp_mtx_batch_most];
+    int64_t slot[lsp_mtx_window];
 } lsp_mtx_batch;
+
+/* Entry `to` of a batch = the mirror of entry k, with its values if it has them. */
+static inline __attribute__((always_inline)) void lsp_mtx_mirror(const lsp_mtx_header *header, bool values,
+                                                                 lsp_mtx_batch *batch, int64_t k, int64_t to) {
+    const bool skew = header->symmetry == LSP_SYMMETRY_SKEW;
+    const int64_t row = batch->row[k];
+    batch->row[to] = batch->col[k];
+    batch->col[to] = row;
+    if (values) {
+        batch->re[to] = skew ? -batch->re[k] : batch->re[k];
+    }
+    if (values && header->whole) {
+        const uint64_t x = (uint64_t)batch->whole[k];
+        batch->whole[to] = (int64_t)(skew ? 0 - x : x);
+    }
+    if (values && header->field == LSP_MTX_COMPLEX) {
+        batch->im[to] = header->symmetry == LSP_SYMMETRY_SYMMETRIC ? batch->im[k] : -batch->im[k];
+    }
+}
 
 typedef enum lsp_mtx_depth {
     LSP_MTX_ROWS,   /* rows alone; for an array only the number of lines */
@@ -178,13 +196,14 @@ typedef struct lsp_mtx_reader {
     int64_t duplicates;
 } lsp_mtx_reader;
 
+/* NUMBERS: of the lines of an array. COUNT: by row. PLACE: into the matrix. */
 typedef enum lsp_mtx_pass { LSP_MTX_NUMBERS, LSP_MTX_COUNT, LSP_MTX_PLACE } lsp_mtx_pass;
 
 typedef struct lsp_mtx_part {
     int64_t begin, stop; /* the part has the lines that begin in [begin, stop) */
     int64_t numbers;     /* entries in the file */
     int64_t first;       /* numbers before this part */
-    void *slots;         /* of each row: entries counted, then the next free slot */
+    void *slots;         /* its own of the job */
     char *buffer;
     lsp_mtx_batch *batch;
     lsp_mtx_fault fault;
@@ -193,15 +212,15 @@ typedef struct lsp_mtx_part {
 typedef struct lsp_mtx_job {
     lsp_ctx *ctx;
     lsp_mtx_reader *reader;
-    lsp_mtx_part *parts;
-    int count;
-    bool wide;   /* slots have 64 bits, not 32 */
-    bool mirror; /* entries off the diagonal count twice */
+    lsp_mtx_part *parts; /* slots.parts of them */
+    lsp_counts slots;    /* of each row in each part: entries counted, then the next free slot */
+    bool mirror;         /* entries off the diagonal count twice */
+    lsp_mtx_pass pass;
 } lsp_mtx_job;
 
-/* Counts or stores the entries of a batch, and their mirrors if the job wants them. False if a slot lies outside the
- * matrix, because the text changed after it was counted. Overwrites the batch. */
-bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch);
+/* Counts or stores the entries of the part's batch, and their mirrors if the job wants them. False if a slot lies
+ * outside the matrix, because the text changed after it was counted. Overwrites the batch. */
+bool lsp_mtx_use_batch(const lsp_mtx_job *job, const lsp_mtx_part *part);
 
 /* Fails with LSP_ERR_MEMORY and the bytes if `bytes` and one thread's batch exceed the budget. */
 lsp_status lsp_mtx_check_memory(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes);

@@ -11,7 +11,7 @@ typedef struct lsp_mtx_sink {
     const char *name; /* in messages */
     lsp_outfile file;
     bool standard; /* standard output, which stays open */
-    bool integers; /* all values must be whole */
+    bool integers; /* values are not integers, but must be whole */
     bool compressed;
     z_stream stream;
     unsigned char *packed; /* compressed bytes not yet written */

@@ -41,8 +41,8 @@ static bool is_gzip(const unsigned char *start, size_t bytes) {
 
 /* Keeps all bytes of a pipe, as they are. */
 static lsp_status keep_stream(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
-    char *at;
-    int64_t room;
+    char *at = NULL;
+    int64_t room = 0;
     LSP_TRY(lsp_mtx_more(ctx, source, input, 1));
     while (input->left > 0) {
         LSP_TRY(lsp_mtx_find_room(ctx, source, &at, &room));
@@ -100,14 +100,14 @@ lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source) 
     return status;
 }
 
-lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name, lsp_mtx_source *source) {
-    lsp_mtx_bytes input = {.fd = -1, .next = text, .left = bytes};
+lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const lsp_mtx_bytes *text, const char *name, lsp_mtx_source *source) {
+    lsp_mtx_bytes input = *text;
     *source = (lsp_mtx_source){.name = name, .fd = -1};
-    if (is_gzip(text, bytes)) {
+    if (is_gzip(input.next, input.left)) {
         return keep_all(ctx, &input, source);
     }
-    source->bytes = (int64_t)bytes;
-    source->piece[source->pieces++] = (lsp_mtx_piece){text, 0, (int64_t)bytes};
+    source->bytes = (int64_t)input.left;
+    source->piece[source->pieces++] = (lsp_mtx_piece){(const char *)input.next, 0, source->bytes};
     return LSP_OK;
 }
 
