@@ -203,7 +203,7 @@ lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, 
 
 /* Converts the values of a matrix that the context made from LSP_I64 to another integer type, if they fit, or back. On
  * failure A is unchanged. */
-lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A);
+lsp_status lsp_csr_convert_integers(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A);
 
 /* Fails with LSP_ERR_MEMORY and the bytes if a matrix of these sizes and resolved types exceeds the free memory. */
 lsp_status lsp_csr_check_memory(lsp_ctx *ctx, int64_t rows, int64_t nnz, const lsp_csr_types *types);
@@ -226,9 +226,6 @@ lsp_status lsp_csr_put(lsp_ctx *ctx, lsp_csr *C, lsp_csr *made, bool is_input);
 /* May lsp_csr_free free A? False if one of its arrays is another owner's, or shared with other matrices. */
 bool lsp_csr_is_own(const lsp_ctx *ctx, const lsp_csr *A);
 
-/* lsp_csr_check without flags, for a matrix on the host with this name in messages. */
-lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A);
-
 /* lsp_csr_transpose, with this name for A in its messages. */
 lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A, lsp_csr *B);
 /* B = A^T of a checked matrix, by lsp_csr_file. */
@@ -244,7 +241,7 @@ lsp_status lsp_csr_check_arrays(lsp_ctx *ctx, const char *name, const lsp_csr *A
 /* Has the context a GPU, for this matrix that lies on one? */
 lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name);
 
-/* The same for a matrix in either place. */
+/* lsp_csr_check without flags, for a matrix in either place with this name in messages. */
 lsp_status lsp_csr_check_valid(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
 /* Refuses an output of a call, items of `bytes` bytes, that overlaps an array of A, whose header was checked. */

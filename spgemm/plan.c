@@ -200,7 +200,7 @@ static lsp_status execute(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr
         return blind ? check_structures(plan, A, B) : LSP_OK;
     }
     LSP_TRY(multiply(plan, &ops, false, &made));
-    LSP_TRY(plan->type == plan->val_type ? LSP_OK : lsp_csr_narrow(ctx, the_product, plan->val_type, &made));
+    LSP_TRY(plan->type == plan->val_type ? LSP_OK : lsp_csr_convert_integers(ctx, the_product, plan->val_type, &made));
     return lsp_csr_put(ctx, C, &made, C == A || C == B);
 }
 
@@ -266,7 +266,7 @@ static lsp_status finish(lsp_spgemm_plan *job, lsp_csr *C) {
     if (job->type != job->val_type) {
         const lsp_filter bound = {.mask = rest.mask, .complement = rest.complement};
         LSP_TRY(lsp_spgemm_filter_made(job->ctx, &bound, C, &job->info));
-        LSP_TRY(lsp_csr_narrow(job->ctx, the_product, job->val_type, C));
+        LSP_TRY(lsp_csr_convert_integers(job->ctx, the_product, job->val_type, C));
         rest.mask = NULL;
         rest.complement = false;
     }

@@ -100,7 +100,7 @@ static lsp_status take_operand(lsp_ctx *ctx, const char *name, const lsp_csr *M,
         LSP_TRY(lsp_csr_copy(ctx, &o->op, &types, &o->copy));
         o->here = o->copy;
     }
-    return M->where == LSP_CUDA || !transposed ? lsp_csr_check_as(ctx, name, &o->here) : LSP_OK;
+    return M->where == LSP_CUDA || !transposed ? lsp_csr_check_valid(ctx, name, &o->here) : LSP_OK;
 }
 
 lsp_status lsp_spgemm_check_stream(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, const lsp_spgemm_options *options,

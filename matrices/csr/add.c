@@ -13,51 +13,38 @@ static bool same_rowptr(const lsp_csr *A, const lsp_csr *B) {
            memcmp(A->rowptr, B->rowptr, (size_t)(A->rows + 1) * lsp_type_bytes(A->rowptr_type)) == 0;
 }
 
-/* Their structs were checked. */
-static lsp_status check_addends(lsp_ctx *ctx, addition *s) {
-    LSP_TRY(check_addend(ctx, "A", s->A));
-    s->equal_rowptr = same_rowptr(s->A, s->B);
-    return s->equal_rowptr ? LSP_OK : check_addend(ctx, "B", s->B);
-}
-
 /* Adds matrices on the host, if their rows ascend strictly. Otherwise they are checked. */
-static lsp_status add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *types, bool *done) {
-    const lsp_csr *A = s->A, *B = s->B;
+static lsp_status add_strict(lsp_ctx *ctx, const addition *s, const lsp_csr_types *types, bool *done) {
     lsp_csr a, b;
-    LSP_TRY(lsp_csr_widen(ctx, A, types->val_type, &a));
-    LSP_TRY(lsp_csr_widen(ctx, B, types->val_type, &b));
-    s->A = &a, s->B = &b;
-    LSP_TRY(lsp_csr_add_strict(ctx, s, types, done));
-    s->A = A, s->B = B;
-    LSP_TRY(*done ? LSP_OK : lsp_csr_check_as(ctx, "A", A));
-    return *done ? LSP_OK : lsp_csr_check_as(ctx, "B", B);
-}
-
-/* Adds matrices whose structs were checked. Both have integers, of LSP_I64, or neither has. */
-static lsp_status add(lsp_ctx *ctx, addition *s) {
-    const lsp_csr *A = s->A, *B = s->B;
-    const lsp_csr_types types = {.val_type = lsp_common_type(A->val_type, B->val_type),
-                                 .drop_values = A->val_type == LSP_NONE && B->val_type == LSP_NONE};
-    bool done = false;
-    LSP_TRY(check_addends(ctx, s));
-    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_add(ctx, s->alpha, A, s->beta, B, s->C, &done)
-                                 : add_strict(ctx, s, &types, &done));
-    return done ? LSP_OK : lsp_csr_add_stacked(ctx, s);
+    addition widened = *s;
+    widened.A = &a, widened.B = &b;
+    LSP_TRY(lsp_csr_widen(ctx, s->A, types->val_type, &a));
+    LSP_TRY(lsp_csr_widen(ctx, s->B, types->val_type, &b));
+    LSP_TRY(lsp_csr_add_strict(ctx, &widened, types, done));
+    LSP_TRY(*done ? LSP_OK : lsp_csr_check_valid(ctx, "A", s->A));
+    return *done ? LSP_OK : lsp_csr_check_valid(ctx, "B", s->B);
 }
 
 lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta, const lsp_csr *B, lsp_csr *C) {
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, made);
     lsp_csr a, b;
+    bool done = false;
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_header(ctx, "B", B));
     LSP_TRY(lsp_csr_check_addends(ctx, A, B));
     LSP_TRY(A->where == LSP_CUDA ? lsp_csr_check_device(ctx, "A") : LSP_OK);
     const lsp_type type = lsp_common_type(A->val_type, B->val_type);
     LSP_TRY(lsp_csr_check_factors(ctx, type, alpha, beta));
     LSP_TRY(lsp_csr_widen_addends(ctx, type, A, B, &a, &b));
-    LSP_TRY(add(ctx, &(addition){.A = &a, .B = &b, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa}));
-    LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the sum", type, &made) : LSP_OK);
+    /* both have integers, of LSP_I64, or neither has */
+    addition s = {.A = &a, .B = &b, .C = &made, .alpha = alpha, .beta = beta, .isa = ctx->isa};
+    const lsp_csr_types types = {.val_type = lsp_common_type(a.val_type, b.val_type)};
+    LSP_TRY(check_addend(ctx, "A", &a));
+    s.equal_rowptr = same_rowptr(&a, &b);
+    LSP_TRY(s.equal_rowptr ? LSP_OK : check_addend(ctx, "B", &b));
+    LSP_TRY(a.where == LSP_CUDA ? lsp_csr_on_gpu.csr_add(ctx, alpha, &a, beta, &b, &made, &done)
+                                : add_strict(ctx, &s, &types, &done));
+    LSP_TRY(done ? LSP_OK : lsp_csr_add_stacked(ctx, &s));
+    LSP_TRY(lsp_is_integer(type) ? lsp_csr_convert_integers(ctx, "the sum", type, &made) : LSP_OK);
     return lsp_csr_put(ctx, C, &made, C == A || C == B);
 }

@@ -65,7 +65,7 @@ LSP_INLINE bool same_columns(lsp_type type, const addition *s, int64_t begin, in
 }
 
 /* The number of columns in begin .. end-1 that are not above the previous column. */
-LSP_INLINE int64_t falls(lsp_type type, const void *col, int64_t begin, int64_t end) {
+LSP_INLINE int64_t count_falls(lsp_type type, const void *col, int64_t begin, int64_t end) {
     if (type == LSP_I32) {
         const int32_t *c = col;
         int32_t count = 0; /* of a block */
@@ -112,7 +112,7 @@ LSP_INLINE bool add_equal_of(lsp_type index, const addition *s, int64_t begin, i
     int64_t row = begin, start = first;
     for (int64_t k = first; k < stop && __atomic_load_n(&s->bad, __ATOMIC_RELAXED) == 0; k += block) {
         const int64_t to = lsp_min(k + block, stop);
-        int64_t fallen = falls(index, A->col, lsp_max(k, first + 1), to);
+        int64_t fallen = count_falls(index, A->col, lsp_max(k, first + 1), to);
         while (row < end && start < to) {
             const int64_t next = lsp_index_at(A->rowptr, index, row + 1);
             if (start > first && start < next) {

@@ -64,7 +64,9 @@ lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s) {
     once.from.wide = lsp_place_is_wide(s->A->nnz + s->B->nnz);
     LSP_TRY(merge(&once, s->A, s->B));
     LSP_TRY(lsp_alloc(ctx, C->where, C->nnz, lsp_type_bytes(C->val_type), &C->val));
-    LSP_TRY(lsp_csr_sum_values(ctx, &(lsp_csr_sum){s->A, s->B, C, s->alpha, s->beta, &once.from}));
+    addition sum = *s;
+    sum.C = C, sum.from = &once.from;
+    LSP_TRY(lsp_csr_sum_values(ctx, &sum));
     return lsp_csr_put(ctx, s->C, C, false);
 }
 
@@ -74,30 +76,22 @@ lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s) {
 static lsp_status find_equal(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool *equal) {
     const lsp_csr a = lsp_csr_pattern(A), b = lsp_csr_pattern(B);
     lsp_csr_difference d;
-    int64_t row = 0;
+    int64_t row = -1;
     *equal = false;
-    if (A->nnz == B->nnz) {
-        LSP_TRY(lsp_csr_find_unsorted(ctx, A, true, &row));
-    }
-    if (A->nnz == B->nnz && row == A->rows) {
+    LSP_TRY(A->nnz == B->nnz ? lsp_csr_find_unsorted(ctx, A, true, &row) : LSP_OK);
+    if (row == A->rows) {
         LSP_TRY(lsp_csr_compare(ctx, &a, &b, &d));
         *equal = d.same_pattern;
     }
     return LSP_OK;
 }
 
-static lsp_status check_operands(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_TRY(lsp_csr_check_header(ctx, "B", B));
-    LSP_TRY(lsp_csr_check_addends(ctx, A, B));
-    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
-    return lsp_csr_check_valid(ctx, "B", B);
-}
-
 lsp_status lsp_csr_add_plan_as(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool wide, lsp_csr_add_plan **plan) {
     LSP_PLAN_MAKE(lsp_csr_add_plan, made, plan);
     lsp_csr_types fit;
-    LSP_TRY(check_operands(ctx, A, B));
+    LSP_TRY(lsp_csr_check_addends(ctx, A, B));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "B", B));
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, LSP_NONE, NULL, &fit));
     made->A = lsp_csr_outline(A);
     made->B = lsp_csr_outline(B);

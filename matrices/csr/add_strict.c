@@ -50,22 +50,6 @@ static bool fits_twice(lsp_ctx *ctx, const addition *s, int64_t most) {
     return (bytes < asked_from && ctx->options.max_bytes == 0) || bytes <= (double)lsp_available_bytes(ctx, LSP_HOST);
 }
 
-/* Moves C to arrays of its true size. */
-static lsp_status trim(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *C) {
-    lsp_csr exact;
-    LSP_TRY(lsp_csr_create(ctx, C->rows, C->cols, C->nnz, types, &exact));
-    for (int64_t i = 0; i <= C->rows; i++) { /* fewer entries may have narrower row pointers */
-        lsp_index_set(exact.rowptr, exact.rowptr_type, i, lsp_csr_rowptr(C, i));
-    }
-    if (C->nnz > 0) {
-        memcpy(exact.col, C->col, (size_t)C->nnz * lsp_type_bytes(C->col_type));
-    }
-    if (C->nnz > 0 && C->val_type != LSP_NONE) {
-        memcpy(exact.val, C->val, (size_t)C->nnz * lsp_type_bytes(C->val_type));
-    }
-    return lsp_csr_put(ctx, C, &exact, true);
-}
-
 static lsp_status add_once(lsp_ctx *ctx, addition *s, int64_t most, const lsp_csr_types *types, bool *done) {
     LSP_TRY(lsp_csr_create(ctx, s->A->rows, s->A->cols, most, types, s->C));
     const int64_t nnz = LSP_ISA_PICK(s->isa, lsp_add_merge)(s, 0, s->A->rows);
@@ -75,10 +59,8 @@ static lsp_status add_once(lsp_ctx *ctx, addition *s, int64_t most, const lsp_cs
         return LSP_OK;
     }
     s->C->nnz = nnz;
-    if (most - nnz > most / slack) {
-        LSP_TRY(trim(ctx, types, s->C));
-    }
-    return LSP_OK;
+    /* to arrays of the true size; fewer entries may have narrower row pointers */
+    return most - nnz > most / slack ? lsp_csr_copy_checked(ctx, s->C, types, s->C) : LSP_OK;
 }
 
 static void count_rows(void *data, int64_t begin, int64_t end) {
@@ -97,8 +79,7 @@ static lsp_status add_twice(lsp_ctx *ctx, addition *s, const lsp_csr *shared, co
     *done = s->bad == 0;
     s->bad = 0;
     if (*done) {
-        lsp_prefix_sum(ctx, s->starts, s->A->rows);
-        LSP_TRY(lsp_csr_create_rows(ctx, s->A->rows, s->A->cols, s->starts, types, s->C));
+        LSP_TRY(lsp_csr_make_rows(ctx, LSP_HOST, s->A->rows, s->A->cols, s->starts, -1, types, s->C));
         lsp_csr_for_rows(ctx, shared, fill_rows, s);
     }
     return LSP_OK;

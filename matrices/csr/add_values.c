@@ -10,7 +10,7 @@ enum {
 /* Equal patterns on the host: vectors of one type. */
 LSP_SHARE(sum_vectors, const addition, s, LSP_ISA_PICK(s->isa, lsp_add_values)(s, begin, end))
 
-lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const lsp_csr_sum *u) {
+lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const addition *u) {
     LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr *C = u->C;
     const lsp_type type = C->val_type;
@@ -26,13 +26,9 @@ lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const lsp_csr_sum *u) {
         return LSP_EACH(ctx, C->where, add_sources, job);
     }
     if (C->where == LSP_HOST && (type == LSP_F32 || type == LSP_F64)) {
-        addition s = {.A = &A,
-                      .B = &B,
-                      .C = (lsp_csr *)C,
-                      .alpha = u->alpha,
-                      .beta = u->beta,
-                      .isa = ctx->isa,
-                      .bypass = C->nnz * (int64_t)lsp_type_bytes(type) >= bypass_from};
+        addition s = *u;
+        s.A = &A, s.B = &B, s.isa = ctx->isa;
+        s.bypass = C->nnz * (int64_t)lsp_type_bytes(type) >= bypass_from;
         lsp_for_shares(ctx, C->nnz, least_share, sum_vectors, &s);
         return LSP_OK;
     }
@@ -40,8 +36,7 @@ lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const lsp_csr_sum *u) {
 }
 
 /* Integers are widened first, and their sum is narrowed, if it fits, to C's type. */
-static lsp_status fill(lsp_ctx *ctx, const lsp_csr_sum *u) {
-    LSP_SCRATCH_SCOPE(ctx);
+static lsp_status fill(lsp_ctx *ctx, const addition *u) {
     const lsp_type type = u->C->val_type;
     lsp_csr a, b, c = *u->C;
     LSP_TRY(lsp_csr_check_factors(ctx, type, u->alpha, u->beta));
@@ -50,7 +45,9 @@ static lsp_status fill(lsp_ctx *ctx, const lsp_csr_sum *u) {
     if (c.val_type != type) {
         LSP_TRY(lsp_scratch_at(ctx, c.where, c.nnz, sizeof(int64_t), &c.val));
     }
-    LSP_TRY(lsp_csr_sum_values(ctx, &(lsp_csr_sum){&a, &b, &c, u->alpha, u->beta, u->from}));
+    addition wide = *u;
+    wide.A = &a, wide.B = &b, wide.C = &c;
+    LSP_TRY(lsp_csr_sum_values(ctx, &wide));
     if (c.val_type != type) {
         LSP_TRY(lsp_csr_check_fits(ctx, "the sum", &c, type));
         LSP_TRY(lsp_convert_values(ctx, c.where, type, u->C->val, LSP_I64, c.val, c.nnz));
@@ -63,6 +60,8 @@ static lsp_status check_operands(lsp_csr_add_plan *plan, const lsp_csr *A, const
     return lsp_csr_check_planned(plan->ctx, "B", &plan->B, B);
 }
 
+static const lsp_csr_sources *sources_of(const lsp_csr_add_plan *plan) { return plan->equal ? NULL : &plan->from; }
+
 lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_csr *A, double beta, const lsp_csr *B,
                                lsp_csr *C) {
     LSP_PLAN_USE(plan);
@@ -70,7 +69,7 @@ lsp_status lsp_csr_add_execute(lsp_csr_add_plan *plan, double alpha, const lsp_c
     LSP_TRY(check_operands(plan, A, B));
     LSP_REQUIRE(C != NULL, LSP_ERR_ARGUMENT, "the place for the sum is NULL");
     LSP_TRY(lsp_csr_copy_structure(ctx, plan->equal ? A : &plan->C, &plan->C, &made));
-    LSP_TRY(fill(ctx, &(lsp_csr_sum){A, B, &made, alpha, beta, plan->equal ? NULL : &plan->from}));
+    LSP_TRY(fill(ctx, &(addition){.A = A, .B = B, .C = &made, .alpha = alpha, .beta = beta, .from = sources_of(plan)}));
     return lsp_csr_put(ctx, C, &made, C == A || C == B);
 }
 
@@ -81,5 +80,5 @@ lsp_status lsp_csr_add_refill(lsp_csr_add_plan *plan, double alpha, const lsp_cs
     LSP_TRY(lsp_csr_check_planned(ctx, "C", &plan->C, C));
     LSP_REQUIRE(plan->equal || C->val == NULL || (C->val != A->val && C->val != B->val), LSP_ERR_ARGUMENT,
                 "the values of C are those of an addend: they cannot be read and written at once");
-    return fill(ctx, &(lsp_csr_sum){A, B, C, alpha, beta, plan->equal ? NULL : &plan->from});
+    return fill(ctx, &(addition){.A = A, .B = B, .C = C, .alpha = alpha, .beta = beta, .from = sources_of(plan)});
 }

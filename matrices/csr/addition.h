@@ -4,12 +4,14 @@
 
 #include "core/isa.h"
 #include "facts.h"
+#include "plans.h"
 
 typedef struct addition {
     const lsp_csr *A, *B;
     lsp_csr *C;
     double alpha, beta;
-    int64_t *starts; /* of C's rows */
+    const lsp_csr_sources *from; /* by a plan; NULL: entry k of C is the sum of entries k */
+    int64_t *starts;             /* of C's rows */
     lsp_isa isa;
     bool equal_rowptr; /* A and B have row pointers of the same type and value */
     bool bypass;       /* C is large: its stores bypass the cache */
@@ -25,7 +27,7 @@ lsp_status lsp_csr_check_factors(lsp_ctx *ctx, lsp_type type, double alpha, doub
 lsp_status lsp_csr_widen_addends(lsp_ctx *ctx, lsp_type type, const lsp_csr *A, const lsp_csr *B, lsp_csr *a,
                                  lsp_csr *b);
 
-/* Can A and B, whose structs were checked, be added? They need one place and one shape. */
+/* Checks the structs of A and B. Can they be added? They need one place and one shape. */
 lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B);
 
 /* Adds two matrices with values of C's type whose rows ascend strictly. Otherwise, and if a column is out of range,
@@ -34,6 +36,10 @@ lsp_status lsp_csr_add_strict(lsp_ctx *ctx, addition *s, const lsp_csr_types *ty
 
 /* C = alpha*A + beta*B of checked matrices, whatever the order of their rows: a plan that is used once. */
 lsp_status lsp_csr_add_stacked(lsp_ctx *ctx, const addition *s);
+
+/* C.val = alpha*A + beta*B by a plan. Addends and sum have the types of the arithmetic, and lie on either device. Waits
+ * for nothing. */
+lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const addition *s);
 
 /* The kernels of add_equal_kernel.c and add_merge_kernel.c, compiled once for each instruction set.
  * lsp_add_equal adds rows begin .. end-1 of equal row pointers. False if columns differ, do not ascend or are out of

@@ -45,20 +45,16 @@ lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A
 /* ---- rows ---- */
 
 /* The first row that ends before it starts; `end` if none. */
-LSP_INLINE int64_t falls(lsp_type type, const void *rowptr, int64_t begin, int64_t end) {
-    const int32_t *narrow = rowptr;
-    const int64_t *wide = rowptr;
-    if (type == LSP_I32) {
+static int64_t find_fall(const void *data, int64_t begin, int64_t end) {
+    const lsp_csr *A = data;
+    const int32_t *narrow = A->rowptr;
+    const int64_t *wide = A->rowptr;
+    if (A->rowptr_type == LSP_I32) {
         LSP_FIND(uint32_t, i, begin, end, narrow[i] > narrow[i + 1])
     } else {
         LSP_FIND(uint64_t, i, begin, end, wide[i] > wide[i + 1])
     }
     return end;
-}
-
-static int64_t find_fall(const void *data, int64_t begin, int64_t end) {
-    const lsp_csr *A = data;
-    return LSP_WITH_INDEX(A->rowptr_type, falls, A->rowptr, begin, end);
 }
 
 lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
@@ -69,40 +65,22 @@ lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) 
 
 /* ---- entries ---- */
 
-/* The first entry whose column is outside 0 .. cols-1. */
-LSP_INLINE int64_t outside(lsp_type type, const lsp_csr *A, int64_t begin, int64_t end) {
-    const uint32_t *narrow = A->col;
+/* The first entry whose column is outside 0 .. cols-1; `end` if none. */
+static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
+    const lsp_csr *A = data;
+    const uint32_t *narrow = A->col, cols = (uint32_t)A->cols;
     const uint64_t *wide = A->col;
-    if (type == LSP_I32) {
-        LSP_FIND(uint32_t, k, begin, end, narrow[k] >= (uint32_t)A->cols)
+    if (A->col_type == LSP_I32) {
+        LSP_FIND(uint32_t, k, begin, end, narrow[k] >= cols)
     } else {
         LSP_FIND(uint64_t, k, begin, end, wide[k] >= (uint64_t)A->cols)
     }
     return end;
 }
 
-static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
-    const lsp_csr *A = data;
-    return LSP_WITH_INDEX(A->col_type, outside, A, begin, end);
-}
-
 lsp_status lsp_csr_check_arrays(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     LSP_TRY(lsp_csr_check_rows(ctx, name, A));
     return lsp_first(ctx, A->nnz, find_outside, A) < A->nnz ? lsp_csr_refuse(ctx, name, A) : LSP_OK;
-}
-
-lsp_status lsp_csr_check_as(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    LSP_TRY(lsp_csr_check_header(ctx, name, A));
-    LSP_REQUIRE(A->where == LSP_HOST, LSP_ERR_ARGUMENT, "%s lies on the GPU; this needs it on the host", name);
-    return lsp_csr_check_arrays(ctx, name, A);
-}
-
-lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
-    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    LSP_REQUIRE(flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE), LSP_ERR_ARGUMENT,
-                "0x%x are not flags of lsp_csr_check", flags);
-    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
-    return lsp_csr_check_flags(ctx, "A", A, flags);
 }
 
 lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name) {
@@ -126,14 +104,15 @@ lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
 }
 
 lsp_status lsp_csr_check_valid(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+    LSP_ENTER(ctx);
     const unsigned *gate;
-    LSP_TRY(lsp_csr_check_header(ctx, name, A)); /* is there a context? */
-    LSP_SCRATCH_SCOPE(ctx);
     LSP_TRY(lsp_csr_check_begin(ctx, name, A, &gate));
     return lsp_csr_check_end(ctx, name, A);
 }
 
 lsp_status lsp_csr_check_addends(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_TRY(lsp_csr_check_header(ctx, "B", B));
     LSP_REQUIRE(A->where == B->where, LSP_ERR_ARGUMENT,
                 "one of the matrices to be added lies on the GPU, the other in the memory of the host");
     LSP_REQUIRE(A->rows == B->rows && A->cols == B->cols, LSP_ERR_ARGUMENT,
@@ -172,7 +151,7 @@ lsp_status lsp_csr_check_apart(lsp_ctx *ctx, const lsp_csr *A, const char *name,
 
 /* Checks that no row has a column twice: compares neighbours, after sorting a copy of the columns if they are unsorted.
  */
-static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+static lsp_status check_unique(lsp_ctx *ctx, const lsp_csr *A) {
     LSP_SCRATCH_SCOPE(ctx);
     lsp_csr columns = lsp_csr_pattern(A);
     int64_t row;
@@ -182,12 +161,12 @@ static lsp_status check_unique(lsp_ctx *ctx, const char *name, const lsp_csr *A)
         LSP_TRY(lsp_convert_values(ctx, A->where, A->col_type, columns.col, A->col_type, A->col, A->nnz));
         LSP_TRY(lsp_csr_sort_rows(ctx, &columns));
         LSP_TRY(lsp_csr_find_unsorted(ctx, &columns, true, &row));
-        LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld holds a column twice", name, (long long)row);
+        LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "A, row %lld holds a column twice", (long long)row);
     }
     return LSP_OK;
 }
 
-static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
+static lsp_status check_finite(lsp_ctx *ctx, const lsp_csr *A) {
     lsp_csr_spot spot;
     int64_t k;
     LSP_TRY(LSP_EACH_FIRST(ctx, A->where, not_finite, &k,
@@ -196,18 +175,20 @@ static lsp_status check_finite(lsp_ctx *ctx, const char *name, const lsp_csr *A)
                                           .kind = {.index = A->col_type, .val = A->val_type}}));
     if (k < A->nnz) {
         LSP_TRY(lsp_csr_spot_of(ctx, A, k, &spot));
-        LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld: the value at column %lld is not finite", name,
-                    (long long)spot.row, (long long)spot.col);
+        LSP_REQUIRE(false, LSP_ERR_FORMAT, "A, row %lld: the value at column %lld is not finite", (long long)spot.row,
+                    (long long)spot.col);
     }
     return LSP_OK;
 }
 
-lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags) {
+lsp_status lsp_csr_check(lsp_ctx *ctx, const lsp_csr *A, unsigned flags) {
+    LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    LSP_REQUIRE(flags <= (LSP_CHECK_SORTED | LSP_CHECK_UNIQUE | LSP_CHECK_FINITE), LSP_ERR_ARGUMENT,
+                "0x%x are not flags of lsp_csr_check", flags);
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     int64_t row = A->rows;
-    if (flags & LSP_CHECK_SORTED) {
-        LSP_TRY(lsp_csr_find_unsorted(ctx, A, false, &row));
-    }
-    LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "%s, row %lld: its columns do not ascend", name, (long long)row);
-    LSP_TRY(flags & LSP_CHECK_UNIQUE ? check_unique(ctx, name, A) : LSP_OK);
-    return flags & LSP_CHECK_FINITE ? check_finite(ctx, name, A) : LSP_OK;
+    LSP_TRY(flags & LSP_CHECK_SORTED ? lsp_csr_find_unsorted(ctx, A, false, &row) : LSP_OK);
+    LSP_REQUIRE(row == A->rows, LSP_ERR_FORMAT, "A, row %lld: its columns do not ascend", (long long)row);
+    LSP_TRY(flags & LSP_CHECK_UNIQUE ? check_unique(ctx, A) : LSP_OK);
+    return flags & LSP_CHECK_FINITE ? check_finite(ctx, A) : LSP_OK;
 }

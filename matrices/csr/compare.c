@@ -5,7 +5,7 @@
 
 /* The column of entry k of row i, or INT64_MAX if the row has ended. */
 static lsp_status column_of(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t k, int64_t *column) {
-    LSP_TRY(lsp_read_index(ctx, A->where, A->rowptr, A->rowptr_type, i + 1, column));
+    LSP_TRY(lsp_csr_read_rowptr(ctx, A, i + 1, column));
     if (k < *column) {
         return lsp_read_index(ctx, A->where, A->col, A->col_type, k, column);
     }
@@ -20,9 +20,9 @@ static lsp_status name_difference(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
     int64_t row = (int64_t)found->first[0], k = found->first[1] == LSP_NOWHERE ? INT64_MAX : (int64_t)found->first[1];
     int64_t begin = INT64_MAX, a, b;
     if (found->first[0] != LSP_NOWHERE) {
-        LSP_TRY(lsp_read_index(ctx, A->where, A->rowptr, A->rowptr_type, row, &begin));
-        LSP_TRY(lsp_read_index(ctx, A->where, A->rowptr, A->rowptr_type, row + 1, &a));
-        LSP_TRY(lsp_read_index(ctx, A->where, B->rowptr, B->rowptr_type, row + 1, &b));
+        LSP_TRY(lsp_csr_read_rowptr(ctx, A, row, &begin));
+        LSP_TRY(lsp_csr_read_rowptr(ctx, A, row + 1, &a));
+        LSP_TRY(lsp_csr_read_rowptr(ctx, B, row + 1, &b));
         k = lsp_min(k, lsp_min(a, b));
     }
     if (k < begin) {
@@ -38,29 +38,19 @@ static lsp_status name_difference(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr 
     return LSP_OK;
 }
 
-/* *distance = what the values of two matrices tell: of entries with one number, or `by_column`, in sorted rows. */
-static lsp_status measure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, bool by_column, lsp_found *distance) {
-    const comparing a = {.A = *A, .B = *B, .mixed = A->val_type != B->val_type};
-    return by_column ? LSP_EACH_ENTRY(ctx, apart_by_column, (lsp_entry_job){.args = &a, .A = A, .found = distance})
-                     : LSP_EACH(ctx, A->where, apart,
-                                (lsp_each_job){.args = &a,
-                                               .n = A->nnz,
-                                               .kind = {.index = A->col_type, .val = A->val_type},
-                                               .found = distance});
-}
-
-/* The largest distance at common places of different patterns. */
+/* *distance = what the values at common places of different patterns tell. */
 static lsp_status measure_common(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_found *distance) {
     LSP_OWNED_CSR(ctx, a);
     LSP_OWNED_CSR(ctx, b);
     LSP_TRY(lsp_csr_order(ctx, &A, false, A->val_type, &a));
     LSP_TRY(lsp_csr_order(ctx, &B, false, B->val_type, &b));
-    return measure(ctx, A, B, true, distance);
+    const comparing c = {.A = *A, .B = *B, .mixed = A->val_type != B->val_type};
+    return LSP_EACH_ENTRY(ctx, apart_by_column, (lsp_entry_job){.args = &c, .A = A, .found = distance});
 }
 
 static lsp_status compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_csr_difference *result) {
     lsp_found parts, distance;
-    const comparing a = {.A = *A, .B = *B, .entries = lsp_min(A->nnz, B->nnz)};
+    const comparing a = {.A = *A, .B = *B, .entries = lsp_min(A->nnz, B->nnz), .mixed = A->val_type != B->val_type};
     lsp_csr_spot spot = {.row = -1, .col = -1};
     LSP_TRY(LSP_EACH(ctx, A->where, differs,
                      (lsp_each_job){.args = &a, .n = lsp_max(A->rows, a.entries), .found = &parts}));
@@ -69,7 +59,10 @@ static lsp_status compare(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp_
         LSP_TRY(name_difference(ctx, A, B, &parts, result));
         LSP_TRY(measure_common(ctx, A, B, &distance));
     } else {
-        LSP_TRY(measure(ctx, A, B, false, &distance));
+        LSP_TRY(LSP_EACH(
+            ctx, A->where, apart,
+            (lsp_each_job){
+                .args = &a, .n = A->nnz, .kind = {.index = A->col_type, .val = A->val_type}, .found = &distance}));
         LSP_TRY(distance.most > 0 ? lsp_csr_spot_of(ctx, A, (int64_t)distance.at, &spot) : LSP_OK);
         result->row = spot.row, result->col = spot.col;
         result->same_bits = distance.flags == 0 && A->val_type == B->val_type;

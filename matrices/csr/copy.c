@@ -30,12 +30,8 @@ static lsp_status copy_array(lsp_ctx *ctx, array to, array from, int64_t n) {
         LSP_TRY(convert(ctx, near, from, n));
         from = near;
     }
-    if (to.where == from.where) {
-        LSP_TRY(convert(ctx, to, from, n));
-    } else {
-        LSP_TRY(lsp_cuda_copy(ctx, to.items, to.where, from.items, from.where, bytes));
-    }
-    return LSP_OK;
+    return to.where == from.where ? convert(ctx, to, from, n)
+                                  : lsp_cuda_copy(ctx, to.items, to.where, from.items, from.where, bytes);
 }
 
 lsp_status lsp_csr_retype(lsp_ctx *ctx, const lsp_csr_types *types, lsp_csr *A) {
@@ -76,7 +72,7 @@ lsp_status lsp_csr_copy(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr_types *typ
     lsp_csr_types fit;
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the copy is NULL");
-    LSP_TRY(A->where == LSP_HOST ? lsp_csr_check(ctx, A, 0) : lsp_csr_check_device(ctx, "A"));
+    LSP_TRY(A->where == LSP_HOST ? lsp_csr_check_valid(ctx, "A", A) : lsp_csr_check_device(ctx, "A"));
     LSP_TRY(lsp_csr_resolve(ctx, A->cols, A->nnz, A->val_type, types, &fit));
     fit.place = lsp_place_of(lsp_where_of(fit.place, A->where));
     LSP_TRY(check_values(ctx, A, fit.val_type));

@@ -4,9 +4,7 @@
 #include "core/cuda.h"
 #include "core/scan.h"
 
-enum {
-    asked_from = 64 << 20, /* bytes; from this size on, the free memory is checked first */
-};
+enum { asked_from = 64 << 20 }; /* bytes; from this size on, the free memory is checked first */
 
 static bool is_index(lsp_type type) { return type == LSP_I32 || type == LSP_I64; }
 

@@ -25,10 +25,6 @@ LSP_INLINE int64_t merge_rows(lsp_type val_type, lsp_type col_type, const lsp_cs
     return to;
 }
 
-static int64_t merge_share(const lsp_csr *A, int64_t begin, int64_t end, int64_t start) {
-    return LSP_WITH_BOTH(A->val_type, A->col_type, merge_rows, A, begin, end, start);
-}
-
 typedef struct piece { /* the rows of one thread, their entries, and how far these move */
     int64_t begin, end, start, stop, shift;
 } piece;
@@ -40,9 +36,10 @@ typedef struct merging {
 
 static void merge_piece(void *data, int64_t p, int thread) {
     const merging *m = data;
+    const lsp_csr *A = m->A;
     piece *mine = &m->pieces[p];
     (void)thread;
-    mine->stop = merge_share(m->A, mine->begin, mine->end, mine->start);
+    mine->stop = LSP_WITH_BOTH(A->val_type, A->col_type, merge_rows, A, mine->begin, mine->end, mine->start);
 }
 
 static void shift_piece(void *data, int64_t p, int thread) {
@@ -110,9 +107,9 @@ static lsp_status sum_on_gpu(lsp_ctx *ctx, lsp_csr *A) {
 /* The same for integers narrower than LSP_I64: sums are made in that, and must fit. */
 static lsp_status sum_narrow(lsp_ctx *ctx, lsp_csr *A) {
     const lsp_type type = A->val_type;
-    LSP_TRY(lsp_csr_narrow(ctx, "the matrix", LSP_I64, A));
+    LSP_TRY(lsp_csr_convert_integers(ctx, "the matrix", LSP_I64, A));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, A, NULL));
-    return lsp_csr_narrow(ctx, "the matrix with its duplicates summed", type, A);
+    return lsp_csr_convert_integers(ctx, "the matrix with its duplicates summed", type, A);
 }
 
 lsp_status lsp_csr_sum_duplicates(lsp_ctx *ctx, lsp_csr *A, int64_t *merged) {

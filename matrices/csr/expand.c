@@ -34,7 +34,7 @@ static lsp_status expand_narrow(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry sym
     lsp_csr wide;
     LSP_TRY(lsp_csr_widen(ctx, A, LSP_I64, &wide));
     LSP_TRY(lsp_csr_expand(ctx, &wide, symmetry, &made));
-    LSP_TRY(lsp_csr_narrow(ctx, "the whole matrix", A->val_type, &made));
+    LSP_TRY(lsp_csr_convert_integers(ctx, "the whole matrix", A->val_type, &made));
     return lsp_csr_put(ctx, B, &made, B == A);
 }
 

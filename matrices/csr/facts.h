@@ -101,8 +101,8 @@ int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *dat
  * is none. */
 lsp_status lsp_csr_refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A);
 
-/* What flags of lsp_csr_check ask for, of a matrix that was checked without them. */
-lsp_status lsp_csr_check_flags(lsp_ctx *ctx, const char *name, const lsp_csr *A, unsigned flags);
+/* *value = A->rowptr[i]. Waits for a GPU. */
+lsp_status lsp_csr_read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value);
 
 /* *row = the first row whose columns do not ascend, or with `strictly` also repeat; A->rows if none. For a checked
  * matrix in either place. Waits for a GPU. */
@@ -134,12 +134,6 @@ LSP_BOTH_SIDES static inline unsigned lsp_lost_number(double x_re, double x_im, 
     const bool minus_re = lsp_same_number(x_re, -y_re), minus_im = lsp_same_number(x_im, -y_im);
     return (re && im ? 0u : (unsigned)LSP_LOST_SYMMETRIC) | (minus_re && minus_im ? 0u : (unsigned)LSP_LOST_SKEW) |
            (re && minus_im ? 0u : (unsigned)LSP_LOST_HERMITIAN);
-}
-static inline void lsp_tell_symmetry(unsigned lost, lsp_csr_stats *stats) {
-    stats->pattern_symmetric = !(lost & LSP_LOST_PATTERN);
-    stats->symmetric = !(lost & (LSP_LOST_PATTERN | LSP_LOST_SYMMETRIC));
-    stats->skew = !(lost & (LSP_LOST_PATTERN | LSP_LOST_SKEW));
-    stats->hermitian = !(lost & (LSP_LOST_PATTERN | LSP_LOST_HERMITIAN));
 }
 
 /* lsp_csr_check_valid in two halves, for calls whose kernels may run before the host knows the answer: csr/gpu/gpu.h

@@ -41,21 +41,18 @@ static lsp_status keep_largest_here(lsp_ctx *ctx, const lsp_csr *A, int64_t larg
     LSP_SCRATCH_SCOPE(ctx);
     long_rows l = {.A = A, .largest = largest, .stays = stays};
     int64_t segments = 0, items = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, lsp_min(A->nnz / largest, A->rows), &l.rows));
     for (int64_t i = 0; i < A->rows; i++) {
         const int64_t length = lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i);
-        segments += length > largest;
-        items += length > largest ? length : 0;
+        if (length > largest) {
+            l.rows[segments++] = i;
+            items += length;
+        }
     }
     if (segments == 0) {
         return LSP_OK;
     }
-    LSP_TRY(LSP_SCRATCH(ctx, segments, &l.rows));
     LSP_TRY(LSP_SCRATCH(ctx, segments * largest, &l.heap)); /* fewer than `items` */
-    for (int64_t i = 0, s = 0; i < A->rows; i++) {
-        if (lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i) > largest) {
-            l.rows[s++] = i;
-        }
-    }
     lsp_for_shares(ctx, segments, lsp_max(least_share / lsp_ceil_div(items, segments), 1), select_rows, &l);
     return LSP_OK;
 }

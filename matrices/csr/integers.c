@@ -36,7 +36,7 @@ lsp_status lsp_csr_check_fits(lsp_ctx *ctx, const char *name, const lsp_csr *A, 
     return LSP_OK;
 }
 
-lsp_status lsp_csr_narrow(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A) {
+lsp_status lsp_csr_convert_integers(lsp_ctx *ctx, const char *name, lsp_type type, lsp_csr *A) {
     void *val;
     if (A->val_type == type) {
         return LSP_OK;

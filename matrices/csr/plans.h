@@ -21,6 +21,25 @@ LSP_BOTH_SIDES static inline void lsp_place_set(void *places, bool wide, int64_t
     }
 }
 
+/* Items counted by key, each part of them for itself: parts x keys places, which say then where the next item of a part
+ * and a key goes: by key, by part, in their order. */
+typedef struct lsp_counts {
+    int64_t keys;
+    int parts, shares; /* shares: of the keys, each for a thread */
+    bool wide;
+    void *counts;
+    int64_t *sums;      /* room for shares + 1 */
+    int64_t begin;      /* the first place */
+    lsp_type ends_type; /* ends[key + 1] = the place behind those of a key */
+    void *ends;
+} lsp_counts;
+static inline void *lsp_counts_of(const lsp_counts *c, int64_t part) {
+    return (char *)c->counts + (size_t)part * (size_t)c->keys * lsp_place_bytes(c->wide);
+}
+/* _sum: returns the number of items. _place, behind it: turns counts into places, and sets ends[]. */
+int64_t lsp_counts_sum(const lsp_ctx *ctx, lsp_counts *c);
+void lsp_counts_place(const lsp_ctx *ctx, lsp_counts *c);
+
 struct lsp_csr_transpose_plan {
     lsp_ctx *ctx; /* NULL: the context was destroyed */
     lsp_plan_life life;
@@ -65,14 +84,5 @@ lsp_status lsp_csr_check_planned(lsp_ctx *ctx, const char *name, const lsp_csr *
 
 /* C = a matrix with the row pointers and columns of S and the types of `types`; its values are not set. */
 lsp_status lsp_csr_copy_structure(lsp_ctx *ctx, const lsp_csr *S, const lsp_csr *types, lsp_csr *C);
-
-/* An execution of a plan: C.val = alpha*A + beta*B. */
-typedef struct lsp_csr_sum {
-    const lsp_csr *A, *B, *C;
-    double alpha, beta;
-    const lsp_csr_sources *from; /* NULL: entry k of C is the sum of entries k */
-} lsp_csr_sum;
-/* Addends and sum have the types of the arithmetic, and lie on either device. Waits for nothing. */
-lsp_status lsp_csr_sum_values(lsp_ctx *ctx, const lsp_csr_sum *sum);
 
 LSP_END_DECLS

@@ -11,22 +11,22 @@ lsp_status lsp_csr_spot_of(lsp_ctx *ctx, const lsp_csr *A, int64_t entry, lsp_cs
     return LSP_OK;
 }
 
-static lsp_status read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value) {
+lsp_status lsp_csr_read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value) {
     return lsp_read_index(ctx, A->where, A->rowptr, A->rowptr_type, i, value);
 }
 
 lsp_status lsp_csr_refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     int64_t start, stop, row, k;
     lsp_csr_spot spot;
-    LSP_TRY(read_rowptr(ctx, A, 0, &start));
-    LSP_TRY(read_rowptr(ctx, A, A->rows, &stop));
+    LSP_TRY(lsp_csr_read_rowptr(ctx, A, 0, &start));
+    LSP_TRY(lsp_csr_read_rowptr(ctx, A, A->rows, &stop));
     LSP_REQUIRE(start == 0, LSP_ERR_FORMAT, "%s: rowptr[0] is %lld, not 0", name, (long long)start);
     LSP_REQUIRE(stop == A->nnz, LSP_ERR_FORMAT, "%s: rowptr[%lld] is %lld, but there are %lld entries", name,
                 (long long)A->rows, (long long)stop, (long long)A->nnz);
     LSP_TRY(LSP_EACH_FIRST(ctx, A->where, row_falls, &row, (lsp_each_job){.args = A, .n = A->rows}));
     if (row < A->rows) {
-        LSP_TRY(read_rowptr(ctx, A, row, &start));
-        LSP_TRY(read_rowptr(ctx, A, row + 1, &stop));
+        LSP_TRY(lsp_csr_read_rowptr(ctx, A, row, &start));
+        LSP_TRY(lsp_csr_read_rowptr(ctx, A, row + 1, &stop));
         LSP_REQUIRE(false, LSP_ERR_FORMAT, "%s, row %lld ends at entry %lld, before its start at %lld", name,
                     (long long)row, (long long)stop, (long long)start);
     }

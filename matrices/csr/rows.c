@@ -75,11 +75,6 @@ int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *dat
 
 /* ---- rows in order ---- */
 
-typedef struct ordering {
-    const lsp_csr *A;
-    bool strictly;
-} ordering;
-
 /* The first row whose columns do not ascend, or with `strictly` also repeat; `end` if none. */
 LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
                             int64_t end) {
@@ -96,14 +91,14 @@ LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_c
 }
 
 static int64_t find_unsorted(const void *data, int64_t begin, int64_t end) {
-    const ordering *o = data;
-    const lsp_csr *A = o->A;
-    return o->strictly ? LSP_WITH_INDICES(A, unsorted, A, true, begin, end)
+    const seeking *s = data;
+    const lsp_csr *A = &s->A;
+    return s->strictly ? LSP_WITH_INDICES(A, unsorted, A, true, begin, end)
                        : LSP_WITH_INDICES(A, unsorted, A, false, begin, end);
 }
 
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly) {
-    first_search search = {.find = find_unsorted, .data = &(ordering){A, strictly}, .first = A->rows};
+    first_search search = {.find = find_unsorted, .data = &(seeking){.A = *A, .strictly = strictly}, .first = A->rows};
     lsp_csr_for_rows(ctx, A, find_in_share, &search);
     return search.first;
 }

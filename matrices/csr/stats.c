@@ -130,7 +130,10 @@ static lsp_status take_transpose(lsp_ctx *ctx, const lsp_csr *A, bool strict, ls
                                         .n = lsp_max(A->rows, T->nnz),
                                         .kind = {.index = T->col_type, .val = T->val_type},
                                         .found = &lost}));
-        lsp_tell_symmetry((unsigned)lost.flags, s);
+        s->pattern_symmetric = !(lost.flags & LSP_LOST_PATTERN);
+        s->symmetric = !(lost.flags & (LSP_LOST_PATTERN | LSP_LOST_SYMMETRIC));
+        s->skew = !(lost.flags & (LSP_LOST_PATTERN | LSP_LOST_SKEW));
+        s->hermitian = !(lost.flags & (LSP_LOST_PATTERN | LSP_LOST_HERMITIAN));
     }
     return LSP_OK;
 }

@@ -22,7 +22,7 @@ lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A
     LSP_OWNED_CSR(ctx, made);
     bool done = false;
     LSP_TRY(lsp_csr_check_header(ctx, name, A));
-    LSP_TRY(A->where == LSP_HOST ? lsp_csr_check_as(ctx, name, A) : lsp_csr_check_device(ctx, name));
+    LSP_TRY(A->where == LSP_HOST ? lsp_csr_check_valid(ctx, name, A) : lsp_csr_check_device(ctx, name));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the transpose is NULL");
     const lsp_csr_types types = lsp_types_like(A, A->rows, A->nnz);
     LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));

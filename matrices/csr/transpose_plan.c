@@ -43,24 +43,17 @@ lsp_status lsp_csr_tell_plan(const void *plan, int64_t nnz, const char *reason, 
 
 /* ---- the plan ---- */
 
-/* *P = A, unless it is a pattern with the numbers of its entries for values, in scratch. */
-static lsp_status number(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr *P) {
-    *P = *A;
-    if (A->val_type == LSP_NONE) {
-        return LSP_OK;
-    }
-    P->val_type = lsp_place_type(wide);
-    LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, lsp_place_bytes(wide), &P->val));
-    return lsp_count_up(ctx, A->where, P->val, wide ? LSP_I64 : LSP_I32, A->nnz);
-}
-
 lsp_status lsp_csr_transpose_plan_as(lsp_ctx *ctx, const lsp_csr *A, bool wide, lsp_csr_transpose_plan **plan) {
     LSP_PLAN_MAKE(lsp_csr_transpose_plan, made, plan);
-    lsp_csr numbered;
     LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
+    lsp_csr numbered = *A; /* unless A is a pattern, with the numbers of its entries for values */
     made->A = lsp_csr_outline(A);
     made->wide = wide || lsp_place_is_wide(A->nnz);
-    LSP_TRY(number(ctx, A, made->wide, &numbered));
+    if (A->val_type != LSP_NONE) {
+        numbered.val_type = lsp_place_type(made->wide);
+        LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz, lsp_place_bytes(made->wide), &numbered.val));
+        LSP_TRY(lsp_count_up(ctx, A->where, numbered.val, made->wide ? LSP_I64 : LSP_I32, A->nnz));
+    }
     LSP_TRY(lsp_csr_transpose_as(ctx, "A", &numbered, &made->B));
     return LSP_PLAN_GIVE(made, plan);
 }

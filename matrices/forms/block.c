@@ -1,18 +1,13 @@
 /* B = consecutive rows and columns of A, and where to cut A into such blocks. Consecutive rows are a matrix over A's
  * own arrays, with row pointers that begin at 0; their columns are then cut out, or copied if all are wanted. */
-#include "core/cuda.h"
 #include "matrices/bodies.h"
 #include "matrices/forms/gpu/gpu.h"
-
-static lsp_status read_rowptr(lsp_ctx *ctx, const lsp_csr *A, int64_t i, int64_t *value) {
-    return lsp_read_index(ctx, A->where, A->rowptr, A->rowptr_type, i, value);
-}
 
 lsp_status lsp_csr_view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, lsp_csr *S) {
     indexing a = {.from = A->rowptr, .first = first};
     int64_t end;
-    LSP_TRY(read_rowptr(ctx, A, first, &a.less));
-    LSP_TRY(read_rowptr(ctx, A, first + rows, &end));
+    LSP_TRY(lsp_csr_read_rowptr(ctx, A, first, &a.less));
+    LSP_TRY(lsp_csr_read_rowptr(ctx, A, first + rows, &end));
     LSP_TRY(lsp_scratch_at(ctx, A->where, rows + 1, lsp_type_bytes(A->rowptr_type), &a.to));
     LSP_TRY(
         LSP_EACH(ctx, A->where, shift, (lsp_each_job){.args = &a, .n = rows + 1, .kind = {.index = A->rowptr_type}}));
@@ -36,10 +31,10 @@ lsp_status lsp_csr_take_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, i
 
 lsp_status lsp_csr_cut_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t most, int64_t *end, int64_t *next) {
     int64_t begin, at, low = first, high = A->rows; /* rows first .. low-1 fit */
-    LSP_TRY(read_rowptr(ctx, A, first, &begin));
+    LSP_TRY(lsp_csr_read_rowptr(ctx, A, first, &begin));
     while (low < high) {
         const int64_t middle = high - (high - low) / 2;
-        LSP_TRY(read_rowptr(ctx, A, middle, &at));
+        LSP_TRY(lsp_csr_read_rowptr(ctx, A, middle, &at));
         if (at - begin <= most) {
             low = middle;
         } else {
@@ -48,8 +43,8 @@ lsp_status lsp_csr_cut_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64
     }
     *next = 0;
     if (low < A->rows) {
-        LSP_TRY(read_rowptr(ctx, A, low, &begin));
-        LSP_TRY(read_rowptr(ctx, A, low + 1, &at));
+        LSP_TRY(lsp_csr_read_rowptr(ctx, A, low, &begin));
+        LSP_TRY(lsp_csr_read_rowptr(ctx, A, low + 1, &at));
         *next = at - begin;
     }
     *end = low;

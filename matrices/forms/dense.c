@@ -55,17 +55,13 @@ static lsp_status clear(lsp_ctx *ctx, lsp_dense *D) {
                           (lsp_each_job){.args = D, .n = lines * length, .kind = {.val = D->val_type}});
 }
 
-typedef struct filling {
-    lsp_dense *D;
-    lsp_entry_job *store;
-} filling;
-
 /* The rows of a dense array by rows: cleared and filled while they are in the cache. */
 static void fill_share(void *data, int64_t begin, int64_t end) {
-    const filling *f = data;
+    const lsp_entry_job *store = data;
+    const copying *a = store->args;
     for (int64_t i = begin; i < end; i++) {
-        clear_share(f->D, i, i + 1);
-        lsp_body_store_entry_host(f->store, i, i + 1);
+        clear_share((void *)&a->D, i, i + 1);
+        lsp_body_store_entry_host(data, i, i + 1);
     }
 }
 
@@ -74,7 +70,7 @@ static lsp_status fill(lsp_ctx *ctx, const lsp_csr *A, lsp_dense *D) {
     const copying a = {.A = *A, .D = *D};
     lsp_entry_job store = {.args = &a, .A = A};
     if (A->where == LSP_HOST && !D->by_columns) {
-        lsp_for_shares(ctx, D->rows, lsp_max(least_share / lsp_max(D->cols, 1), 1), fill_share, &(filling){D, &store});
+        lsp_for_shares(ctx, D->rows, lsp_max(least_share / lsp_max(D->cols, 1), 1), fill_share, &store);
         return LSP_OK;
     }
     LSP_TRY(clear(ctx, D));

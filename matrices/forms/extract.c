@@ -7,7 +7,7 @@
 
 /* All indices of the list must be in 0 .. n-1. */
 static lsp_status check_list(lsp_ctx *ctx, const char *what, lsp_where where, const lsp_index_list *list, int64_t n) {
-    if (!list || !list->list) {
+    if (!list->list) {
         return LSP_OK;
     }
     LSP_REQUIRE(list->type == LSP_I32 || list->type == LSP_I64, LSP_ERR_ARGUMENT,
@@ -44,36 +44,37 @@ static lsp_status find_places(lsp_ctx *ctx, lsp_where where, const lsp_index_lis
 /* ---- rows ---- */
 
 /* The wanted rows, whole. */
-static lsp_keep rows_of(const keeping *a, const lsp_csr *A, const lsp_selection *wanted) {
+static lsp_keep rows_of(const keeping *a, const lsp_csr *A, const lsp_index_list *rows) {
     return (lsp_keep){.args = a,
                       .A = A,
-                      .rows = wanted->rows,
-                      .rows_type = wanted->type,
-                      .row_count = wanted->row_count,
+                      .rows = rows->list,
+                      .rows_type = rows->type,
+                      .row_count = rows->count,
                       .cols = A->cols,
                       .all = true,
                       .rowless = true};
 }
 
-/* B = the rows and columns of a selection whose list of columns names some twice: an entry of the rows becomes as many
- * as its column has places in the list. */
-static lsp_status extract_often(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *cols, lsp_selection *wanted,
+/* B = these rows, and columns by a list that names some twice: an entry of the rows becomes as many as its column has
+ * places in the list. */
+static lsp_status extract_often(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *rows, const lsp_index_list *cols,
                                 lsp_csr *B) {
     LSP_SCRATCH_SCOPE(ctx);
     LSP_OWNED_CSR(ctx, taken);
+    LSP_OWNED_CSR(ctx, places);
     int64_t nnz = 0;
-    LSP_TRY(find_places(ctx, A->where, cols, A->cols, &wanted->P));
-    if (wanted->rows) {
+    LSP_TRY(find_places(ctx, A->where, cols, A->cols, &places));
+    if (rows->list) {
         const keeping whole = {.A = *A};
-        LSP_TRY(LSP_KEEP(ctx, renamed, &taken, rows_of(&whole, A, wanted)));
+        LSP_TRY(LSP_KEEP(ctx, renamed, &taken, rows_of(&whole, A, rows)));
         A = &taken;
     }
-    repeating a = {.A = *A, .P = wanted->P};
+    repeating a = {.A = *A, .P = places};
     LSP_TRY(lsp_scratch_at(ctx, A->where, A->nnz + 1, sizeof *a.starts, (void **)&a.starts));
     LSP_TRY(LSP_EACH(ctx, A->where, count_repeats, (lsp_each_job){.args = &a, .n = A->nnz + 1}));
-    LSP_TRY(lsp_csr_add_up(ctx, A->where, A->rows, wanted->col_count, wanted->col_count, a.starts, A->nnz, &nnz));
-    const lsp_csr_types types = lsp_types_like(A, wanted->col_count, nnz);
-    LSP_TRY(lsp_csr_create(ctx, A->rows, wanted->col_count, nnz, &types, B));
+    LSP_TRY(lsp_csr_add_up(ctx, A->where, A->rows, cols->count, cols->count, a.starts, A->nnz, &nnz));
+    const lsp_csr_types types = lsp_types_like(A, cols->count, nnz);
+    LSP_TRY(lsp_csr_create(ctx, A->rows, cols->count, nnz, &types, B));
     a.B = *B;
     LSP_TRY(LSP_EACH(ctx, A->where, repeat_rows, (lsp_each_job){.args = &a, .n = A->rows + 1}));
     return LSP_EACH_ENTRY(ctx, repeat_entry, (lsp_entry_job){.args = &a, .A = A, .rowless = true});
@@ -81,27 +82,27 @@ static lsp_status extract_often(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_
 
 /* The same for a list that names no column twice, or none at all. *found: flags of the list; with LSP_LIST_TWICE there
  * is no B. */
-static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_selection *wanted, unsigned *found,
-                               lsp_csr *B) {
+static lsp_status extract_once(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *rows, const lsp_index_list *cols,
+                               unsigned *found, lsp_csr *B) {
     const int64_t words = lsp_ceil_div(A->cols, 32);
     lsp_found told = {.flags = 0};
     void *bits = NULL, *places = NULL;
-    if (wanted->cols) {
+    if (cols->list) {
         LSP_TRY(A->where == LSP_CUDA ? lsp_scratch_filled(ctx, 0, words, sizeof(unsigned), &bits)
                                      : lsp_scratch_bytes(ctx, words, sizeof(unsigned), true, &bits));
-        LSP_TRY(lsp_scratch_at(ctx, A->where, A->cols, lsp_type_bytes(wanted->cols_type), &places));
+        LSP_TRY(lsp_scratch_at(ctx, A->where, A->cols, lsp_type_bytes(cols->type), &places));
         LSP_TRY(LSP_EACH(ctx, A->where, place,
-                         (lsp_each_job){.args = &(placing){.list = wanted->cols, .bits = bits, .places = places},
-                                        .n = wanted->col_count,
-                                        .kind = {.index = wanted->cols_type},
+                         (lsp_each_job){.args = &(placing){.list = cols->list, .bits = bits, .places = places},
+                                        .n = cols->count,
+                                        .kind = {.index = cols->type},
                                         .found = &told}));
     }
     *found = (unsigned)told.flags;
-    const keeping a = {.A = *A, .places = places, .places_type = wanted->cols_type, .bits = bits};
-    lsp_keep keep = rows_of(&a, A, wanted);
-    keep.cols = wanted->col_count, keep.all = wanted->cols == NULL;
+    const keeping a = {.A = *A, .places = places, .places_type = cols->type, .bits = bits};
+    lsp_keep keep = rows_of(&a, A, rows);
+    keep.cols = cols->count, keep.all = cols->list == NULL;
     return *found & LSP_LIST_TWICE ? LSP_OK
-           : wanted->cols          ? LSP_KEEP(ctx, picked, B, keep)
+           : cols->list            ? LSP_KEEP(ctx, picked, B, keep)
                                    : LSP_KEEP(ctx, renamed, B, keep);
 }
 
@@ -112,30 +113,26 @@ static lsp_status sort_rows(lsp_ctx *ctx, lsp_csr *B) {
     return unsorted < B->rows ? lsp_csr_sort_rows(ctx, B) : LSP_OK;
 }
 
-static const void *array_of(const lsp_index_list *list) { return list ? list->list : NULL; }
+/* A list without an array: all of them. */
+static lsp_index_list list_of(const lsp_index_list *list, int64_t all) {
+    return list && list->list ? *list : (lsp_index_list){.type = LSP_I32, .count = all};
+}
 
 lsp_status lsp_csr_extract(lsp_ctx *ctx, const lsp_csr *A, const lsp_index_list *rows, const lsp_index_list *cols,
                            lsp_csr *B) {
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, made);
-    lsp_selection wanted = {0};
-    const lsp_csr_owner places LSP_AT_END(lsp_csr_leave) = {ctx, &wanted.P};
     unsigned found;
     LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the rows and columns is NULL");
-    LSP_TRY(check_list(ctx, "rows", A->where, rows, A->rows));
-    LSP_TRY(check_list(ctx, "columns", A->where, cols, A->cols));
-    wanted.rows = array_of(rows);
-    wanted.type = wanted.rows ? rows->type : LSP_I32;
-    wanted.row_count = wanted.rows ? rows->count : A->rows;
-    wanted.cols = array_of(cols);
-    wanted.cols_type = wanted.cols ? cols->type : LSP_I32;
-    wanted.col_count = wanted.cols ? cols->count : A->cols;
-    LSP_REQUIRE(!wanted.cols || A->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by",
+    const lsp_index_list r = list_of(rows, A->rows), c = list_of(cols, A->cols);
+    LSP_TRY(check_list(ctx, "rows", A->where, &r, A->rows));
+    LSP_TRY(check_list(ctx, "columns", A->where, &c, A->cols));
+    LSP_REQUIRE(!c.list || A->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "%lld columns are too many to count by",
                 (long long)A->cols);
-    LSP_TRY(extract_once(ctx, A, &wanted, &found, &made));
-    LSP_TRY(found & LSP_LIST_TWICE ? extract_often(ctx, A, cols, &wanted, &made) : LSP_OK);
-    if (wanted.cols) {
+    LSP_TRY(extract_once(ctx, A, &r, &c, &found, &made));
+    LSP_TRY(found & LSP_LIST_TWICE ? extract_often(ctx, A, &r, &c, &made) : LSP_OK);
+    if (c.list) {
         LSP_TRY(found == LSP_LIST_FALLS ? lsp_csr_sort_rows(ctx, &made) : sort_rows(ctx, &made));
     }
     return lsp_csr_put(ctx, B, &made, B == A);

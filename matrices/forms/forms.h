@@ -15,15 +15,6 @@ typedef struct lsp_window {
 /* B = the entries of A, a checked matrix, in the window, in their order, in A's types. Waits for a GPU. */
 lsp_status lsp_csr_window(lsp_ctx *ctx, const lsp_csr *A, const lsp_window *window, lsp_csr *B);
 
-/* The rows and columns that lsp_csr_extract takes. P: the places of each column of A in the list of columns, as the
- * rows of a pattern; P.rowptr is NULL without a list, and before it is made. */
-typedef struct lsp_selection {
-    const void *rows, *cols;  /* NULL: all */
-    lsp_type type, cols_type; /* of rows; of cols */
-    int64_t row_count, col_count;
-    lsp_csr P;
-} lsp_selection;
-
 /* A matrix that becomes a part of another: its first row and column there, and the number of its first entry. */
 typedef struct lsp_part {
     const lsp_csr *A;

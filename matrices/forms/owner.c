@@ -20,13 +20,11 @@ lsp_status lsp_csr_detach(lsp_ctx *ctx, lsp_csr *A, lsp_array arrays[3]) {
     void *const own[3] = {A->rowptr, A->col, A->val};
     LSP_TRY(check_distinct(ctx, own));
     for (int a = 0; a < 3; a++) {
-        LSP_REQUIRE(!own[a] || lsp_owns(ctx, own[a]), LSP_ERR_ARGUMENT,
-                    "a matrix of %lld x %lld with %lld entries is not detached: its arrays are not this context's",
-                    (long long)A->rows, (long long)A->cols, (long long)A->nnz);
-        LSP_REQUIRE(!lsp_adopted(ctx, own[a]), LSP_ERR_ARGUMENT,
-                    "a matrix of %lld x %lld with %lld entries is not detached: its arrays were adopted, and their "
-                    "release function needs the context",
-                    (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+        const bool owns = !own[a] || lsp_owns(ctx, own[a]);
+        LSP_REQUIRE(owns && !lsp_adopted(ctx, own[a]), LSP_ERR_ARGUMENT,
+                    "a matrix of %lld x %lld with %lld entries is not detached: its arrays %s", (long long)A->rows,
+                    (long long)A->cols, (long long)A->nnz,
+                    owns ? "were adopted, and their release function needs the context" : "are not this context's");
     }
     LSP_TRY(ctx->options.device == LSP_CUDA ? lsp_cuda_wait(ctx) : LSP_OK);
     for (int a = 0; a < 3; a++) {
@@ -42,13 +40,11 @@ lsp_status lsp_csr_adopt(lsp_ctx *ctx, const lsp_csr *A, void (*release)(void *u
     void *const arrays[3] = {A->rowptr, A->col, A->val};
     LSP_TRY(check_distinct(ctx, arrays));
     for (int a = 0; a < 3; a++) {
-        LSP_REQUIRE(!lsp_joint_at(ctx, arrays[a]).group, LSP_ERR_ARGUMENT,
-                    "a matrix of %lld x %lld with %lld entries is not adopted: array %p is this context's, which the "
-                    "products of a batch share",
-                    (long long)A->rows, (long long)A->cols, (long long)A->nnz, arrays[a]);
-        LSP_REQUIRE(!lsp_owns(ctx, arrays[a]), LSP_ERR_ARGUMENT,
-                    "a matrix of %lld x %lld with %lld entries is not adopted: array %p is this context's already",
-                    (long long)A->rows, (long long)A->cols, (long long)A->nnz, arrays[a]);
+        const bool shared = lsp_joint_at(ctx, arrays[a]).group != NULL;
+        LSP_REQUIRE(!shared && !lsp_owns(ctx, arrays[a]), LSP_ERR_ARGUMENT,
+                    "a matrix of %lld x %lld with %lld entries is not adopted: array %p is this context's%s",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz, arrays[a],
+                    shared ? ", which the products of a batch share" : " already");
     }
     return lsp_adopt(ctx, A->where, arrays, release, user);
 }

@@ -15,7 +15,7 @@ typedef struct gathering {
     int64_t *starts; /* of the pieces' entries in B */
 } gathering;
 
-/* Calls `f` for the type of the elements with the piece's number, row, and first and last column + 1. */
+/* Its row, its first column, and the one behind its last. */
 typedef struct piece {
     int64_t row, begin, end;
 } piece;

@@ -14,8 +14,6 @@ typedef struct grid {
     const lsp_csr *any;  /* the first block that is not NULL */
 } grid;
 
-static const lsp_csr *block_at(const grid *g, int64_t r, int64_t c) { return g->blocks[r * g->cols + c]; }
-
 /* *size = the size of block row (or column) number `at`, that a block of this size belongs to; -1 before. */
 static lsp_status same_size(lsp_ctx *ctx, const char *what, const char *sizes, int64_t at, int64_t own, int64_t *size) {
     LSP_REQUIRE(*size < 0 || *size == own, LSP_ERR_ARGUMENT,
@@ -27,7 +25,7 @@ static lsp_status same_size(lsp_ctx *ctx, const char *what, const char *sizes, i
 
 /* Checks one block, and takes what it tells of B. */
 static lsp_status take_block(lsp_ctx *ctx, grid *g, int64_t r, int64_t c) {
-    const lsp_csr *block = block_at(g, r, c);
+    const lsp_csr *block = g->blocks[r * g->cols + c];
     char name[64];
     if (!block) {
         return LSP_OK;
@@ -108,27 +106,6 @@ lsp_status lsp_csr_join(lsp_ctx *ctx, const lsp_part *parts, int64_t count, int6
     return LSP_OK;
 }
 
-static lsp_status stack(lsp_ctx *ctx, const grid *g, lsp_csr *B) {
-    lsp_part *parts;
-    int64_t count = 0;
-    LSP_TRY(LSP_SCRATCH(ctx, g->rows * g->cols, &parts));
-    for (int64_t b = 0; b < g->rows * g->cols; b++) {
-        if (g->blocks[b] != NULL) {
-            parts[count++] = (lsp_part){g->blocks[b], g->row_at[b / g->cols], g->col_at[b % g->cols], 0};
-        }
-    }
-    return lsp_csr_join(ctx, parts, count, g->row_at[g->rows], g->col_at[g->cols], &g->types, false, B);
-}
-
-static bool holds(const grid *g, const lsp_csr *B) {
-    for (int64_t b = 0; b < g->rows * g->cols; b++) {
-        if (g->blocks[b] == B) {
-            return true;
-        }
-    }
-    return false;
-}
-
 lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,
                             const lsp_csr_types *types, lsp_csr *B) {
     LSP_ENTER(ctx);
@@ -137,10 +114,20 @@ lsp_status lsp_csr_stack_as(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t 
               .rows = block_rows,
               .cols = block_cols,
               .types = {.rowptr_type = types->rowptr_type, .col_type = types->col_type}};
+    lsp_part *parts;
+    int64_t count = 0;
+    bool is_input = false;
     LSP_REQUIRE(blocks && B, LSP_ERR_ARGUMENT, "the blocks, or the place for the matrix, are NULL");
     LSP_TRY(measure(ctx, &g));
-    LSP_TRY(stack(ctx, &g, &made));
-    return lsp_csr_put(ctx, B, &made, holds(&g, B));
+    LSP_TRY(LSP_SCRATCH(ctx, g.rows * g.cols, &parts));
+    for (int64_t b = 0; b < g.rows * g.cols; b++) {
+        if (blocks[b] != NULL) {
+            parts[count++] = (lsp_part){blocks[b], g.row_at[b / g.cols], g.col_at[b % g.cols], 0};
+            is_input |= blocks[b] == B;
+        }
+    }
+    LSP_TRY(lsp_csr_join(ctx, parts, count, g.row_at[g.rows], g.col_at[g.cols], &g.types, false, &made));
+    return lsp_csr_put(ctx, B, &made, is_input);
 }
 
 lsp_status lsp_csr_stack(lsp_ctx *ctx, const lsp_csr *const *blocks, int64_t block_rows, int64_t block_cols,

@@ -3,37 +3,22 @@
  * the square and 0.4/26 for the cubes, and R = P^T. All values have the bits that lsp_spgemm and lsp_csr_add give. */
 #include "generate.h"
 
-typedef struct hierarchy {
-    int64_t k;        /* nodes along an edge */
-    int dimensions;   /* 2 or 3 */
-    int64_t unknowns; /* per node */
-    double weight;    /* w */
-} hierarchy;
-
-/* Of each grid of generate.h. */
-static const hierarchy hierarchies[] = {{.dimensions = 2, .unknowns = 1, .weight = 0.1},
-                                        {.dimensions = 3, .unknowns = 1, .weight = 0.4 / 26},
-                                        {.dimensions = 3, .unknowns = 3, .weight = 0.4 / 26}};
-
 enum { box = 3, most_columns = 24 }; /* a row of P: the unknowns of 2 x 2 x 2 aggregates */
 
-static int64_t aggregates_along(const hierarchy *h) { return lsp_ceil_div(h->k, box); }
-static int64_t coarse_unknowns(const hierarchy *h) {
-    const int64_t n = aggregates_along(h);
-    return h->unknowns * n * n * (h->dimensions == 3 ? n : 1);
-}
-static double tentative_value(const hierarchy *h) { return h->dimensions == 2 ? 1.0 / 3 : 1 / sqrt(27); }
+static int64_t aggregates_along(const lsp_grid *g) { return lsp_ceil_div(g->k, box); }
+static double tentative_value(const lsp_grid *g) { return g->dimensions == 2 ? 1.0 / 3 : 1 / sqrt(27); }
+static double weight_of(const lsp_grid *g) { return g->dimensions == 2 ? 0.1 : 0.4 / 26; }
 
 /* The column of T's entry in this row. */
-static int64_t aggregate_of(const hierarchy *h, int64_t row) {
-    const int64_t node = row / h->unknowns, n = aggregates_along(h), k = h->k;
-    const int64_t z = h->dimensions == 3 ? node / k / k : 0, y = node / k % k, x = node % k;
-    return ((z / box * n + y / box) * n + x / box) * h->unknowns + row % h->unknowns;
+static int64_t aggregate_of(const lsp_grid *g, int64_t row) {
+    const int64_t node = row / g->unknowns, n = aggregates_along(g), k = g->k;
+    const int64_t z = g->dimensions == 3 ? node / k / k : 0, y = node / k % k, x = node % k;
+    return ((z / box * n + y / box) * n + x / box) * g->unknowns + row % g->unknowns;
 }
 
 typedef struct building {
-    const hierarchy *h;
-    const lsp_csr *A; /* NULL: T is built */
+    const lsp_grid *g;
+    const lsp_csr *A;
     int64_t *starts;
     const lsp_csr *B;
 } building;
@@ -62,10 +47,10 @@ static void add_product(product_row *row, int64_t col, double a, double t) {
 }
 
 static void multiply_row(const building *b, int64_t i, product_row *row) {
-    const double t = tentative_value(b->h);
+    const double t = tentative_value(b->g);
     row->count = 0;
     for (int64_t k = lsp_csr_rowptr(b->A, i); k < lsp_csr_rowptr(b->A, i + 1); k++) {
-        add_product(row, aggregate_of(b->h, lsp_csr_col(b->A, k)), ((const double *)b->A->val)[k], t);
+        add_product(row, aggregate_of(b->g, lsp_csr_col(b->A, k)), ((const double *)b->A->val)[k], t);
     }
 }
 
@@ -80,10 +65,10 @@ static void count_rows(void *data, int64_t begin, int64_t end) {
 
 static void fill_rows(void *data, int64_t begin, int64_t end) {
     const building *b = data;
-    const double t = tentative_value(b->h), weight = -b->h->weight;
+    const double t = tentative_value(b->g), weight = -weight_of(b->g);
     product_row row;
     for (int64_t i = begin; i < end; i++) {
-        const int64_t own = aggregate_of(b->h, i), first = lsp_csr_rowptr(b->B, i);
+        const int64_t own = aggregate_of(b->g, i), first = lsp_csr_rowptr(b->B, i);
         multiply_row(b, i, &row);
         for (int e = 0; e < row.count; e++) {
             lsp_index_set(b->B->col, b->B->col_type, first + e, row.col[e]);
@@ -96,40 +81,39 @@ static void fill_tentative(void *data, int64_t begin, int64_t end) {
     const building *b = data;
     for (int64_t i = begin; i < end; i++) {
         lsp_index_set(b->B->rowptr, b->B->rowptr_type, i + 1, i + 1);
-        lsp_index_set(b->B->col, b->B->col_type, i, aggregate_of(b->h, i));
-        ((double *)b->B->val)[i] = tentative_value(b->h);
+        lsp_index_set(b->B->col, b->B->col_type, i, aggregate_of(b->g, i));
+        ((double *)b->B->val)[i] = tentative_value(b->g);
     }
 }
 
-static lsp_status make_tentative(lsp_ctx *ctx, const hierarchy *h, lsp_csr *T) {
+static lsp_status make_tentative(lsp_ctx *ctx, const lsp_grid *g, lsp_csr *T) {
     enum { least_share = 1 << 14 };
-    const int64_t rows = h->unknowns * h->k * h->k * (h->dimensions == 3 ? h->k : 1), cols = coarse_unknowns(h);
+    const int64_t rows = lsp_grid_unknowns(g, g->k), cols = lsp_grid_unknowns(g, aggregates_along(g));
     LSP_TRY(lsp_generate_check_memory(ctx, rows, cols, rows));
     LSP_TRY(lsp_csr_create(ctx, rows, cols, rows, &(lsp_csr_types){.val_type = LSP_F64}, T));
-    lsp_for_shares(ctx, rows, least_share, fill_tentative, &(building){.h = h, .B = T});
+    lsp_for_shares(ctx, rows, least_share, fill_tentative, &(building){.g = g, .B = T});
     return LSP_OK;
 }
 
-static lsp_status smooth(lsp_ctx *ctx, const hierarchy *h, const lsp_csr *A, lsp_csr *P) {
+static lsp_status smooth(lsp_ctx *ctx, const lsp_grid *g, const lsp_csr *A, lsp_csr *P) {
     LSP_SCRATCH_SCOPE(ctx);
-    building b = {.h = h, .A = A, .B = P};
+    building b = {.g = g, .A = A, .B = P};
+    const int64_t cols = lsp_grid_unknowns(g, aggregates_along(g));
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &b.starts));
     lsp_csr_for_rows(ctx, A, count_rows, &b);
-    lsp_prefix_sum(ctx, b.starts, A->rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, coarse_unknowns(h), b.starts, &(lsp_csr_types){.val_type = LSP_F64}, P));
+    LSP_TRY(lsp_csr_make_rows(ctx, LSP_HOST, A->rows, cols, b.starts, -1, &(lsp_csr_types){.val_type = LSP_F64}, P));
     lsp_csr_for_rows(ctx, A, fill_rows, &b);
     return LSP_OK;
 }
 
 lsp_status lsp_generate_amg(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *B) {
-    hierarchy h = hierarchies[p[0].grid];
+    const lsp_grid g = lsp_grid_of(p);
     LSP_OWNED_CSR(ctx, A);
     LSP_OWNED_CSR(ctx, P);
-    h.k = p[0].whole;
     if (p[1].letter == 'T') {
-        return make_tentative(ctx, &h, B);
+        return make_tentative(ctx, &g, B);
     }
     LSP_TRY(lsp_generate_grid(ctx, p, seed, &A));
-    LSP_TRY(smooth(ctx, &h, &A, &P));
+    LSP_TRY(smooth(ctx, &g, &A, &P));
     return p[1].letter == 'R' ? lsp_csr_transpose(ctx, &P, B) : lsp_csr_put(ctx, B, &P, false);
 }

@@ -49,9 +49,6 @@ typedef struct word { /* a part of the name, up to a colon or the end */
 } word;
 
 static word word_at(const char *text) { return (word){text, (int)lsp_min((int64_t)strcspn(text, ":"), INT32_MAX)}; }
-static bool is_word(word w, const char *text) {
-    return strncmp(w.text, text, (size_t)w.length) == 0 && text[w.length] == 0;
-}
 
 /* Reads digits, and for a decimal number a point and more digits: at most 15 in all, so that one division rounds
  * correctly. */
@@ -104,11 +101,10 @@ static lsp_status generate(lsp_ctx *ctx, const char *spec, uint64_t seed, lsp_cs
     word name = word_at(spec);
     lsp_parameter p[lsp_most_parameters];
     for (int i = 0; i < known_names; i++) {
-        if (is_word(name, table[i].name)) {
+        if (strncmp(spec, table[i].name, (size_t)name.length) == 0 && table[i].name[name.length] == 0) {
             p[0].grid = table[i].grid;
             LSP_TRY(parse(ctx, spec, &table[i], p));
-            LSP_TRY(table[i].make(ctx, p, seed, A));
-            return LSP_OK;
+            return table[i].make(ctx, p, seed, A);
         }
     }
     return lsp_fail(ctx, LSP_ERR_ARGUMENT, "there is no generator '%.*s'; there are %s", (int)lsp_min(name.length, 40),

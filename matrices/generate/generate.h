@@ -23,8 +23,21 @@ lsp_generator lsp_generate_amg, lsp_generate_nas;
  */
 static inline lsp_status lsp_generate_check_memory(lsp_ctx *ctx, int64_t rows, int64_t cols, int64_t entries) {
     lsp_csr_types fit;
-    lsp_status status = lsp_csr_resolve(ctx, cols, entries, LSP_F64, NULL, &fit);
-    return status == LSP_OK ? lsp_csr_check_memory(ctx, rows, entries, &fit) : status;
+    LSP_TRY(lsp_csr_resolve(ctx, cols, entries, LSP_F64, NULL, &fit));
+    return lsp_csr_check_memory(ctx, rows, entries, &fit);
+}
+
+/* A regular grid, and the unknowns of one of its kind with n nodes along an edge. */
+typedef struct lsp_grid {
+    int64_t k;        /* nodes along an edge */
+    int dimensions;   /* 2: a square, 3: a cube */
+    int64_t unknowns; /* per node */
+} lsp_grid;
+static inline lsp_grid lsp_grid_of(const lsp_parameter *p) {
+    return (lsp_grid){p[0].whole, p[0].grid == 0 ? 2 : 3, p[0].grid == 2 ? 3 : 1};
+}
+static inline int64_t lsp_grid_unknowns(const lsp_grid *g, int64_t n) {
+    return g->unknowns * n * n * (g->dimensions == 3 ? n : 1);
 }
 
 /* ---- splitmix64: the state is a counter, so draw k needs none of the draws before it ---- */

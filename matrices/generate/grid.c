@@ -4,25 +4,19 @@
 
 enum { least_share = 1 << 14 };
 
-typedef struct grid {
-    int64_t k;        /* nodes along an edge */
-    int dimensions;   /* 2: a square, 3: a cube */
-    int64_t unknowns; /* per node */
-} grid;
-
 /* Counts a node and its neighbours along one axis. They begin at *first. */
-static int64_t axis(const grid *g, int64_t place, int64_t *first) {
+static int64_t axis(const lsp_grid *g, int64_t place, int64_t *first) {
     *first = lsp_max(place - 1, 0);
     return lsp_min(place + 1, g->k - 1) - *first + 1;
 }
 
-static int64_t row_length(const grid *g, int64_t row) {
+static int64_t row_length(const lsp_grid *g, int64_t row) {
     int64_t node = row / g->unknowns, first;
     int64_t nx = axis(g, node % g->k, &first), ny = axis(g, node / g->k % g->k, &first);
     return g->dimensions == 2 ? nx + ny - 1 : g->unknowns * nx * ny * axis(g, node / g->k / g->k, &first);
 }
 
-static void fill_square(const grid *g, int64_t row, const lsp_csr *A) {
+static void fill_square(const lsp_grid *g, int64_t row, const lsp_csr *A) {
     int64_t k = lsp_csr_rowptr(A, row), x = row % g->k, y = row / g->k;
     const int64_t columns[] = {row - g->k, row - 1, row, row + 1, row + g->k};
     const bool there[] = {y > 0, x > 0, true, x < g->k - 1, y < g->k - 1};
@@ -34,7 +28,7 @@ static void fill_square(const grid *g, int64_t row, const lsp_csr *A) {
     }
 }
 
-static void fill_cube(const grid *g, int64_t row, const lsp_csr *A) {
+static void fill_cube(const lsp_grid *g, int64_t row, const lsp_csr *A) {
     int64_t k = lsp_csr_rowptr(A, row), node = row / g->unknowns, x, y, z;
     int64_t nx = axis(g, node % g->k, &x), ny = axis(g, node / g->k % g->k, &y), nz = axis(g, node / g->k / g->k, &z);
     lsp_rng rng = lsp_rng_at(5, k);
@@ -50,7 +44,7 @@ static void fill_cube(const grid *g, int64_t row, const lsp_csr *A) {
 }
 
 typedef struct filling {
-    const grid *g;
+    const lsp_grid *g;
     int64_t *starts; /* of A's rows */
     const lsp_csr *A;
 } filling;
@@ -74,22 +68,17 @@ static void fill_rows(void *data, int64_t begin, int64_t end) {
 }
 
 lsp_status lsp_generate_grid(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
-    static const grid grids[] = {
-        {.dimensions = 2, .unknowns = 1}, {.dimensions = 3, .unknowns = 1}, {.dimensions = 3, .unknowns = 3}};
-    grid known = grids[p[0].grid], *const g = &known;
-    known.k = p[0].whole;
-    (void)seed; /* nothing here depends on it */
     LSP_SCRATCH_SCOPE(ctx);
-    int64_t k = g->k, edges = 3 * k - 2; /* ordered pairs of neighbours along an axis, a node with itself too */
-    int64_t *starts;
-    int64_t rows = g->unknowns * k * (g->dimensions == 2 ? k : k * k);
+    const lsp_grid known = lsp_grid_of(p), *const g = &known;
+    const int64_t k = g->k, edges = 3 * k - 2; /* ordered pairs of neighbours along an axis, a node with itself too */
+    const int64_t rows = lsp_grid_unknowns(g, k);
+    filling f = {.g = g, .A = A};
+    (void)seed; /* nothing here depends on it */
     int64_t nnz = g->dimensions == 2 ? 5 * k * k - 4 * k : g->unknowns * g->unknowns * edges * edges * edges;
     LSP_TRY(lsp_generate_check_memory(ctx, rows, rows, nnz));
-    LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &starts));
-    filling f = {.g = g, .starts = starts, .A = A};
+    LSP_TRY(LSP_SCRATCH(ctx, rows + 1, &f.starts));
     lsp_for_shares(ctx, rows, least_share, count_rows, &f);
-    lsp_prefix_sum(ctx, starts, rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, rows, rows, starts, &(lsp_csr_types){.val_type = LSP_F64}, A));
+    LSP_TRY(lsp_csr_make_rows(ctx, LSP_HOST, rows, rows, f.starts, -1, &(lsp_csr_types){.val_type = LSP_F64}, A));
     lsp_for_shares(ctx, rows, least_share, fill_rows, &f);
     return LSP_OK;
 }

@@ -25,13 +25,13 @@ lsp_status lsp_nas_get_class(lsp_ctx *ctx, char name, lsp_nas_class *params) {
 /* The benchmark's random numbers: x <- 5^13 x mod 2^46, as integers. */
 static uint64_t next(uint64_t *x) { return *x = *x * 1220703125 & ((UINT64_C(1) << 46) - 1); }
 
-static bool holds(const int32_t *columns, int64_t count, int64_t column) {
-    for (int64_t k = 0; k < count; k++) {
-        if (columns[k] == column) {
-            return true;
-        }
+/* The first of the columns that is this one; `count` if none is. */
+static int64_t find(const int32_t *columns, int64_t count, int64_t column) {
+    int64_t k = 0;
+    while (k < count && columns[k] != column) {
+        k++;
     }
-    return false;
+    return k;
 }
 
 /* Makes the rows x_0 .. x_n-1 of X: `nonzer` numbers at random places, and 1/2 at place i. */
@@ -50,15 +50,12 @@ static lsp_status make_vectors(lsp_ctx *ctx, const lsp_nas_class *params, lsp_cs
         int64_t start = k;
         while (k - start < params->nonzer) {
             uint64_t number = next(&state), place = next(&state) >> shift;
-            if ((int64_t)place < params->n && !holds(col + start, k - start, (int64_t)place)) {
+            if ((int64_t)place < params->n && find(col + start, k - start, (int64_t)place) == k - start) {
                 col[k] = (int32_t)place;
                 val[k++] = (double)number * 0x1p-46;
             }
         }
-        int64_t at = start;
-        while (at < k && col[at] != i) {
-            at++;
-        }
+        const int64_t at = start + find(col + start, k - start, i);
         col[at] = (int32_t)i;
         val[at] = 0.5;
         k = lsp_max(k, at + 1);
@@ -67,28 +64,12 @@ static lsp_status make_vectors(lsp_ctx *ctx, const lsp_nas_class *params, lsp_cs
     return LSP_OK;
 }
 
-/* Fills row j of A before it is summed: w_i x_i[j] x_i for every x_i with an entry at j. */
-static void fill_row(const lsp_csr *X, const lsp_csr *T, const double *weights, double shift, int64_t j, lsp_csr *A) {
-    const int32_t *x_col = X->col, *i_of = T->col;
-    const double *x_val = X->val, *x_j = T->val;
-    int64_t to = lsp_csr_rowptr(A, j);
-    for (int64_t t = lsp_csr_rowptr(T, j); t < lsp_csr_rowptr(T, j + 1); t++) {
-        int64_t i = i_of[t], stop = lsp_csr_rowptr(X, i + 1);
-        double scale = weights[i] * x_j[t];
-        for (int64_t k = lsp_csr_rowptr(X, i); k < stop; k++, to++) {
-            double product = x_val[k] * scale;
-            lsp_index_set(A->col, A->col_type, to, x_col[k]);
-            ((double *)A->val)[to] = x_col[k] == j && i == j ? product + rcond - shift : product;
-        }
-    }
-}
-
 typedef struct summing {
     const lsp_csr *X, *T;
     const double *weights;
     double shift;
     int64_t *starts; /* of A's rows */
-    lsp_csr *A;
+    const lsp_csr *A;
 } summing;
 
 static void count_rows(void *data, int64_t begin, int64_t end) {
@@ -102,28 +83,41 @@ static void count_rows(void *data, int64_t begin, int64_t end) {
     }
 }
 
+/* Fills rows of A before they are summed: w_i x_i[j] x_i for every x_i with an entry at j. */
 static void fill_rows(void *data, int64_t begin, int64_t end) {
     const summing *s = data;
+    const lsp_csr *X = s->X, *T = s->T, *A = s->A;
+    const int32_t *x_col = X->col, *i_of = T->col;
+    const double *x_val = X->val, *x_j = T->val;
+    int64_t to = lsp_csr_rowptr(A, begin);
     for (int64_t j = begin; j < end; j++) {
-        fill_row(s->X, s->T, s->weights, s->shift, j, s->A);
+        for (int64_t t = lsp_csr_rowptr(T, j); t < lsp_csr_rowptr(T, j + 1); t++) {
+            const int64_t i = i_of[t], stop = lsp_csr_rowptr(X, i + 1);
+            const double scale = s->weights[i] * x_j[t];
+            for (int64_t k = lsp_csr_rowptr(X, i); k < stop; k++, to++) {
+                const double product = x_val[k] * scale;
+                lsp_index_set(A->col, A->col_type, to, x_col[k]);
+                ((double *)A->val)[to] = x_col[k] == j && i == j ? product + rcond - s->shift : product;
+            }
+        }
     }
 }
 
 static lsp_status sum_products(lsp_ctx *ctx, const lsp_nas_class *params, const lsp_csr *X, const lsp_csr *T,
                                lsp_csr *A) {
     LSP_SCRATCH_SCOPE(ctx);
-    int64_t n = params->n, *starts;
+    const int64_t n = params->n;
     double *weights, ratio = pow(rcond, 1.0 / (double)n);
-    LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
+    summing s = {.X = X, .T = T, .shift = params->shift, .A = A};
+    LSP_TRY(LSP_SCRATCH(ctx, n + 1, &s.starts));
     LSP_TRY(LSP_SCRATCH(ctx, n, &weights));
     weights[0] = 1;
     for (int64_t i = 1; i < n; i++) {
         weights[i] = weights[i - 1] * ratio;
     }
-    summing s = {.X = X, .T = T, .weights = weights, .shift = params->shift, .starts = starts, .A = A};
+    s.weights = weights;
     lsp_csr_for_rows(ctx, T, count_rows, &s);
-    lsp_prefix_sum(ctx, starts, n);
-    LSP_TRY(lsp_csr_create_rows(ctx, n, n, starts, &(lsp_csr_types){.val_type = LSP_F64}, A));
+    LSP_TRY(lsp_csr_make_rows(ctx, LSP_HOST, n, n, s.starts, -1, &(lsp_csr_types){.val_type = LSP_F64}, A));
     lsp_csr_for_rows(ctx, A, fill_rows, &s);
     LSP_TRY(lsp_csr_sort_rows(ctx, A));
     return lsp_csr_sum_duplicates(ctx, A, NULL);

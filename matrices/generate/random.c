@@ -89,23 +89,6 @@ lsp_status lsp_generate_rmat(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
 
 /* ---- web ---- */
 
-/* cumulative[l-1] = the sum of i^-alpha over 1 .. l. */
-static lsp_status zipf_weights(lsp_ctx *ctx, double alpha, int64_t most, double **cumulative) {
-    double total = 0;
-    LSP_TRY(LSP_SCRATCH(ctx, most, cumulative));
-    for (int64_t l = 1; l <= most; l++) {
-        total += pow((double)l, -alpha);
-        (*cumulative)[l - 1] = total;
-    }
-    return LSP_OK;
-}
-
-/* The first length whose cumulative weight reaches u * total. */
-static int64_t zipf_length(const double *cumulative, int64_t most, double u) {
-    const double reach = u * cumulative[most - 1];
-    return LSP_FIRST(0, most - 1, middle, cumulative[middle] >= reach) + 1;
-}
-
 /* The target of a link of page i: half of the links go at most 200 pages away, the others favour the first pages. Takes
  * two draws. */
 static int64_t target(lsp_rng *rng, int64_t i, int64_t n) {
@@ -130,14 +113,19 @@ static void draw_targets(void *data, int64_t begin, int64_t end) {
 lsp_status lsp_generate_web(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *A) {
     LSP_SCRATCH_SCOPE(ctx);
     int64_t n = p[0].whole, most = p[2].whole, *starts;
-    double *cumulative;
+    double *cumulative, total = 0; /* cumulative[l-1] = the sum of i^-alpha over 1 .. l */
     LSP_TRY(lsp_generate_check_memory(ctx, n, n, n));
     LSP_TRY(LSP_SCRATCH(ctx, n + 1, &starts));
-    LSP_TRY(zipf_weights(ctx, p[1].decimal, most, &cumulative));
+    LSP_TRY(LSP_SCRATCH(ctx, most, &cumulative));
+    for (int64_t l = 1; l <= most; l++) {
+        total += pow((double)l, -p[1].decimal);
+        cumulative[l - 1] = total;
+    }
     starts[0] = 0;
     for (int64_t i = 0; i < n; i++) { /* row i draws once for its length, then twice for each target */
         lsp_rng rng = lsp_rng_at(seed, i + 2 * starts[i]);
-        int64_t length = zipf_length(cumulative, most, lsp_rng_unit(&rng));
+        const double reach = lsp_rng_unit(&rng) * total;
+        const int64_t length = LSP_FIRST(0, most - 1, middle, cumulative[middle] >= reach) + 1;
         LSP_REQUIRE(lsp_add(starts[i], length, &starts[i + 1]) && starts[i + 1] < INT64_MAX / 4, LSP_ERR_OVERFLOW,
                     "N = %lld rows of up to DMAX = %lld entries are too many", (long long)n, (long long)most);
     }
@@ -151,11 +139,7 @@ lsp_status lsp_generate_perm(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed
     int64_t n = p[0].whole;
     lsp_rng rng = lsp_rng_at(seed, 0);
     LSP_TRY(lsp_generate_check_memory(ctx, n, n, n));
-    LSP_TRY(lsp_csr_create(ctx, n, n, n, NULL, A));
-    for (int64_t i = 0; i < n; i++) {
-        lsp_index_set(A->rowptr, A->rowptr_type, i + 1, i + 1);
-        lsp_index_set(A->col, A->col_type, i, i);
-    }
+    LSP_TRY(lsp_csr_from_diagonal(ctx, n, NULL, LSP_NONE, LSP_HOST, A));
     for (int64_t i = n - 1; i > 0; i--) { /* Fisher-Yates shuffle, from the last entry down */
         int64_t j = lsp_rng_below(&rng, i + 1), other = lsp_csr_col(A, j);
         lsp_index_set(A->col, A->col_type, j, lsp_csr_col(A, i));

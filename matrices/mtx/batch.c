@@ -1,19 +1,11 @@
-/* Uses a batch of entries: pass 1 counts them by row, pass 2 puts each into the next free slot of its
- * row. */
+/* Uses a batch of entries: pass 1 counts them by row, pass 2 puts each into the next free slot of its row. */
 #include "matrices/matrices.h"
 #include "mtx.h"
 
 LSP_INLINE void count_by(bool wide, void *slots, const int64_t *row, int64_t n) {
     for (int64_t k = 0; k < n; k++) {
-        if (wide) {
-            ((int64_t *)slots)[row[k]]++;
-        } else {
-            ((uint32_t *)slots)[row[k]]++;
-        }
+        lsp_place_set(slots, wide, row[k], lsp_place_at(slots, wide, row[k]) + 1);
     }
-}
-static void count_batch(const lsp_mtx_job *job, const lsp_mtx_part *part, const int64_t *row, int64_t n) {
-    LSP_WITH_FLAG(job->wide, count_by, part->slots, row, n);
 }
 
 /* slot[k] = the next free slot of row[k], prefetched for the stores that follow, which would otherwise miss the cache
@@ -21,7 +13,8 @@ static void count_batch(const lsp_mtx_job *job, const lsp_mtx_part *part, const 
 LSP_INLINE bool take_slots(bool wide, void *slots, const lsp_csr *A, lsp_mtx_batch *batch) {
     const size_t col_bytes = lsp_type_bytes(A->col_type), val_bytes = lsp_type_bytes(A->val_type);
     for (int64_t k = 0; k < batch->count; k++) {
-        int64_t slot = wide ? ((int64_t *)slots)[batch->row[k]]++ : ((uint32_t *)slots)[batch->row[k]]++;
+        const int64_t slot = lsp_place_at(slots, wide, batch->row[k]);
+        lsp_place_set(slots, wide, batch->row[k], slot + 1);
         if (__builtin_expect((uint64_t)slot >= (uint64_t)A->nnz, 0)) {
             return false;
         }
@@ -40,17 +33,22 @@ LSP_INLINE void store_columns(lsp_type type, const lsp_csr *A, const lsp_mtx_bat
     }
 }
 LSP_INLINE void store_typed(lsp_type val_type, const lsp_csr *A, bool complex, const lsp_mtx_batch *batch) {
-    for (int64_t k = 0; lsp_is_integer(val_type) && k < batch->count; k++) {
-        lsp_value_set(val_type, A->val, batch->slot[k], (lsp_value){0, 0, batch->whole[k]});
-    }
-    for (int64_t k = 0; val_type != LSP_NONE && !lsp_is_integer(val_type) && k < batch->count; k++) {
-        lsp_value_set(val_type, A->val, batch->slot[k], lsp_value_from(batch->re[k], complex ? batch->im[k] : 0));
+    for (int64_t k = 0; val_type != LSP_NONE && k < batch->count; k++) {
+        lsp_value_set(val_type, A->val, batch->slot[k],
+                      lsp_is_integer(val_type) ? (lsp_value){0, 0, batch->whole[k]}
+                                               : lsp_value_from(batch->re[k], complex ? batch->im[k] : 0));
     }
 }
 
-static bool store_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_batch *batch) {
+/* The entries of the batch alone, without their mirrors. */
+static bool use_entries(const lsp_mtx_job *job, const lsp_mtx_part *part) {
     const lsp_csr *A = &job->reader->A;
-    if (!LSP_WITH_FLAG(job->wide, take_slots, part->slots, A, batch)) {
+    lsp_mtx_batch *batch = part->batch;
+    if (job->pass == LSP_MTX_COUNT) {
+        LSP_WITH_FLAG(job->slots.wide, count_by, part->slots, batch->row, batch->count);
+        return true;
+    }
+    if (!LSP_WITH_FLAG(job->slots.wide, take_slots, part->slots, A, batch)) {
         return false;
     }
     LSP_WITH_INDEX(A->col_type, store_columns, A, batch);
@@ -59,49 +57,26 @@ static bool store_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_batc
 }
 
 /* Turns the entries off the diagonal into their mirrors and drops the others. */
-static void mirror_batch(const lsp_mtx_job *job, bool values, lsp_mtx_batch *batch) {
+static void mirror_batch(const lsp_mtx_job *job, lsp_mtx_batch *batch) {
     const lsp_mtx_header *header = &job->reader->header;
-    bool complex = values && header->field == LSP_MTX_COMPLEX;
-    values = values && header->field != LSP_MTX_PATTERN;
+    const bool values = job->pass == LSP_MTX_PLACE && header->field != LSP_MTX_PATTERN;
     int64_t kept = 0;
     for (int64_t k = 0; k < batch->count; k++) {
-        int64_t row = batch->row[k], col = batch->col[k];
-        if (row != col) {
-            batch->row[kept] = col;
-            batch->col[kept] = row;
-            if (values) {
-                batch->re[kept] = header->symmetry == LSP_SYMMETRY_SKEW ? -batch->re[k] : batch->re[k];
-            }
-            if (values && header->whole) {
-                const uint64_t x = (uint64_t)batch->whole[k];
-                batch->whole[kept] = (int64_t)(header->symmetry == LSP_SYMMETRY_SKEW ? 0 - x : x);
-            }
-            if (complex) {
-                batch->im[kept] = header->symmetry == LSP_SYMMETRY_SYMMETRIC ? batch->im[k] : -batch->im[k];
-            }
-            kept++;
+        if (batch->row[k] != batch->col[k]) {
+            lsp_mtx_mirror(header, values, batch, k, kept++);
         }
     }
     batch->count = kept;
 }
 
-bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch) {
-    if (pass == LSP_MTX_COUNT) {
-        count_batch(job, part, batch->row, batch->count);
-        if (job->mirror) {
-            mirror_batch(job, false, batch);
-            count_batch(job, part, batch->row, batch->count);
-        }
-        return true;
-    }
-    if (!store_batch(job, part, batch)) {
+bool lsp_mtx_use_batch(const lsp_mtx_job *job, const lsp_mtx_part *part) {
+    if (job->mirror && !use_entries(job, part)) {
         return false;
     }
     if (job->mirror) {
-        mirror_batch(job, true, batch);
-        return store_batch(job, part, batch);
+        mirror_batch(job, part->batch);
     }
-    return true;
+    return use_entries(job, part);
 }
 
 /* ---- places in an array file: column by column, in a symmetric file from the diagonal down ---- */

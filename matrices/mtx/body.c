@@ -8,23 +8,27 @@ enum { least_text = 512 << 10, least_rows = 1 << 16, most_shares = 256 };
 
 /* ---- one pass over one part ---- */
 
-static lsp_mtx_depth depth_of(const lsp_mtx_job *job, lsp_mtx_pass pass) {
+static lsp_mtx_depth depth_of(const lsp_mtx_job *job) {
     bool array = job->reader->header.format == LSP_MTX_ARRAY;
-    return pass == LSP_MTX_PLACE || (array && pass == LSP_MTX_COUNT)       ? LSP_MTX_ALL
-           : job->reader->header.symmetry == LSP_SYMMETRY_GENERAL || array ? LSP_MTX_ROWS
-                                                                           : LSP_MTX_PLACES;
+    return job->pass == LSP_MTX_PLACE || (array && job->pass == LSP_MTX_COUNT) ? LSP_MTX_ALL
+           : job->reader->header.symmetry == LSP_SYMMETRY_GENERAL || array     ? LSP_MTX_ROWS
+                                                                               : LSP_MTX_PLACES;
 }
 
-static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass) {
+static void run_part(void *data, int64_t p, int thread) {
+    const lsp_mtx_job *job = data;
+    lsp_mtx_part *part = &job->parts[p];
     const lsp_mtx_reader *reader = job->reader;
     const lsp_mtx_header *header = &reader->header;
-    bool array = header->format == LSP_MTX_ARRAY, first = part == job->parts;
-    lsp_mtx_depth depth = depth_of(job, pass);
+    const bool array = header->format == LSP_MTX_ARRAY;
+    const lsp_mtx_pass pass = job->pass;
+    const lsp_mtx_depth depth = depth_of(job);
     lsp_mtx_cursor cursor = array ? lsp_mtx_array_place(header, part->first) : (lsp_mtx_cursor){0, 0};
     lsp_mtx_batch *batch = part->batch;
     lsp_mtx_stream stream;
     const char *text;
     int64_t bytes, numbers = 0;
+    (void)thread;
     lsp_mtx_stream_start(&stream, &reader->source, part->buffer, header->body, part->begin, part->stop);
     while (part->fault == LSP_MTX_FINE && !lsp_stopped(job->ctx) && lsp_mtx_stream_next(&stream, &text, &bytes)) {
         for (const char *end = text + bytes; text < end && part->fault == LSP_MTX_FINE;) {
@@ -36,12 +40,12 @@ static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pa
                     lsp_mtx_array_entries(header, &cursor, batch);
                     part->fault = batch->fault;
                 }
-                if (part->fault == LSP_MTX_FINE && !lsp_mtx_use_batch(job, part, pass, batch)) {
+                if (part->fault == LSP_MTX_FINE && !lsp_mtx_use_batch(job, part)) {
                     part->fault = LSP_MTX_CHANGED;
                 }
             }
         }
-        if (first) {
+        if (p == 0) {
             double share =
                 (double)(stream.at + stream.used - part->begin) / (double)lsp_max(part->stop - part->begin, 1);
             share = share < 1 ? share : 1; /* the last line may end beyond the part */
@@ -59,22 +63,12 @@ static void run_part(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pa
     part->numbers = numbers;
 }
 
-typedef struct running {
-    const lsp_mtx_job *job;
-    lsp_mtx_pass pass;
-} running;
-
-static void run_one(void *data, int64_t p, int thread) {
-    const running *r = data;
-    (void)thread;
-    run_part(r->job, &r->job->parts[p], r->pass);
-}
-
 /* One pass over all parts; true if none met a fault. */
-static bool run(const lsp_mtx_job *job, lsp_mtx_pass pass) {
+static bool run(lsp_mtx_job *job, lsp_mtx_pass pass) {
     bool fine = true;
-    lsp_for_parts(job->ctx, job->count, job->count, run_one, &(running){.job = job, .pass = pass});
-    for (int p = 0; p < job->count; p++) {
+    job->pass = pass;
+    lsp_for_parts(job->ctx, job->slots.parts, job->slots.parts, run_part, job);
+    for (int p = 0; p < job->slots.parts; p++) {
         fine = fine && job->parts[p].fault == LSP_MTX_FINE;
     }
     return fine;
@@ -82,70 +76,18 @@ static bool run(const lsp_mtx_job *job, lsp_mtx_pass pass) {
 
 /* ---- between the passes ---- */
 
-LSP_INLINE int64_t row_total(bool wide, const lsp_mtx_job *job, int64_t row) {
-    int64_t total = 0;
-    for (int p = 0; p < job->count; p++) {
-        total += wide ? ((const int64_t *)job->parts[p].slots)[row] : ((const uint32_t *)job->parts[p].slots)[row];
-    }
-    return total;
+/* The type of the values that are made. */
+static lsp_type value_type(const lsp_mtx_reader *reader) {
+    const lsp_csr_types *types = &reader->options.types;
+    return types->drop_values || reader->header.field == LSP_MTX_PATTERN ? LSP_NONE
+           : types->val_type != LSP_NONE                                 ? types->val_type
+           : reader->header.field == LSP_MTX_COMPLEX                     ? LSP_C64
+                                                                         : LSP_F64;
 }
 
-/* Turns counts into first free slots and sets rowptr. `at`: the first slot of row `begin`. */
-LSP_INLINE void set_slots(bool wide, const lsp_mtx_job *job, int64_t begin, int64_t end, int64_t at) {
-    const lsp_csr *A = &job->reader->A;
-    for (int64_t row = begin; row < end; row++) {
-        for (int p = 0; p < job->count; p++) {
-            if (wide) {
-                int64_t *slot = (int64_t *)job->parts[p].slots + row, count = *slot;
-                *slot = at;
-                at += count;
-            } else {
-                uint32_t *slot = (uint32_t *)job->parts[p].slots + row, count = *slot;
-                *slot = (uint32_t)at;
-                at += count;
-            }
-        }
-        lsp_index_set(A->rowptr, A->rowptr_type, row + 1, at);
-    }
-}
-
-typedef struct slotting {
-    const lsp_mtx_job *job;
-    int shares; /* of the rows */
-    int64_t sums[most_shares];
-    int64_t nnz;
-} slotting;
-
-/* sums[s] = entries in the rows of share s. */
-static void sum_share(void *data, int64_t s, int thread) {
-    slotting *l = data;
-    int64_t begin, end, sum = 0;
-    (void)thread;
-    lsp_share(l->job->reader->header.rows, (int)s, l->shares, &begin, &end);
-    for (int64_t row = begin; row < end; row++) {
-        sum += LSP_WITH_FLAG(l->job->wide, row_total, l->job, row);
-    }
-    l->sums[s] = sum;
-}
-
-static void slot_share(void *data, int64_t s, int thread) {
-    const slotting *l = data;
-    int64_t begin, end, at = 0;
-    (void)thread;
-    for (int64_t before = 0; before < s; before++) {
-        at += l->sums[before];
-    }
-    lsp_share(l->job->reader->header.rows, (int)s, l->shares, &begin, &end);
-    LSP_WITH_FLAG(l->job->wide, set_slots, l->job, begin, end, at);
-}
-
-static void empty_share(void *data, int64_t p, int thread) {
-    const slotting *l = data;
-    const lsp_csr *A = &l->job->reader->A;
+static void empty_share(void *data, int64_t begin, int64_t end) {
+    const lsp_csr *A = data;
     const size_t bytes = lsp_type_bytes(A->col_type);
-    int64_t begin, end;
-    (void)thread;
-    lsp_share(l->nnz, (int)p, l->job->count, &begin, &end);
     if (begin < end) {
         memset((char *)A->col + (size_t)begin * bytes, 0xff, (size_t)(end - begin) * bytes);
     }
@@ -156,23 +98,20 @@ static lsp_status make_matrix(lsp_mtx_job *job) {
     lsp_ctx *ctx = job->ctx;
     lsp_mtx_reader *reader = job->reader;
     lsp_csr *A = &reader->A;
-    int64_t rows = reader->header.rows, nnz = 0;
-    slotting l = {.job = job, .shares = (int)lsp_min(lsp_threads_for(ctx, rows, least_rows), most_shares)};
-    lsp_for_parts(ctx, l.shares, l.shares, sum_share, &l);
-    for (int s = 0; s < l.shares; s++) {
-        nnz += l.sums[s];
-    }
-    l.nnz = nnz;
+    const int64_t rows = reader->header.rows;
+    int64_t sums[most_shares + 1];
+    job->slots.shares = (int)lsp_min(lsp_threads_for(ctx, rows, least_rows), most_shares);
+    job->slots.sums = sums;
+    const int64_t nnz = lsp_counts_sum(ctx, &job->slots);
     lsp_csr_types types = reader->options.types;
-    lsp_type natural = reader->header.field == LSP_MTX_PATTERN   ? LSP_NONE
-                       : reader->header.field == LSP_MTX_COMPLEX ? LSP_C64
-                                                                 : LSP_F64;
     types.place = LSP_PLACE_HOST;
-    types.drop_values = types.drop_values || natural == LSP_NONE;
-    LSP_TRY(lsp_csr_resolve(ctx, reader->header.cols, nnz, natural, &types, &types));
+    types.val_type = value_type(reader);
+    types.drop_values = false;
     LSP_TRY(lsp_csr_create(ctx, rows, reader->header.cols, nnz, &types, A));
-    lsp_for_parts(ctx, l.shares, l.shares, slot_share, &l);
-    lsp_for_parts(ctx, job->count, job->count, empty_share, &l);
+    job->slots.ends = A->rowptr;
+    job->slots.ends_type = A->rowptr_type;
+    lsp_counts_place(ctx, &job->slots);
+    lsp_for_shares(ctx, nnz, least_rows, empty_share, A);
     return LSP_OK;
 }
 
@@ -181,13 +120,8 @@ static lsp_status make_matrix(lsp_mtx_job *job) {
 /* The least bytes that the entries take, if the file holds as many as it announces. */
 static int64_t matrix_least(const lsp_mtx_reader *reader) {
     const lsp_mtx_header *header = &reader->header;
-    const lsp_csr_types *types = &reader->options.types;
     const bool known = header->format == LSP_MTX_COORDINATE && header->entries <= reader->source.bytes / 2;
-    const int64_t value_bytes = types->drop_values || header->field == LSP_MTX_PATTERN ? 0
-                                : header->field == LSP_MTX_COMPLEX                     ? 16
-                                : types->val_type != LSP_NONE ? (int64_t)lsp_type_bytes(types->val_type)
-                                                              : 8;
-    return known ? header->entries * (4 + value_bytes) : 0;
+    return known ? header->entries * (4 + (int64_t)lsp_type_bytes(value_type(reader))) : 0;
 }
 
 /* Chooses the number of parts: the counts of all parts must take no more memory than the matrix, and the memory of
@@ -198,21 +132,19 @@ static lsp_status plan_parts(lsp_mtx_job *job) {
     const lsp_mtx_header *header = &reader->header;
     int64_t bytes = reader->source.bytes - header->body, rows = header->rows, each, all = 0;
     int64_t entries = lsp_min(header->entries, bytes / 2 + 1) * (job->mirror ? 2 : 1);
-    job->wide = lsp_min(header->entries, bytes) > UINT32_MAX / 2;
+    job->slots.wide = lsp_min(header->entries, bytes) > UINT32_MAX / 2;
     int64_t matrix = entries * 12 + lsp_min(rows, INT64_MAX / 8) * 4;
-    LSP_REQUIRE(lsp_mul(rows, job->wide ? 8 : 4, &each) && lsp_add(rows, 1, &all) && lsp_mul(all, 4, &all) &&
-                    lsp_add(all, each, &all),
+    LSP_REQUIRE(lsp_mul(rows, (int64_t)lsp_place_bytes(job->slots.wide), &each) && lsp_add(rows, 1, &all) &&
+                    lsp_mul(all, 4, &all) && lsp_add(all, each, &all),
                 LSP_ERR_MEMORY, "%s:%lld: %lld rows need more memory than can be addressed", reader->source.name,
                 (long long)header->line, (long long)rows);
     int64_t available = lsp_available_bytes(ctx, LSP_HOST);
     int64_t part = each + lsp_mtx_stream_bytes(&reader->source) + (int64_t)sizeof *job->parts->batch;
     int64_t fit = lsp_min(matrix / lsp_max(each, 1), (available - matrix) / part);
-    job->count = (int)lsp_max(lsp_min(lsp_threads_for(ctx, bytes, least_text), fit), 1);
-    if (all > available) {
-        return lsp_fail(ctx, LSP_ERR_MEMORY, "%s:%lld: %lld rows need %lld bytes (%s), but %s are available",
-                        reader->source.name, (long long)header->line, (long long)rows, (long long)all,
-                        lsp_size(all).text, lsp_size(available).text);
-    }
+    job->slots.parts = (int)lsp_max(lsp_min(lsp_threads_for(ctx, bytes, least_text), fit), 1);
+    LSP_REQUIRE(all <= available, LSP_ERR_MEMORY, "%s:%lld: %lld rows need %lld bytes (%s), but %s are available",
+                reader->source.name, (long long)header->line, (long long)rows, (long long)all, lsp_size(all).text,
+                lsp_size(available).text);
     return lsp_mtx_check_memory(ctx, &reader->source,
                                 all + lsp_mtx_stream_bytes(&reader->source) + matrix_least(reader));
 }
@@ -221,16 +153,18 @@ static lsp_status make_parts(lsp_mtx_job *job) {
     lsp_ctx *ctx = job->ctx;
     const lsp_mtx_reader *reader = job->reader;
     int64_t body = reader->header.body, buffer = lsp_mtx_stream_bytes(&reader->source);
-    LSP_TRY(LSP_SCRATCH(ctx, job->count, &job->parts));
-    for (int p = 0; p < job->count; p++) {
+    job->slots.keys = reader->header.rows;
+    LSP_TRY(LSP_SCRATCH(ctx, job->slots.parts, &job->parts));
+    LSP_TRY(lsp_scratch_bytes(ctx, lsp_max(job->slots.parts * job->slots.keys, 1), lsp_place_bytes(job->slots.wide),
+                              true, &job->slots.counts));
+    for (int p = 0; p < job->slots.parts; p++) {
         lsp_mtx_part *part = &job->parts[p];
-        *part = (lsp_mtx_part){.numbers = -1};
-        lsp_share(reader->source.bytes - body, p, job->count, &part->begin, &part->stop);
+        *part = (lsp_mtx_part){.numbers = -1, .slots = lsp_counts_of(&job->slots, p)};
+        lsp_share(reader->source.bytes - body, p, job->slots.parts, &part->begin, &part->stop);
         part->begin += body;
         part->stop += body;
         LSP_TRY(LSP_SCRATCH(ctx, buffer, &part->buffer));
         LSP_TRY(LSP_SCRATCH(ctx, 1, &part->batch));
-        LSP_TRY(lsp_scratch_bytes(ctx, reader->header.rows, job->wide ? 8 : 4, true, &part->slots));
     }
     return LSP_OK;
 }
@@ -293,12 +227,12 @@ lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader) {
     LSP_TRY(plan_parts(&job));
     LSP_TRY(make_parts(&job));
     bool fine = header->format != LSP_MTX_ARRAY || run(&job, LSP_MTX_NUMBERS);
-    for (int p = 1; fine && p < job.count; p++) {
+    for (int p = 1; fine && p < job.slots.parts; p++) {
         job.parts[p].first = job.parts[p - 1].first + lsp_max(job.parts[p - 1].numbers, 0);
     }
     fine = fine && run(&job, LSP_MTX_COUNT);
     int64_t numbers = 0, row = 0;
-    for (int p = 0; p < job.count; p++) {
+    for (int p = 0; p < job.slots.parts; p++) {
         numbers += job.parts[p].numbers;
     }
     fine = fine && numbers == header->entries;

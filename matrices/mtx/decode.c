@@ -185,17 +185,7 @@ LSP_INLINE lsp_mtx_fault fit_symmetry(const lsp_mtx_header *header, bool lenient
                                       lsp_mtx_batch *batch, int64_t k) {
     int64_t row = batch->row[k], col = batch->col[k];
     if (row < col) {
-        batch->row[k] = col;
-        batch->col[k] = row;
-        if (values && header->symmetry == LSP_SYMMETRY_SKEW) {
-            batch->re[k] = -batch->re[k];
-        }
-        if (values && header->symmetry == LSP_SYMMETRY_SKEW && header->whole) {
-            batch->whole[k] = (int64_t)(0 - (uint64_t)batch->whole[k]);
-        }
-        if (complex && header->symmetry != LSP_SYMMETRY_SYMMETRIC) {
-            batch->im[k] = -batch->im[k];
-        }
+        lsp_mtx_mirror(header, values, batch, k, k);
         return lenient ? LSP_MTX_FINE : LSP_MTX_UPPER;
     }
     bool refused = row == col && ((values && header->symmetry == LSP_SYMMETRY_SKEW && batch->re[k] != 0) ||

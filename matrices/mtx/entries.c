@@ -63,11 +63,6 @@ LSP_INLINE char *print_run(lsp_type val_type, lsp_type col_type, const lsp_mtx_w
     return text;
 }
 
-static char *print_entries(const lsp_mtx_writing *work, const lsp_mtx_stretch *part, int64_t begin, int64_t end,
-                           char *text) {
-    return LSP_WITH_BOTH(work->A->val_type, work->A->col_type, print_run, work, part, begin, end, text);
-}
-
 /* ---- values written as integers: each must be whole, and so small that its type holds all integers up to it ---- */
 
 /* Is x whole and below `limit`? Adding 2^52 rounds a smaller number to an integer. */
@@ -142,8 +137,9 @@ static void write_run(void *data, int64_t run, int thread) {
     const lsp_mtx_writing *work = t->work;
     char *text = work->texts + thread * work->run_bytes;
     int64_t begin = t->part->begin + run * run_entries, end = lsp_min(begin + run_entries, t->part->end);
-    const int64_t whole = work->integers ? whole_until(work, t->part, begin, end) : end;
-    char *stop = print_entries(work, t->part, begin, whole, text);
+    const int64_t whole = t->sink->integers ? whole_until(work, t->part, begin, end) : end;
+    const char *stop =
+        LSP_WITH_BOTH(work->A->val_type, work->A->col_type, print_run, work, t->part, begin, whole, text);
     put_run(t, run, whole, end, text, (size_t)(stop - text));
     if (thread == 0 && end < work->A->nnz) {
         lsp_progress(t->ctx, "write", (double)end / (double)work->A->nnz);
@@ -152,11 +148,11 @@ static void write_run(void *data, int64_t run, int thread) {
 
 static lsp_status write_stretch(lsp_ctx *ctx, const lsp_mtx_writing *work, const lsp_mtx_stretch *part,
                                 lsp_mtx_sink *sink) {
-    lsp_status status = LSP_OK;
     turns t = {.ctx = ctx, .work = work, .part = part, .sink = sink, .fraction = part->end};
     pthread_mutex_init(&t.mutex, NULL);
     pthread_cond_init(&t.next, NULL);
-    status = lsp_try_parts(ctx, lsp_ceil_div(part->end - part->begin, run_entries), work->threads, write_run, &t);
+    const lsp_status status =
+        lsp_try_parts(ctx, lsp_ceil_div(part->end - part->begin, run_entries), work->threads, write_run, &t);
     pthread_cond_destroy(&t.next);
     pthread_mutex_destroy(&t.mutex);
     return status != LSP_OK         ? status

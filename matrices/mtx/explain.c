@@ -4,32 +4,17 @@
 
 #include <string.h>
 
-/* A word of a line; of length 0 if the line has no such word. */
-typedef struct span {
-    const char *text;
-    int64_t length;
-} span;
-
-static span word_at(const char *line, int k) {
-    const char *p = line, *end;
-    for (;; p = end) {
-        while (lsp_mtx_blank(*p)) {
-            p++;
-        }
-        for (end = p; !lsp_mtx_blank(*end) && *end != '\n';) {
-            end++;
-        }
-        if (k-- == 0 || end == p) {
-            break;
-        }
+/* Word number k of a line; of length 0 if the line has no such word. */
+static lsp_mtx_word word_at(const char *line, int k) {
+    lsp_mtx_word word = lsp_mtx_next_word(&line);
+    for (; k > 0; k--) {
+        word = lsp_mtx_next_word(&line);
     }
-    return (span){p, end - p};
+    return word;
 }
 
-static lsp_mtx_shown show(span word) { return lsp_mtx_show(word.text, word.length); }
-
-/* Word number k of a line, for a message. */
-static lsp_mtx_shown word(const char *line, int k) { return show(word_at(line, k)); }
+/* The same for a message. */
+static lsp_mtx_shown word(const char *line, int k) { return lsp_mtx_show(word_at(line, k)); }
 
 static const char *digits_end(const char *p) {
     while (*p >= '0' && *p <= '9') {
@@ -38,61 +23,63 @@ static const char *digits_end(const char *p) {
     return p;
 }
 
-static bool is_index(span index) {
+static bool is_index(lsp_mtx_word index) {
     const char *digits = index.text + (*index.text == '-'), *end = digits_end(digits);
     return end > digits && end == index.text + index.length;
 }
 
-static lsp_status explain_index(lsp_ctx *ctx, const char *name, long long line, const char *what, span index,
+/* Refuses a line of a file: `line` of `name`. */
+#define REFUSE(sentence, ...) lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: " sentence, name, line, __VA_ARGS__)
+
+static lsp_status explain_index(lsp_ctx *ctx, const char *name, long long line, const char *what, lsp_mtx_word index,
                                 int64_t size) {
-    if (index.length == 0) {
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line ends before the %s of its entry", name, line, what);
-    }
-    if (!is_index(index)) {
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' is no %s index, which is written in digits alone", name,
-                        line, show(index).text, what);
-    }
-    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the %s index %s is outside 1 .. %lld", name, line, what,
-                    show(index).text, (long long)size);
+    const lsp_mtx_shown shown = lsp_mtx_show(index);
+    return index.length == 0  ? REFUSE("the line ends before the %s of its entry", what)
+           : !is_index(index) ? REFUSE("'%s' is no %s index, which is written in digits alone", shown.text, what)
+                              : REFUSE("the %s index %s is outside 1 .. %lld", what, shown.text, (long long)size);
 }
 
 /* The end of the number at the start of a word; NULL if the word does not start with one. Integers may have any size.
  */
-static const char *number_end(span value, bool integer) {
+static const char *number_end(lsp_mtx_word value, bool integer) {
     double number;
     const char *digits = value.text + (*value.text == '-' || *value.text == '+'), *end = digits_end(digits);
     return !integer ? lsp_parse_double(value.text, &number) : end > digits ? end : NULL;
 }
 
-static bool is_number(span value, bool integer) { return number_end(value, integer) == value.text + value.length; }
+static bool is_number(lsp_mtx_word value, bool integer) {
+    return number_end(value, integer) == value.text + value.length;
+}
 
 /* Says why a word is not a number. */
-static lsp_status explain_number(lsp_ctx *ctx, const char *name, long long line, span value, bool integer) {
+static lsp_status explain_number(lsp_ctx *ctx, const char *name, long long line, lsp_mtx_word value, bool integer) {
+    const lsp_mtx_shown shown = lsp_mtx_show(value);
     const char *what = integer ? "integer" : "number", *end = number_end(value, integer);
     if (integer && is_number(value, false)) {
-        return lsp_fail(ctx, LSP_ERR_FORMAT,
-                        "%s:%lld: '%s' is no integer, and the banner says 'integer': it would have to say 'real'", name,
-                        line, show(value).text);
+        return REFUSE("'%s' is no integer, and the banner says 'integer': it would have to say 'real'", shown.text);
     }
     if (end) {
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' is no %s: '%s' follows '%s' without a blank", name, line,
-                        show(value).text, what, show((span){end, value.text + value.length - end}).text,
-                        show((span){value.text, end - value.text}).text);
+        const lsp_mtx_word number = {value.text, end - value.text}, rest = {end, value.length - number.length};
+        return REFUSE("'%s' is no %s: '%s' follows '%s' without a blank", shown.text, what, lsp_mtx_show(rest).text,
+                      lsp_mtx_show(number).text);
     }
-    return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' is no %s", name, line, show(value).text, what);
+    return REFUSE("'%s' is no %s", shown.text, what);
+}
+
+/* The words of a line that are indices, and those that are numbers. */
+static int indices_of(const lsp_mtx_header *header) { return header->format == LSP_MTX_COORDINATE ? 2 : 0; }
+static int numbers_of(const lsp_mtx_header *header) {
+    return header->field == LSP_MTX_PATTERN ? 0 : header->field == LSP_MTX_COMPLEX ? 2 : 1;
 }
 
 /* Fails with a sentence about the first wrong value of the line; LSP_OK if all are right. */
 static lsp_status explain_value(lsp_ctx *ctx, const char *name, long long line, const lsp_mtx_header *header,
                                 const char *text) {
-    const int first = header->format == LSP_MTX_COORDINATE ? 2 : 0;
-    const int values = header->field == LSP_MTX_PATTERN ? 0 : header->field == LSP_MTX_COMPLEX ? 2 : 1;
     const bool integer = header->field == LSP_MTX_INTEGER;
-    for (int k = 0; k < values; k++) {
-        const span value = word_at(text, first + k);
+    for (int k = 0; k < numbers_of(header); k++) {
+        const lsp_mtx_word value = word_at(text, indices_of(header) + k);
         if (value.length == 0) {
-            return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line ends before the %s of its entry", name, line,
-                            k ? "imaginary part" : "value");
+            return REFUSE("the line ends before the %s of its entry", k ? "imaginary part" : "value");
         }
         if (!is_number(value, integer)) {
             return explain_number(ctx, name, line, value, integer);
@@ -106,57 +93,50 @@ static lsp_status explain_line(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_m
                                long long line) {
     const lsp_mtx_header *header = &reader->header;
     const char *name = reader->source.name;
-    int words = (header->format == LSP_MTX_COORDINATE ? 2 : 0) + (header->field == LSP_MTX_PATTERN   ? 0
-                                                                  : header->field == LSP_MTX_COMPLEX ? 2
-                                                                                                     : 1);
-    lsp_mtx_shown value = word(text, words - 1);
+    const bool skew = header->symmetry == LSP_SYMMETRY_SKEW;
+    const int words = indices_of(header) + numbers_of(header);
+    const lsp_mtx_shown value = word(text, words - 1);
     switch (fault) {
     case LSP_MTX_ROW:
         return explain_index(ctx, name, line, "row", word_at(text, 0), header->rows);
     case LSP_MTX_COL:
         return explain_index(ctx, name, line, "column", word_at(text, 1), header->cols);
     case LSP_MTX_RANGE:
-        return lsp_fail(ctx, LSP_ERR_OVERFLOW, "%s:%lld: the value %s does not fit %s", name, line,
-                        word(text, words - 1).text, lsp_type_name(header->whole));
+        return lsp_fail(ctx, LSP_ERR_OVERFLOW, "%s:%lld: the value %s does not fit %s", name, line, value.text,
+                        lsp_type_name(header->whole));
     case LSP_MTX_UPPER:
-        return lsp_fail(ctx, LSP_ERR_FORMAT,
-                        "%s:%lld: the entry at row %s, column %s is above the diagonal of a symmetric matrix, which "
-                        "stores the lower triangle",
-                        name, line, word(text, 0).text, word(text, 1).text);
+        return REFUSE("the entry at row %s, column %s is above the diagonal of a symmetric matrix, which stores the "
+                      "lower triangle",
+                      word(text, 0).text, word(text, 1).text);
     case LSP_MTX_DIAGONAL:
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: %s on the diagonal of a %s matrix must be zero, not %s", name,
-                        line, header->symmetry == LSP_SYMMETRY_SKEW ? "an entry" : "the imaginary part of an entry",
-                        header->symmetry == LSP_SYMMETRY_SKEW ? "skew-symmetric" : "hermitian", value.text);
+        return REFUSE("%s on the diagonal of a %s matrix must be zero, not %s",
+                      skew ? "an entry" : "the imaginary part of an entry", skew ? "skew-symmetric" : "hermitian",
+                      value.text);
     case LSP_MTX_EXTRA:
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: more than the %lld entries announced", name, line,
-                        (long long)header->entries);
+        return REFUSE("more than the %lld entries announced", (long long)header->entries);
     case LSP_MTX_LONG_LINE:
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the line is longer than %d bytes", name, line,
-                        lsp_mtx_line_most);
+        return REFUSE("the line is longer than %d bytes", lsp_mtx_line_most);
     case LSP_MTX_VALUE:
         LSP_TRY(explain_value(ctx, name, line, header, text));
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: %s is no integer of 64 bits", name, line, value.text);
+        return REFUSE("%s is no integer of 64 bits", value.text);
     default:
         LSP_TRY(explain_value(ctx, name, line, header, text));
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: '%s' follows the entry", name, line, word(text, words).text);
+        return REFUSE("'%s' follows the entry", word(text, words).text);
     }
-    return LSP_OK;
 }
 
 /* Data line number k, from 0, at or after `text`; comments and blank lines do not count. */
 static const char *data_line(const char *text, int64_t k) {
     for (;; text = (const char *)rawmemchr(text, '\n') + 1) {
         const char *p = text;
-        while (lsp_mtx_blank(*p)) {
-            p++;
-        }
-        if (*p != '\n' && *p != '%' && k-- == 0) {
+        const lsp_mtx_word first = lsp_mtx_next_word(&p);
+        if (first.length > 0 && *first.text != '%' && k-- == 0) {
             return text;
         }
     }
 }
 
-static int64_t count_lines(const char *text, const char *end) {
+int64_t lsp_mtx_count_lines(const char *text, const char *end) {
     int64_t lines = 0;
     for (; text < end; text++) {
         lines += *text == '\n';
@@ -187,10 +167,10 @@ lsp_status lsp_mtx_explain(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_b
             }
             if (batch->fault != LSP_MTX_FINE) {
                 return explain_line(ctx, reader, batch->fault, batch->where,
-                                    lines + count_lines(text, batch->where) + 1);
+                                    lines + lsp_mtx_count_lines(text, batch->where) + 1);
             }
             entries += numbers;
-            lines += count_lines(text, next);
+            lines += lsp_mtx_count_lines(text, next);
         }
     }
     if (stream.fault == LSP_MTX_LONG_LINE) {

@@ -6,17 +6,26 @@
  * slot. If a pass meets a mistake, one thread reads all lines again and reports the first one at fault. */
 #pragma once
 
-#include "core/core.h"
+#include "matrices/csr/plans.h"
 
 /* ---- words ---- */
 
 static inline bool lsp_mtx_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
+/* The next word of the line at *p, which goes to its end; of length 0 at the end of the line. */
+typedef struct lsp_mtx_word {
+    const char *text;
+    int64_t length;
+} lsp_mtx_word;
+lsp_mtx_word lsp_mtx_next_word(const char **p);
+
 /* A word for a message: at most 40 characters, unprintable ones replaced by '?'. */
 typedef struct lsp_mtx_shown {
     char text[44];
 } lsp_mtx_shown;
-lsp_mtx_shown lsp_mtx_show(const char *text, int64_t length);
+lsp_mtx_shown lsp_mtx_show(lsp_mtx_word word);
+
+int64_t lsp_mtx_count_lines(const char *text, const char *end);
 
 /* ---- text by offset ---- */
 
@@ -25,7 +34,13 @@ enum {
     lsp_mtx_line_most = 1 << 20, /* a longer line is refused */
     lsp_mtx_pieces = 128, /* most pieces of a pipe's or compressed file's text; each is larger than the one before */
     lsp_mtx_pad = 64,     /* bytes that may be read after a line */
+    lsp_mtx_input = 64 << 10, /* bytes of a pipe or a compressed file that are read at a time */
 };
+
+typedef struct lsp_mtx_piece {
+    const char *text;
+    int64_t begin, end; /* offsets in the text; the last piece may have room for more */
+} lsp_mtx_piece;
 
 typedef struct lsp_mtx_source {
     const char *name; /* in messages */
@@ -35,15 +50,19 @@ typedef struct lsp_mtx_source {
     int64_t bytes;    /* of text */
     bool compressed;
     int pieces;
-    struct {
-        const char *text;
-        int64_t begin, end; /* offsets in the text */
-    } piece[lsp_mtx_pieces];
+    lsp_mtx_piece piece[lsp_mtx_pieces];
 } lsp_mtx_source;
+
+typedef struct lsp_mtx_bytes { /* bytes not yet taken */
+    int fd;                    /* -1: memory alone */
+    const unsigned char *next;
+    size_t left;
+    unsigned char *buffer; /* of lsp_mtx_input bytes */
+} lsp_mtx_bytes;
 
 /* Opens a path ("-": standard input) or memory. The text may lie in scratch, which ends with the call. Always close. */
 lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source);
-lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name, lsp_mtx_source *source);
+lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const lsp_mtx_bytes *text, const char *name, lsp_mtx_source *source);
 void lsp_mtx_close(lsp_mtx_source *source);
 
 /* Copies text [offset, offset + bytes) to `buffer`; false if it cannot, with errno set (0: the file ended). */
@@ -51,21 +70,11 @@ bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, 
 
 /* ---- gzip: one or more members, from a file, a pipe or memory ---- */
 
-typedef struct lsp_mtx_bytes { /* bytes not yet taken */
-    const lsp_ctx *ctx;
-    int fd; /* -1: memory alone */
-    const unsigned char *next;
-    size_t left;
-    unsigned char *buffer;
-    size_t buffer_bytes;
-} lsp_mtx_bytes;
+/* Reads until `least` bytes are left, or the input ends. */
+lsp_status lsp_mtx_more(lsp_ctx *ctx, const lsp_mtx_source *source, lsp_mtx_bytes *input, size_t least);
 
-/* Returns the bytes available at `next`, and reads more if there are none; 0 at the end, -1 with errno set: EINTR
- * after lsp_ctx_cancel. */
-int64_t lsp_mtx_more(lsp_mtx_bytes *input);
-
-/* Adds memory for more text: *capacity bytes at *piece. */
-lsp_status lsp_mtx_add_piece(lsp_ctx *ctx, lsp_mtx_source *source, char **piece, int64_t *capacity);
+/* *at = memory for more text behind that of the source, of *room bytes, 1 or more. */
+lsp_status lsp_mtx_find_room(lsp_ctx *ctx, lsp_mtx_source *source, char **at, int64_t *room);
 
 /* Decompresses all of the input into pieces of the source. */
 lsp_status lsp_mtx_inflate(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source);
@@ -129,24 +138,40 @@ lsp_status lsp_mtx_read_header(lsp_ctx *ctx, const lsp_mtx_source *source, char 
 
 /* ---- lines to entries ---- */
 
-enum {
-    lsp_mtx_window = 8192,
-    lsp_mtx_batch_most = lsp_mtx_window
-}; /* bytes of text decoded at a time; most entries in them */
+enum { lsp_mtx_window = 8192 }; /* bytes of text decoded at a time, and most entries in them */
 
 typedef struct lsp_mtx_batch {
     int64_t count;
     lsp_mtx_fault fault;
     const char *where; /* the line at fault */
     uint32_t newlines[lsp_mtx_window + 64];
-    int64_t row[lsp_mtx_batch_most], col[lsp_mtx_batch_most]; /* from 0 */
-    double re[lsp_mtx_batch_most];
+    int64_t row[lsp_mtx_window], col[lsp_mtx_window]; /* from 0 */
+    double re[lsp_mtx_window];
     union {
-        double im[lsp_mtx_batch_most];
-        int64_t whole[lsp_mtx_batch_most]; /* if header->whole is set: the integers; re[] holds them rounded */
+        double im[lsp_mtx_window];
+        int64_t whole[lsp_mtx_window]; /* if header->whole is set: the integers; re[] holds them rounded */
     };
-    int64_t slot[lsp_mtx_batch_most];
+    int64_t slot[lsp_mtx_window];
 } lsp_mtx_batch;
+
+/* Entry `to` of a batch = the mirror of entry k, with its values if it has them. */
+static inline __attribute__((always_inline)) void lsp_mtx_mirror(const lsp_mtx_header *header, bool values,
+                                                                 lsp_mtx_batch *batch, int64_t k, int64_t to) {
+    const bool skew = header->symmetry == LSP_SYMMETRY_SKEW;
+    const int64_t row = batch->row[k];
+    batch->row[to] = batch->col[k];
+    batch->col[to] = row;
+    if (values) {
+        batch->re[to] = skew ? -batch->re[k] : batch->re[k];
+    }
+    if (values && header->whole) {
+        const uint64_t x = (uint64_t)batch->whole[k];
+        batch->whole[to] = (int64_t)(skew ? 0 - x : x);
+    }
+    if (values && header->field == LSP_MTX_COMPLEX) {
+        batch->im[to] = header->symmetry == LSP_SYMMETRY_SYMMETRIC ? batch->im[k] : -batch->im[k];
+    }
+}
 
 typedef enum lsp_mtx_depth {
     LSP_MTX_ROWS,   /* rows alone; for an array only the number of lines */
@@ -171,13 +196,14 @@ typedef struct lsp_mtx_reader {
     int64_t duplicates;
 } lsp_mtx_reader;
 
+/* NUMBERS: of the lines of an array. COUNT: by row. PLACE: into the matrix. */
 typedef enum lsp_mtx_pass { LSP_MTX_NUMBERS, LSP_MTX_COUNT, LSP_MTX_PLACE } lsp_mtx_pass;
 
 typedef struct lsp_mtx_part {
     int64_t begin, stop; /* the part has the lines that begin in [begin, stop) */
     int64_t numbers;     /* entries in the file */
     int64_t first;       /* numbers before this part */
-    void *slots;         /* of each row: entries counted, then the next free slot */
+    void *slots;         /* its own of the job */
     char *buffer;
     lsp_mtx_batch *batch;
     lsp_mtx_fault fault;
@@ -186,15 +212,15 @@ typedef struct lsp_mtx_part {
 typedef struct lsp_mtx_job {
     lsp_ctx *ctx;
     lsp_mtx_reader *reader;
-    lsp_mtx_part *parts;
-    int count;
-    bool wide;   /* slots have 64 bits, not 32 */
-    bool mirror; /* entries off the diagonal count twice */
+    lsp_mtx_part *parts; /* slots.parts of them */
+    lsp_counts slots;    /* of each row in each part: entries counted, then the next free slot */
+    bool mirror;         /* entries off the diagonal count twice */
+    lsp_mtx_pass pass;
 } lsp_mtx_job;
 
-/* Counts or stores the entries of a batch, and their mirrors if the job wants them. False if a slot lies outside the
- * matrix, because the text changed after it was counted. Overwrites the batch. */
-bool lsp_mtx_use_batch(const lsp_mtx_job *job, lsp_mtx_part *part, lsp_mtx_pass pass, lsp_mtx_batch *batch);
+/* Counts or stores the entries of the part's batch, and their mirrors if the job wants them. False if a slot lies
+ * outside the matrix, because the text changed after it was counted. Overwrites the batch. */
+bool lsp_mtx_use_batch(const lsp_mtx_job *job, const lsp_mtx_part *part);
 
 /* Fails with LSP_ERR_MEMORY and the bytes if `bytes` and one thread's batch exceed the budget. */
 lsp_status lsp_mtx_check_memory(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes);

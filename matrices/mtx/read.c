@@ -10,12 +10,11 @@ static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, 
     const lsp_mtx_source *source = &reader->source;
     const lsp_csr_types *types = &reader->options.types;
     char *buffer;
-    if (!reader->options.header_only) {
-        LSP_TRY(lsp_mtx_check_memory(ctx, source, 2 * lsp_mtx_stream_bytes(source)));
-    }
+    const bool body = !reader->options.header_only;
+    LSP_TRY(body ? lsp_mtx_check_memory(ctx, source, 2 * lsp_mtx_stream_bytes(source)) : LSP_OK);
     LSP_TRY(LSP_SCRATCH(ctx, lsp_mtx_stream_bytes(source), &buffer));
     LSP_TRY(lsp_mtx_read_header(ctx, source, buffer, &reader->header));
-    if (!reader->options.header_only) {
+    if (body) {
         bool real = types->val_type == LSP_F32 || types->val_type == LSP_F64;
         LSP_REQUIRE(header->field != LSP_MTX_COMPLEX || !real || types->drop_values, LSP_ERR_UNSUPPORTED,
                     "%s: its values are complex: they can be read as such or not at all, but not as real numbers",
@@ -44,32 +43,25 @@ static lsp_status read_source(lsp_ctx *ctx, lsp_mtx_reader *reader, lsp_csr *A, 
     return LSP_OK;
 }
 
-typedef struct input { /* a path, or a text in memory and its name in messages */
-    const char *name;
-    bool memory;
-    const void *text;
-    size_t bytes;
-} input;
-
 static void close_source(lsp_mtx_reader *reader) { lsp_mtx_close(&reader->source); }
 
-static lsp_status read_from(lsp_ctx *ctx, const input *from, const lsp_mtx_read_options *options, lsp_csr *A,
-                            lsp_mtx_info *info) {
+/* Reads a path, or a text in memory, which has this name in messages. */
+static lsp_status read_from(lsp_ctx *ctx, const char *name, const lsp_mtx_bytes *text,
+                            const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info) {
     LSP_ENTER(ctx);
-    const char *name = from->name;
     lsp_mtx_read_options none = {.lenient = false};
     lsp_mtx_reader reader LSP_AT_END(close_source) = {.source.fd = -1, .options = options ? *options : none};
     const lsp_csr_owner matrix LSP_AT_END(lsp_csr_leave) = {ctx, &reader.A};
     lsp_csr_types fit;
     LSP_REQUIRE(name, LSP_ERR_ARGUMENT, "the path is NULL");
     LSP_REQUIRE(A || reader.options.header_only, LSP_ERR_ARGUMENT, "%s: the place for the matrix is NULL", name);
-    LSP_REQUIRE(!from->memory || from->text || from->bytes == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
-    LSP_REQUIRE(from->bytes <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name, from->bytes);
+    LSP_REQUIRE(!text || text->next || text->left == 0, LSP_ERR_ARGUMENT, "%s: the text is NULL", name);
+    LSP_REQUIRE(!text || text->left <= INT64_MAX / 2, LSP_ERR_ARGUMENT, "%s: %zu bytes of text cannot be", name,
+                text->left);
     LSP_TRY(lsp_check_reserved(ctx, "lsp_mtx_read_options", reader.options.reserved));
     LSP_TRY(lsp_csr_resolve(ctx, 0, 0, LSP_NONE, &reader.options.types, &fit)); /* refuses types that do not exist */
     reader.decode = LSP_ISA_PICK(ctx->isa, lsp_mtx_decode);
-    LSP_TRY(from->memory ? lsp_mtx_open_memory(ctx, from->text, from->bytes, name, &reader.source)
-                         : lsp_mtx_open(ctx, name, &reader.source));
+    LSP_TRY(text ? lsp_mtx_open_memory(ctx, text, name, &reader.source) : lsp_mtx_open(ctx, name, &reader.source));
     LSP_TRY(read_source(ctx, &reader, A, info));
     lsp_progress(ctx, "read", 1);
     return LSP_OK;
@@ -77,10 +69,10 @@ static lsp_status read_from(lsp_ctx *ctx, const input *from, const lsp_mtx_read_
 
 lsp_status lsp_mtx_read(lsp_ctx *ctx, const char *path, const lsp_mtx_read_options *options, lsp_csr *A,
                         lsp_mtx_info *info) {
-    return read_from(ctx, &(input){.name = path}, options, A, info);
+    return read_from(ctx, path, NULL, options, A, info);
 }
 
 lsp_status lsp_mtx_read_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name,
                                const lsp_mtx_read_options *options, lsp_csr *A, lsp_mtx_info *info) {
-    return read_from(ctx, &(input){name, true, text, bytes}, options, A, info);
+    return read_from(ctx, name, &(lsp_mtx_bytes){.fd = -1, .next = text, .left = bytes}, options, A, info);
 }

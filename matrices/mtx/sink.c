@@ -13,16 +13,10 @@ lsp_status lsp_mtx_sink_fail(const lsp_mtx_sink *sink, int error) {
                             : lsp_fail(sink->ctx, LSP_ERR_IO, "%s: cannot be written: %s", sink->name, strerror(error));
 }
 
-static voidpf take(voidpf ctx, uInt items, uInt bytes) {
-    void *memory = NULL;
-    return lsp_alloc(ctx, LSP_HOST, items, bytes, &memory) == LSP_OK ? memory : NULL;
-}
-static void give_back(voidpf ctx, voidpf memory) { lsp_free(ctx, memory); }
-
 static lsp_status start_compression(lsp_mtx_sink *sink) {
     lsp_ctx *ctx = sink->ctx;
     LSP_TRY(LSP_SCRATCH(ctx, packed_bytes, &sink->packed));
-    sink->stream = (z_stream){.zalloc = take, .zfree = give_back, .opaque = ctx};
+    sink->stream = (z_stream){.zalloc = lsp_zlib_take, .zfree = lsp_zlib_give_back, .opaque = ctx};
     int code = deflateInit2(&sink->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
     sink->compressed = code == Z_OK;
     LSP_TRY(lsp_go_on(ctx));

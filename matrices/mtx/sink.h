@@ -11,11 +11,15 @@ typedef struct lsp_mtx_sink {
     const char *name; /* in messages */
     lsp_outfile file;
     bool standard; /* standard output, which stays open */
-    bool integers; /* all values must be whole */
+    bool integers; /* values are not integers, but must be whole */
     bool compressed;
     z_stream stream;
     unsigned char *packed; /* compressed bytes not yet written */
 } lsp_mtx_sink;
+
+/* Memory of a z_stream, whose `opaque` is the context: inflate.c. */
+voidpf lsp_zlib_take(voidpf ctx, uInt items, uInt bytes);
+void lsp_zlib_give_back(voidpf ctx, voidpf memory);
 
 /* Takes scratch, which ends with the call. Call lsp_mtx_sink_drop in any case. */
 lsp_status lsp_mtx_sink_open(lsp_ctx *ctx, const char *path, lsp_mtx_sink *sink);

@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { input_bytes = 64 << 10 };
-
 bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, char *buffer) {
     while (bytes > 0) {
         int64_t got;
@@ -37,51 +35,32 @@ bool lsp_mtx_fetch(const lsp_mtx_source *source, int64_t offset, int64_t bytes, 
     return true;
 }
 
+static bool is_gzip(const unsigned char *start, size_t bytes) {
+    return bytes >= 2 && start[0] == 0x1f && start[1] == 0x8b;
+}
+
 /* Keeps all bytes of a pipe, as they are. */
 static lsp_status keep_stream(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
-    char *piece = NULL;
-    int64_t capacity = 0, more;
-    while ((more = lsp_mtx_more(input)) > 0) {
-        LSP_TRY(lsp_go_on(ctx));
-        if (capacity == 0) {
-            LSP_TRY(lsp_mtx_add_piece(ctx, source, &piece, &capacity));
-            LSP_REQUIRE(piece, LSP_ERR_MEMORY, "%s: no memory to keep it", source->name);
-        }
-        int64_t take = lsp_min(more, capacity);
-        memcpy(piece, input->next, (size_t)take);
-        piece += take;
+    char *at = NULL;
+    int64_t room = 0;
+    LSP_TRY(lsp_mtx_more(ctx, source, input, 1));
+    while (input->left > 0) {
+        LSP_TRY(lsp_mtx_find_room(ctx, source, &at, &room));
+        const int64_t take = lsp_min((int64_t)input->left, room);
+        memcpy(at, input->next, (size_t)take);
         input->next += take;
         input->left -= (size_t)take;
         source->bytes += take;
-        capacity -= take;
+        LSP_TRY(lsp_mtx_more(ctx, source, input, 1));
     }
-    LSP_TRY(lsp_go_on(ctx));
-    LSP_REQUIRE(more == 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
     return LSP_OK;
 }
 
 /* Keeps all text of a pipe or a compressed file in memory. The first two bytes tell gzip from text. */
 static lsp_status keep_all(lsp_ctx *ctx, lsp_mtx_bytes *input, lsp_mtx_source *source) {
     source->fd = -1;
-    const int64_t more = lsp_mtx_more(input);
-    LSP_TRY(lsp_go_on(ctx));
-    LSP_REQUIRE(more >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
-    while (input->left == 1) { /* a pipe may give one byte at first */
-        unsigned char first = *input->next;
-        ssize_t got = input->fd < 0 ? 0 : read(input->fd, input->buffer + 1, input->buffer_bytes - 1);
-        if (got < 0 && errno == EINTR) {
-            LSP_TRY(lsp_go_on(ctx));
-            continue;
-        }
-        LSP_REQUIRE(got >= 0, LSP_ERR_IO, "%s: cannot be read: %s", source->name, strerror(errno));
-        if (got == 0) {
-            break;
-        }
-        input->buffer[0] = first;
-        input->next = input->buffer;
-        input->left = (size_t)got + 1;
-    }
-    source->compressed = input->left >= 2 && input->next[0] == 0x1f && input->next[1] == 0x8b;
+    LSP_TRY(lsp_mtx_more(ctx, source, input, 2)); /* a pipe may give one byte at first */
+    source->compressed = is_gzip(input->next, input->left);
     return source->compressed ? lsp_mtx_inflate(ctx, input, source) : keep_stream(ctx, input, source);
 }
 
@@ -97,12 +76,12 @@ static lsp_status open_file(lsp_ctx *ctx, int fd, lsp_mtx_source *source) {
         source->bytes = lsp_max(about.st_size - source->base, 0);
         LSP_REQUIRE(lsp_mtx_fetch(source, 0, lsp_min(source->bytes, 2), (char *)magic), LSP_ERR_IO,
                     "%s: cannot be read: %s", source->name, strerror(errno));
-        in_place = source->bytes > 0 && (magic[0] != 0x1f || magic[1] != 0x8b);
+        in_place = source->bytes > 0 && !is_gzip(magic, sizeof magic);
     }
     if (!in_place) { /* files of /proc report a size of 0 and still have text */
-        lsp_mtx_bytes input = {.ctx = ctx, .fd = fd, .buffer_bytes = input_bytes};
+        lsp_mtx_bytes input = {.fd = fd};
         source->bytes = 0;
-        LSP_TRY(LSP_SCRATCH(ctx, input_bytes, &input.buffer));
+        LSP_TRY(LSP_SCRATCH(ctx, lsp_mtx_input, &input.buffer));
         LSP_TRY(keep_all(ctx, &input, source));
     }
     return LSP_OK;
@@ -121,17 +100,14 @@ lsp_status lsp_mtx_open(lsp_ctx *ctx, const char *path, lsp_mtx_source *source) 
     return status;
 }
 
-lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const void *text, size_t bytes, const char *name, lsp_mtx_source *source) {
-    const unsigned char *start = text;
+lsp_status lsp_mtx_open_memory(lsp_ctx *ctx, const lsp_mtx_bytes *text, const char *name, lsp_mtx_source *source) {
+    lsp_mtx_bytes input = *text;
     *source = (lsp_mtx_source){.name = name, .fd = -1};
-    if (bytes >= 2 && start[0] == 0x1f && start[1] == 0x8b) {
-        lsp_mtx_bytes input = {.ctx = ctx, .fd = -1, .next = start, .left = bytes};
-        LSP_TRY(keep_all(ctx, &input, source));
-    } else {
-        source->bytes = source->piece[0].end = (int64_t)bytes;
-        source->piece[0].text = text;
-        source->pieces = 1;
+    if (is_gzip(input.next, input.left)) {
+        return keep_all(ctx, &input, source);
     }
+    source->bytes = (int64_t)input.left;
+    source->piece[source->pieces++] = (lsp_mtx_piece){(const char *)input.next, 0, source->bytes};
     return LSP_OK;
 }
 

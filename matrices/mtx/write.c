@@ -62,37 +62,38 @@ static lsp_status check_field(lsp_ctx *ctx, lsp_type val_type, lsp_mtx_field fie
     return LSP_OK;
 }
 
+static lsp_mtx_write_options given(const lsp_mtx_write_options *options) {
+    return options ? *options : (lsp_mtx_write_options){.comment = NULL};
+}
+
 lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_mtx_write_options *options) {
     LSP_ENTER(ctx);
     LSP_OWNED_CSR(ctx, copy);
     lsp_mtx_sink sink LSP_AT_END(lsp_mtx_sink_drop) = {.file.fd = -1};
-    const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
+    const lsp_mtx_write_options how = given(options);
     const lsp_symmetry symmetry = how.symmetry;
     LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
     LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_REQUIRE((int)symmetry >= LSP_SYMMETRY_GENERAL && (int)symmetry <= LSP_SYMMETRY_HERMITIAN, LSP_ERR_ARGUMENT,
                 "%d is no symmetry", (int)symmetry);
     LSP_TRY(check_field(ctx, A->val_type, how.field));
-    LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_mtx_write_options", how.reserved));
     if (symmetry != LSP_SYMMETRY_GENERAL &&
         A->where == LSP_CUDA) { /* the comparison with the transpose works on the host */
         LSP_TRY(lsp_csr_copy(ctx, A, &(lsp_csr_types){A->rowptr_type, A->col_type, 0, false, LSP_PLACE_HOST}, &copy));
     }
     lsp_csr here = copy.rowptr ? copy : *A;
     LSP_TRY(bring_rows(ctx, &here));
-    lsp_mtx_writing work = {.A = &here,
-                            .symmetry = symmetry,
-                            .entries = here.nnz,
-                            .integers = how.field == LSP_MTX_INTEGER && !lsp_is_integer(A->val_type)};
-    if (symmetry != LSP_SYMMETRY_GENERAL) {
-        LSP_TRY(lsp_mtx_check_symmetry(ctx, &work));
-    }
+    lsp_mtx_writing work = {.A = &here, .symmetry = symmetry};
+    int64_t entries = here.nnz;
+    LSP_TRY(symmetry != LSP_SYMMETRY_GENERAL ? lsp_mtx_check_symmetry(ctx, &here, symmetry, &entries) : LSP_OK);
     LSP_TRY(lsp_mtx_sink_open(ctx, path, &sink));
-    if (work.integers && here.where == LSP_HOST &&
+    sink.integers = how.field == LSP_MTX_INTEGER && !lsp_is_integer(A->val_type);
+    if (sink.integers && here.where == LSP_HOST &&
         !sink.file.exists) { /* a text written in place cannot be taken back */
         LSP_TRY(lsp_mtx_check_integers(ctx, &work, &(lsp_mtx_stretch){0, here.nnz, here.col, here.val}, 0));
     }
-    LSP_TRY(write_header(&here, &how, work.entries, &sink));
+    LSP_TRY(write_header(&here, &how, entries, &sink));
     LSP_TRY(lsp_mtx_write_entries(ctx, &work, &sink));
     LSP_TRY(lsp_mtx_sink_finish(&sink));
     lsp_progress(ctx, "write", 1);
@@ -102,18 +103,18 @@ lsp_status lsp_mtx_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const
 /* ---- a matrix that comes in blocks of rows ---- */
 
 lsp_status lsp_mtx_rows_check(lsp_ctx *ctx, lsp_type val_type, const lsp_mtx_write_options *options) {
-    LSP_REQUIRE(!options || options->symmetry == LSP_SYMMETRY_GENERAL, LSP_ERR_UNSUPPORTED,
-                "a file of symmetry %d cannot be written in blocks of rows", (int)options->symmetry);
-    LSP_TRY(options ? lsp_check_reserved(ctx, "lsp_mtx_write_options", options->reserved) : LSP_OK);
-    return check_field(ctx, val_type, options ? options->field : LSP_MTX_REAL);
+    const lsp_mtx_write_options how = given(options);
+    LSP_REQUIRE(how.symmetry == LSP_SYMMETRY_GENERAL, LSP_ERR_UNSUPPORTED,
+                "a file of symmetry %d cannot be written in blocks of rows", (int)how.symmetry);
+    LSP_TRY(lsp_check_reserved(ctx, "lsp_mtx_write_options", how.reserved));
+    return check_field(ctx, val_type, how.field);
 }
 
 lsp_status lsp_mtx_rows_open(lsp_ctx *ctx, const char *path, const lsp_csr *sizes, const lsp_mtx_write_options *options,
                              lsp_mtx_sink *sink) {
-    const lsp_mtx_write_options how = options ? *options : (lsp_mtx_write_options){.comment = NULL};
-    LSP_REQUIRE(path && *path, LSP_ERR_ARGUMENT, "the path is %s", path ? "empty" : "NULL");
+    const lsp_mtx_write_options how = given(options);
     LSP_TRY(lsp_mtx_sink_open(ctx, path, sink));
-    sink->integers = how.field == LSP_MTX_INTEGER;
+    sink->integers = how.field == LSP_MTX_INTEGER && !lsp_is_integer(sizes->val_type);
     return write_header(sizes, &how, sizes->nnz, sink);
 }
 
@@ -121,10 +122,6 @@ lsp_status lsp_mtx_rows_put(lsp_ctx *ctx, int64_t first_row, const lsp_csr *rows
     LSP_SCRATCH_SCOPE(ctx);
     lsp_csr here = *rows;
     LSP_TRY(bring_rows(ctx, &here));
-    lsp_mtx_writing work = {.A = &here,
-                            .first_row = first_row,
-                            .symmetry = LSP_SYMMETRY_GENERAL,
-                            .entries = here.nnz,
-                            .integers = sink->integers && !lsp_is_integer(here.val_type)};
+    lsp_mtx_writing work = {.A = &here, .first_row = first_row, .symmetry = LSP_SYMMETRY_GENERAL};
     return lsp_mtx_write_entries(ctx, &work, sink);
 }

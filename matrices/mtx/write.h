@@ -7,8 +7,6 @@ typedef struct lsp_mtx_writing {
     const lsp_csr *A;  /* its row pointers are on the host */
     int64_t first_row; /* the row of the file in which A begins */
     lsp_symmetry symmetry;
-    int64_t entries; /* lines to write */
-    bool integers;   /* all values must be whole */
     int threads;
     char *texts; /* run_bytes for each thread */
     int64_t run_bytes;
@@ -26,6 +24,5 @@ lsp_status lsp_mtx_write_entries(lsp_ctx *ctx, lsp_mtx_writing *work, lsp_mtx_si
 lsp_status lsp_mtx_check_integers(lsp_ctx *ctx, const lsp_mtx_writing *work, const lsp_mtx_stretch *part,
                                   int64_t begin);
 
-/* Checks that A, on the host, has the symmetry work->symmetry. Sets work->entries to the number at and below the
- * diagonal. */
-lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, lsp_mtx_writing *work);
+/* Checks that A, on the host, has this symmetry. *entries = the number at and below the diagonal. */
+lsp_status lsp_mtx_check_symmetry(lsp_ctx *ctx, const lsp_csr *A, lsp_symmetry symmetry, int64_t *entries);

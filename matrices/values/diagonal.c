@@ -62,12 +62,11 @@ lsp_status lsp_csr_diagonal(lsp_ctx *ctx, const lsp_csr *A, void *diagonal) {
     LSP_ENTER(ctx);
     const unsigned *gate;
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
+    const lsp_type type = A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
     LSP_REQUIRE(diagonal != NULL || A->rows == 0 || A->cols == 0, LSP_ERR_ARGUMENT,
                 "the place for the diagonal is NULL");
-    LSP_REQUIRE(lsp_aligned(diagonal, A->val_type == LSP_NONE ? LSP_F64 : A->val_type), LSP_ERR_ARGUMENT,
-                "the place for the diagonal is not aligned to its type");
-    LSP_TRY(lsp_csr_check_apart(ctx, A, "diagonal", diagonal, lsp_min(A->rows, A->cols),
-                                lsp_type_bytes(A->val_type == LSP_NONE ? LSP_F64 : A->val_type)));
+    LSP_REQUIRE(lsp_aligned(diagonal, type), LSP_ERR_ARGUMENT, "the place for the diagonal is not aligned to its type");
+    LSP_TRY(lsp_csr_check_apart(ctx, A, "diagonal", diagonal, lsp_min(A->rows, A->cols), lsp_type_bytes(type)));
     if (lsp_wide_type(A->val_type) != A->val_type) {
         LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
         LSP_TRY(take_narrow(ctx, A, diagonal));

@@ -75,8 +75,7 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     }
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &m.starts));
     lsp_csr_for_rows(ctx, m.A, count_rows, &m);
-    lsp_prefix_sum(ctx, m.starts, A->rows);
-    LSP_TRY(lsp_csr_create_rows(ctx, A->rows, A->cols, m.starts, &types, C));
+    LSP_TRY(lsp_csr_make_rows(ctx, LSP_HOST, A->rows, A->cols, m.starts, -1, &types, C));
     lsp_csr_for_rows(ctx, m.A, fill_rows, &m);
     return LSP_OK;
 }
@@ -115,6 +114,6 @@ lsp_status lsp_csr_hadamard(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, ls
     LSP_TRY(lsp_csr_widen(ctx, A, lsp_is_integer(A->val_type) ? wide : A->val_type, &a));
     LSP_TRY(lsp_csr_widen(ctx, B, lsp_is_integer(B->val_type) ? wide : B->val_type, &b));
     LSP_TRY(multiply_any(ctx, &a, &b, &made));
-    LSP_TRY(lsp_is_integer(type) ? lsp_csr_narrow(ctx, "the product", type, &made) : LSP_OK);
+    LSP_TRY(lsp_is_integer(type) ? lsp_csr_convert_integers(ctx, "the product", type, &made) : LSP_OK);
     return lsp_csr_put(ctx, C, &made, C == A || C == B);
 }

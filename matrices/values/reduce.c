@@ -30,22 +30,14 @@ typedef struct pieces {
     double *joined; /* of each piece */
 } pieces;
 
-/* f(type, reduction, ...) with the reduction a constant: every one gets loops of its own. */
-#define CASE(name, f, type, ...)                                                                                       \
-    case name:                                                                                                         \
-        f(type, name, __VA_ARGS__);                                                                                    \
-        break;
-#define WITH_REDUCTION(reduction, ...)                                                                                 \
-    switch (reduction) {                                                                                               \
-        CASE(LSP_REDUCE_SUM, __VA_ARGS__)                                                                              \
-        CASE(LSP_REDUCE_MIN, __VA_ARGS__)                                                                              \
-        CASE(LSP_REDUCE_MAX, __VA_ARGS__)                                                                              \
-        CASE(LSP_REDUCE_NORM1, __VA_ARGS__)                                                                            \
-        CASE(LSP_REDUCE_NORM2, __VA_ARGS__)                                                                            \
-        CASE(LSP_REDUCE_NORM_MAX, __VA_ARGS__)                                                                         \
-    default:                                                                                                           \
-        break;                                                                                                         \
-    }
+/* f(type, reduction, ...) with the reduction a constant: every one gets loops of its own. For LSP_WITH_VALUE. */
+#define WITH_REDUCTION(type, f, reduction, ...)                                                                        \
+    ((reduction) == LSP_REDUCE_SUM     ? f(type, LSP_REDUCE_SUM, __VA_ARGS__)                                          \
+     : (reduction) == LSP_REDUCE_MIN   ? f(type, LSP_REDUCE_MIN, __VA_ARGS__)                                          \
+     : (reduction) == LSP_REDUCE_MAX   ? f(type, LSP_REDUCE_MAX, __VA_ARGS__)                                          \
+     : (reduction) == LSP_REDUCE_NORM1 ? f(type, LSP_REDUCE_NORM1, __VA_ARGS__)                                        \
+     : (reduction) == LSP_REDUCE_NORM2 ? f(type, LSP_REDUCE_NORM2, __VA_ARGS__)                                        \
+                                       : f(type, LSP_REDUCE_NORM_MAX, __VA_ARGS__))
 
 /* ---- a list of up to a piece ---- */
 
@@ -137,10 +129,8 @@ LSP_INLINE void reduce_lists(lsp_type type, lsp_reduction reduction, reducing *r
                                      to == LSP_C64 ? lsp_reduce_result(reduction, n, im) : 0));
     }
 }
-LSP_INLINE void reduce_typed(lsp_type type, reducing *r, int64_t first, int64_t last) {
-    WITH_REDUCTION(r->reduction, reduce_lists, type, r, first, last);
-}
-LSP_SHARE(reduce_share, reducing, r, LSP_WITH_VALUE(r->A->val_type, reduce_typed, r, begin, end))
+LSP_SHARE(reduce_share, reducing, r,
+          LSP_WITH_VALUE(r->A->val_type, WITH_REDUCTION, reduce_lists, r->reduction, r, begin, end))
 
 /* ---- integers: their order does not matter ---- */
 
@@ -190,10 +180,8 @@ LSP_INLINE void join_pieces(lsp_type type, lsp_reduction reduction, const pieces
         p->joined[k] = join_many(type, reduction, p->part, p->val, p->begin + at, lsp_min(p->n - at, LSP_LIST_PIECE));
     }
 }
-LSP_INLINE void join_typed(lsp_type type, const pieces *p, int64_t first, int64_t last) {
-    WITH_REDUCTION(p->reduction, join_pieces, type, p, first, last);
-}
-LSP_SHARE(join_share, const pieces, p, LSP_WITH_VALUE(p->type, join_typed, p, begin, end))
+LSP_SHARE(join_share, const pieces, p,
+          LSP_WITH_VALUE(p->type, WITH_REDUCTION, join_pieces, p->reduction, p, begin, end))
 
 /* Part `part` of list i, by all threads. Numbers of pieces overwrite those that they were joined from. */
 static double join_long(lsp_ctx *ctx, const reducing *r, int64_t i, int part) {
@@ -240,13 +228,12 @@ static lsp_status check_request(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction re
     LSP_REQUIRE((unsigned)axis <= LSP_REDUCE_ALL, LSP_ERR_ARGUMENT, "there is no axis %d", (int)axis);
     LSP_REQUIRE(A->val_type != LSP_C64 || (reduction != LSP_REDUCE_MIN && reduction != LSP_REDUCE_MAX),
                 LSP_ERR_UNSUPPORTED, "complex values have no smallest and no largest");
+    const lsp_type to = lsp_reduce_type(A->val_type, reduction);
     const int64_t count = axis == LSP_REDUCE_ALL ? 1 : axis == LSP_REDUCE_EACH_ROW ? A->rows : A->cols;
     LSP_REQUIRE(results != NULL || count == 0, LSP_ERR_ARGUMENT, "the place for the results is NULL");
-    LSP_REQUIRE(lsp_aligned(results, lsp_reduce_type(A->val_type, reduction)), LSP_ERR_ARGUMENT,
-                "the place for the results is not aligned to their type, %s",
-                lsp_type_name(lsp_reduce_type(A->val_type, reduction)));
-    return lsp_csr_check_apart(ctx, A, "results", results, count,
-                               lsp_type_bytes(lsp_reduce_type(A->val_type, reduction)));
+    LSP_REQUIRE(lsp_aligned(results, to), LSP_ERR_ARGUMENT,
+                "the place for the results is not aligned to their type, %s", lsp_type_name(to));
+    return lsp_csr_check_apart(ctx, A, "results", results, count, lsp_type_bytes(to));
 }
 
 /* Are results found from the numbers of entries? */
