@@ -190,6 +190,5 @@ extern "C" lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, cons
                       (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), *A, *M, plan->shape.lanes);
 }
 
-extern "C" void lsp_resident_free(lsp_resident *plan) { lsp_plan_end(plan); }
 extern "C" int64_t lsp_resident_entries(const lsp_resident *plan) { return plan->steps * WARP; }
 extern "C" void lsp_resident_get_shape(const lsp_resident *plan, lsp_resident_shape *shape) { *shape = plan->shape; }
