@@ -74,10 +74,7 @@ static lsp_status run_round(lsp_solve_plan *plan, const void *b, void *x, lsp_so
     } else {
         memset(x, 0, (size_t)bytes_of(plan));
     }
-    if (s->bb == 0 || !lsp_rule_finite(s->bb)) {
-        LSP_TRY(look_at(plan, b, s));
-    }
-    return LSP_OK;
+    return s->bb == 0 || !lsp_rule_finite(s->bb) ? look_at(plan, b, s) : LSP_OK;
 }
 
 lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome) {

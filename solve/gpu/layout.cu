@@ -139,10 +139,8 @@ static lsp_status take_vectors(lsp_ctx *ctx, lsp_resident *plan) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, n + 2, sizeof(double), (void **)&job->news));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 4 * blocks * blocks, sizeof(ulonglong2), (void **)&job->words));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(lsp_resident_result), &plan->result));
-    if (job->share > plan->shape.threads) {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 5 * n, sizeof(double), (void **)&job->own));
-    }
-    return LSP_OK;
+    const bool registers = job->share <= plan->shape.threads;
+    return registers ? LSP_OK : lsp_alloc(ctx, LSP_CUDA, 5 * n, sizeof(double), (void **)&job->own);
 }
 
 static lsp_status lay_out(lsp_ctx *ctx, const lsp_csr *A, lsp_resident *plan) {

@@ -174,10 +174,7 @@ static lsp_status go_down(lsp_multigrid *m, int at, int64_t block, double **near
         *last = false;
         LSP_TRY(make_next(m, l, &m->level[at + 1].A));
     }
-    if (*last) {
-        LSP_TRY(lsp_csr_free(ctx, &l->T));
-    }
-    return LSP_OK;
+    return *last ? lsp_csr_free(ctx, &l->T) : LSP_OK;
 }
 
 /* The near-null vectors of the finest level in f64. */
