@@ -78,39 +78,27 @@ static lsp_status keep_index(lsp_gather_plan *plan, const lsp_gather_args *args)
     return LSP_OK;
 }
 
-/* Prepares a map of one index or more. */
-static lsp_status prepare(lsp_gather_plan *plan, const lsp_gather_job *job) {
-    lsp_ctx *ctx = plan->ctx;
-    parts *made = plan->parts;
-    lsp_gather_info *info = &plan->info;
-    if (info->strategy == LSP_STRATEGY_STAGE && !lsp_gather_stage_fits(job)) {
-        info->strategy = LSP_STRATEGY_DIRECT;
-        snprintf(info->reason, sizeof info->reason, "%lld indices are too few to stage %lld elements",
-                 (long long)job->args.n, (long long)job->args.extent);
-    }
-    switch (info->strategy) {
-    case LSP_STRATEGY_STAGE:
-        return lsp_gather_stage_make(ctx, job, &made->stage);
-    case LSP_STRATEGY_INVERT:
-        return lsp_gather_pairs_make(ctx, job, &made->pairs);
-    default:
-        return keep_index(plan, &job->args);
-    }
-}
-
 static lsp_status make_plan(lsp_gather_plan *plan) {
     lsp_ctx *ctx = plan->ctx;
     LSP_SCRATCH_SCOPE(ctx);
     lsp_gather_job job = plan->job;
+    lsp_gather_info *info = &plan->info;
     parts *made;
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof *made, (void **)&made));
     *made = (parts){0};
     plan->parts = made;
-    if (job.args.n > 0) {
-        LSP_TRY(narrow_index(ctx, &job.args));
-        LSP_TRY(prepare(plan, &job));
+    if (job.args.n == 0) {
+        return LSP_OK;
     }
-    return LSP_OK;
+    LSP_TRY(narrow_index(ctx, &job.args));
+    if (info->strategy == LSP_STRATEGY_STAGE && !lsp_gather_stage_fits(&job)) {
+        info->strategy = LSP_STRATEGY_DIRECT;
+        snprintf(info->reason, sizeof info->reason, "%lld indices are too few to stage %lld elements",
+                 (long long)job.args.n, (long long)job.args.extent);
+    }
+    return info->strategy == LSP_STRATEGY_STAGE    ? lsp_gather_stage_make(ctx, &job, &made->stage)
+           : info->strategy == LSP_STRATEGY_INVERT ? lsp_gather_pairs_make(ctx, &job, &made->pairs)
+                                                   : keep_index(plan, &job.args);
 }
 
 static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int64_t count) {

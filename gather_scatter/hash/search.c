@@ -47,12 +47,15 @@ lsp_status lsp_hash_count(lsp_hash *table, const lsp_hash_probes *probes) {
     return lsp_hash_backend_of(table->where)->count(table->ctx, &table->view, probes, probes->offsets, NULL);
 }
 
-/* Steps three and four: the number of all matches, and their values. Offsets and `at` are scratch for the probes. */
-static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, int64_t *offsets, uint64_t *at,
-                               int64_t *total) {
+lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *probes, int64_t *total) {
+    LSP_TRY(check_probes(table, probes, ALL, total));
     lsp_ctx *ctx = table->ctx;
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_hash_backend *backend = lsp_hash_backend_of(table->where);
     int64_t all = 0;
+    void *offsets, *at;
+    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n + 1, sizeof(int64_t), &offsets));
+    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n, sizeof(uint64_t), &at));
     LSP_TRY(backend->count(ctx, &table->view, probes, offsets, at));
     LSP_TRY(lsp_read_index(ctx, table->where, offsets, LSP_I64, probes->n, &all));
     LSP_TELL(total, all);
@@ -62,17 +65,7 @@ static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, i
         LSP_TRY(backend->fetch(ctx, &table->view, probes, offsets, at, all));
     }
     return lsp_array_copy(ctx, probes->offsets, table->where, offsets, table->where,
-                          (size_t)(probes->n + 1) * sizeof *offsets);
-}
-
-lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *probes, int64_t *total) {
-    LSP_TRY(check_probes(table, probes, ALL, total));
-    lsp_ctx *ctx = table->ctx;
-    LSP_SCRATCH_SCOPE(ctx);
-    void *offsets, *at;
-    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n + 1, sizeof(int64_t), &offsets));
-    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n, sizeof(uint64_t), &at));
-    return list_matches(table, probes, offsets, at, total);
+                          (size_t)(probes->n + 1) * sizeof(int64_t));
 }
 
 lsp_status lsp_hash_find_some(lsp_hash *table, const lsp_hash_probes *probes) {

@@ -85,7 +85,6 @@ static lsp_status choose_roots(lsp_multigrid *m, lsp_setup *s, int set) {
 /* s->joined: the root of each node's aggregate, or less than 0. s->offsets and s->places: how many roots, and nodes in
  * aggregates, come before a node. The graph is s->A. */
 static lsp_status partition(lsp_multigrid *m, lsp_setup *s, int64_t *aggregates, int64_t *placed) {
-    static const lsp_setup_rule end[] = {LSP_RULE_MEASURE, LSP_RULE_JOIN, LSP_RULE_COUNT};
     const int64_t n = s->A.rows;
     s->id_bits = lsp_bits((uint64_t)n + 2);
     LSP_TRY(apply(m, LSP_RULE_ENTER, s, n));
@@ -94,9 +93,9 @@ static lsp_status partition(lsp_multigrid *m, lsp_setup *s, int64_t *aggregates,
         LSP_TRY(set > 0 ? apply(m, LSP_RULE_PRUNE, s, n) : LSP_OK);
         LSP_TRY(apply(m, LSP_RULE_GATHER, s, n));
     }
-    for (int step = 0; step < 3; step++) {
-        LSP_TRY(apply(m, end[step], s, n));
-    }
+    LSP_TRY(apply(m, LSP_RULE_MEASURE, s, n));
+    LSP_TRY(apply(m, LSP_RULE_JOIN, s, n));
+    LSP_TRY(apply(m, LSP_RULE_COUNT, s, n));
     LSP_TRY(add_up(m, s->offsets, n, aggregates));
     return add_up(m, s->places, n, placed);
 }

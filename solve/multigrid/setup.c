@@ -67,6 +67,9 @@ static void forget_scale(lsp_multigrid *const *m) {
 
 /* ---- a level ---- */
 
+/* Options of the products of a hierarchy. */
+#define LSP_PRODUCT(m) (&(lsp_spgemm_options){.types = {.val_type = (m)->values}})
+
 /* P holds A*T: its values. */
 static lsp_status smooth(lsp_multigrid *m, const lsp_level *l) {
     const lsp_setup s = {.A = l->T, .P = l->P, .type = m->type, .inverse = l->inverse, .factor = 4.0 / 3.0 / l->radius};
@@ -75,9 +78,8 @@ static lsp_status smooth(lsp_multigrid *m, const lsp_level *l) {
 
 /* R, and A of the next level, for a P that stands. */
 static lsp_status project(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
-    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     LSP_TRY(lsp_csr_transpose(m->ctx, &l->P, &l->R));
-    return lsp_spgemm_triple(m->ctx, &l->R, &l->A, &l->P, &o, next, NULL);
+    return lsp_spgemm_triple(m->ctx, &l->R, &l->A, &l->P, LSP_PRODUCT(m), next, NULL);
 }
 
 /* Would the levels so far and one more of `nnz` entries pass the limit? */
@@ -93,8 +95,7 @@ static bool fills_up(const lsp_multigrid *m, int64_t nnz) {
  * aggregates. */
 static lsp_status make_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
     lsp_ctx *ctx = m->ctx;
-    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
-    LSP_TRY(lsp_spgemm(ctx, &l->A, &l->T, &o, &l->P, NULL));
+    LSP_TRY(lsp_spgemm(ctx, &l->A, &l->T, LSP_PRODUCT(m), &l->P, NULL));
     LSP_TRY(smooth(m, l));
     LSP_TRY(project(m, l, next));
     l->plain = fills_up(m, next->nnz);
@@ -111,14 +112,13 @@ static lsp_status make_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
 /* P and R anew, for new values. The first update makes plans and replaces what make_next made. */
 static lsp_status refill_prolongation(lsp_multigrid *m, lsp_level *l) {
     lsp_ctx *ctx = m->ctx;
-    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     lsp_csr made;
     if (l->planned) {
         LSP_TRY(lsp_spgemm_refill(l->product, &l->A, &l->T, &l->P));
         LSP_TRY(smooth(m, l));
         return lsp_csr_transpose_refill(l->transpose, &l->P, &l->R);
     }
-    LSP_TRY(l->product ? LSP_OK : lsp_spgemm_plan_create(ctx, &l->A, &l->T, &o, &l->product));
+    LSP_TRY(l->product ? LSP_OK : lsp_spgemm_plan_create(ctx, &l->A, &l->T, LSP_PRODUCT(m), &l->product));
     LSP_TRY(lsp_spgemm_execute(l->product, &l->A, &l->T, &made));
     lsp_csr_put(ctx, &l->P, &made, true);
     LSP_TRY(smooth(m, l));
@@ -132,13 +132,13 @@ static lsp_status refill_prolongation(lsp_multigrid *m, lsp_level *l) {
  * keeps twice the memory. */
 static lsp_status refill_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
     lsp_ctx *ctx = m->ctx;
-    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     lsp_csr made;
     LSP_TRY(l->plain ? LSP_OK : refill_prolongation(m, l));
     if (l->planned) {
         LSP_TRY(lsp_spgemm_triple_refill(l->triple, &l->R, &l->A, &l->P, next));
     } else {
-        LSP_TRY(l->triple ? LSP_OK : lsp_spgemm_triple_plan_create(ctx, &l->R, &l->A, &l->P, &o, &l->triple));
+        LSP_TRY(l->triple ? LSP_OK
+                          : lsp_spgemm_triple_plan_create(ctx, &l->R, &l->A, &l->P, LSP_PRODUCT(m), &l->triple));
         LSP_TRY(lsp_spgemm_triple_execute(l->triple, &l->R, &l->A, &l->P, &made));
         lsp_csr_put(ctx, next, &made, true);
     }
