@@ -220,12 +220,15 @@ template <typename KK> static lsp_status start_all_classes(lsp_ctx *ctx, const s
  * giants of the others: so the giants' kernel comes after them. */
 template <typename KK> static lsp_status start_large(lsp_ctx *ctx, const seg_job *job) {
     bool beside = false;
-    const bool taken = job->large_longest > LIST_LONGEST && (job->segments > 1 || job->n <= LARGE_LONGEST);
-    return taken ? start_classes<GROUP_LARGE, KK, 32, 24>(ctx, job, &beside) : LSP_OK;
+    if (job->large_longest > LIST_LONGEST && (job->segments > 1 || job->n <= LARGE_LONGEST)) {
+        LSP_TRY((start_classes<GROUP_LARGE, KK, 32, 24>(ctx, job, &beside)));
+    }
+    return LSP_OK;
 }
 
 /* Starts all kernels of a sort. */
 template <typename KK> static lsp_status start_kernels(lsp_ctx *ctx, const seg_job *job) {
+    typedef typename KK::K K;
     const bool changes = job->change || job->change_at || job->change_count;
     if (((job->longest > job->tile_longest && !job->small) || changes) && !job->list_few) {
         LSP_TRY(lsp_cuda_clear(ctx, job->counters, sizeof(seg_counters)));
@@ -233,7 +236,11 @@ template <typename KK> static lsp_status start_kernels(lsp_ctx *ctx, const seg_j
     if (job->small) {
         LSP_TRY(start_small<KK>(ctx, job));
     } else {
-        LSP_TRY(job->list_few ? LSP_LAUNCH(ctx, kernel_list_few, 1, LIST_FEW_NT, 0, *job) : start_tile<KK>(ctx, job));
+        if (job->list_few) {
+            LSP_TRY(LSP_LAUNCH(ctx, kernel_list_few, 1, LIST_FEW_NT, 0, *job));
+        } else {
+            LSP_TRY(start_tile<KK>(ctx, job));
+        }
         if (job->longest > LIST_LONGEST) {
             LSP_TRY(start_large<KK>(ctx, job));
             LSP_TRY(start_giants<KK>(ctx, job));
@@ -242,7 +249,10 @@ template <typename KK> static lsp_status start_kernels(lsp_ctx *ctx, const seg_j
             LSP_TRY(start_all_classes<KK>(ctx, job));
         }
     }
-    return changes ? start_changes<typename KK::K>(ctx, job) : LSP_OK;
+    if (changes) {
+        LSP_TRY(start_changes<K>(ctx, job));
+    }
+    return LSP_OK;
 }
 
 /* Chooses the instance of the kernels for this kind of keys. */
@@ -300,7 +310,10 @@ static lsp_status sort_by_kernels(lsp_ctx *ctx, const lsp_segsort_args *args, in
     if (args->segments > 0) {
         LSP_TRY(start_sort_for(ctx, &job, lsp_type_bytes(args->key_type) == 8));
     }
-    return args->group_at ? start_groups(ctx, &job) : LSP_OK;
+    if (args->group_at) {
+        LSP_TRY(start_groups(ctx, &job));
+    }
+    return LSP_OK;
 }
 
 /* ---- the longest segment ---- */
