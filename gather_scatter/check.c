@@ -190,10 +190,7 @@ lsp_status lsp_gather_check(lsp_ctx *ctx, const lsp_gather_args *args, bool scat
                 (long long)args->n);
     LSP_REQUIRE((uintptr_t)args->index % lsp_type_bytes(args->index_type) == 0, LSP_ERR_ARGUMENT,
                 "the index lies at %p, which is no multiple of %zu", args->index, lsp_type_bytes(args->index_type));
-    if (!planned) {
-        LSP_TRY(check_columns(ctx, job, args->columns, args->column_count));
-    }
-    return LSP_OK;
+    return planned ? LSP_OK : check_columns(ctx, job, args->columns, args->column_count);
 }
 
 lsp_status lsp_gather_check_columns(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_column *columns, int64_t count) {

@@ -42,16 +42,6 @@ static bool is_candidate(const lsp_gather_job *job, lsp_strategy strategy) {
     return is_offered(job, strategy) && !(adds && (blind || strategy == LSP_STRATEGY_INVERT));
 }
 
-static lsp_cache_case case_of(const lsp_gather_job *job) {
-    return (lsp_cache_case){.n = job->args.n,
-                            .extent = job->args.extent,
-                            .element_bytes = job->most_bytes,
-                            .index_bytes = lsp_type_bytes(job->args.index_type),
-                            .scatter = job->scatter,
-                            .planned = job->planned,
-                            .calls = job->args.expected_calls};
-}
-
 /* Sets the pattern: a sample where indices can be read without a wait that the caller does not expect, else uniform. */
 static lsp_status find_pattern(lsp_ctx *ctx, const lsp_gather_job *job, lsp_cache_case *what) {
     const lsp_gather_args *a = &job->args;
@@ -77,7 +67,13 @@ static lsp_status predict(lsp_ctx *ctx, lsp_gather_job *job) {
     const lsp_strategy asked = job->args.strategy;
     lsp_gather_info *choice = &job->choice;
     const lsp_cache_figures *f;
-    lsp_cache_case what = case_of(job);
+    lsp_cache_case what = {.n = job->args.n,
+                           .extent = job->args.extent,
+                           .element_bytes = job->most_bytes,
+                           .index_bytes = lsp_type_bytes(job->args.index_type),
+                           .scatter = job->scatter,
+                           .planned = job->planned,
+                           .calls = job->args.expected_calls};
     lsp_cache_prediction p;
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
     LSP_TRY(find_pattern(ctx, job, &what));

@@ -4,8 +4,12 @@
 
 lsp_status lsp_gather_check_indices(lsp_ctx *ctx, const lsp_gather_job *job) {
     int64_t bad = -1, index = 0;
-    LSP_TRY(job->args.n > 0 ? lsp_gather_device_of(job)->find_bad(ctx, job, &bad, &index) : LSP_OK);
-    return bad >= 0 ? lsp_gather_refuse_index(ctx, bad, index, job->args.extent) : LSP_OK;
+    LSP_TRY(job->args.n > 0 ? lsp_gather_device_of(job)->find_bad(ctx, job, &bad) : LSP_OK);
+    if (bad < 0) {
+        return LSP_OK;
+    }
+    LSP_TRY(lsp_read_index(ctx, job->args.where, job->args.index, job->args.index_type, bad, &index));
+    return lsp_gather_refuse_index(ctx, bad, index, job->args.extent);
 }
 
 static lsp_status run(lsp_ctx *ctx, const lsp_gather_args *args, bool scatter, lsp_gather_info *info) {

@@ -27,8 +27,8 @@ struct lsp_gather_plan {
 /* What a device does. */
 typedef struct lsp_gather_device {
     lsp_status (*run)(lsp_ctx *ctx, const lsp_gather_job *job); /* a call of one index or more */
-    /* *bad = the first position whose index is outside, or -1; *index = that. A GPU's waits. */
-    lsp_status (*find_bad)(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index);
+    /* *bad = the first position whose index is outside, or -1. A GPU's waits. */
+    lsp_status (*find_bad)(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad);
     /* Sets plan->parts; the indices are checked and the choice is made. */
     lsp_status (*make_plan)(lsp_gather_plan *plan);
     lsp_status (*run_plan)(lsp_gather_plan *plan, const lsp_column *columns, int64_t count);

@@ -39,8 +39,5 @@ lsp_status lsp_gather_plan_get_info(const lsp_gather_plan *plan, lsp_gather_info
 lsp_status lsp_gather_execute(lsp_gather_plan *plan, const lsp_column *columns, int64_t column_count) {
     LSP_PLAN_USE(plan);
     LSP_TRY(lsp_gather_check_columns(ctx, &plan->job, columns, column_count));
-    if (plan->job.args.n > 0) {
-        LSP_TRY(lsp_gather_device_of(&plan->job)->run_plan(plan, columns, column_count));
-    }
-    return LSP_OK;
+    return plan->job.args.n > 0 ? lsp_gather_device_of(&plan->job)->run_plan(plan, columns, column_count) : LSP_OK;
 }

@@ -122,6 +122,8 @@ enum {
     LSP_SOLVE_SLOTS
 };
 
+struct lsp_resident_shape;
+
 /* What a device does; the top of the room calls nothing else of cpu/ and gpu/. */
 typedef struct lsp_solve_backend {
     const char *solver;                          /* its usual name for lsp_solve_info */
@@ -137,9 +139,10 @@ typedef struct lsp_solve_backend {
     lsp_status (*diagonal)(lsp_ctx *ctx, const lsp_csr *A, lsp_type type, void *inverse, int64_t *bad);
     /* The solver that is one kernel; NULL where there is none. fits: may it solve the system, and is that likely to be
      * faster? longest_row: of A, 0 if unknown. keep: copies A into its layout; LSP_ERR_UNSUPPORTED or LSP_ERR_MEMORY:
-     * it cannot. update: new values in A, for all that the GPU keeps. nas: all of the benchmark, timed. */
-    bool (*fits)(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row);
-    lsp_status (*keep)(lsp_solve_plan *plan, const lsp_csr *A);
+     * it cannot. shape: NULL. update: new values in A, for all that the GPU keeps. nas: all of the benchmark, timed. */
+    bool (*fits)(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row, const struct lsp_resident_shape *shape);
+    lsp_status (*keep)(lsp_ctx *ctx, const lsp_csr *A, const struct lsp_resident_shape *shape,
+                       struct lsp_resident **resident);
     lsp_status (*update)(lsp_solve_plan *plan, const lsp_csr *A);
     lsp_status (*nas)(lsp_ctx *ctx, const struct lsp_resident *resident, double shift, int64_t iterations, double *zeta,
                       double *residual, double *seconds);

@@ -48,10 +48,9 @@ static lsp_status set_ones(const benchmark *run) {
 
 static lsp_status run_iterations(benchmark *run, lsp_nas_result *result) {
     lsp_ctx *ctx = run->plan->ctx;
-    LSP_FREES(ctx, run->x);
-    LSP_FREES(ctx, run->z);
-    LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->x, (void **)&run->x));
-    LSP_TRY(lsp_alloc(ctx, run->plan->where, run->class.n, sizeof *run->z, (void **)&run->z));
+    LSP_SCRATCH_SCOPE(ctx);
+    LSP_TRY(lsp_scratch_at(ctx, run->plan->where, run->class.n, sizeof *run->x, (void **)&run->x));
+    LSP_TRY(lsp_scratch_at(ctx, run->plan->where, run->class.n, sizeof *run->z, (void **)&run->z));
     LSP_TRY(set_ones(run));
     LSP_TRY(iterate(run, result)); /* untimed */
     LSP_TRY(set_ones(run));

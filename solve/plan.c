@@ -57,7 +57,7 @@ static bool may_be_resident(const lsp_solve_plan *plan, const lsp_csr *A, int64_
     const lsp_solve_options *o = &plan->options;
     return plan->backend->fits != NULL && !plan->bicgstab && plan->n > 0 && plan->type == LSP_F64 &&
            o->method == LSP_SPMV_AUTO && o->on_iteration == NULL && !lsp_solve_calls_precondition(plan) &&
-           plan->backend->fits(plan->ctx, A, longest_row);
+           plan->backend->fits(plan->ctx, A, longest_row, NULL);
 }
 
 /* With multigrid: takes the plan of products from the hierarchy, if that was made of the same A and cannot change
@@ -84,7 +84,7 @@ static lsp_status prepare_products(lsp_solve_plan *plan, const lsp_csr *A, int64
     const bool maybe = may_be_resident(plan, A, 0);
     LSP_TRY(plan_products(plan, A, maybe ? 1 : calls));
     if (maybe && may_be_resident(plan, A, plan->spmv->facts.longest_row)) {
-        const lsp_status status = plan->backend->keep(plan, A);
+        const lsp_status status = plan->backend->keep(plan->ctx, A, NULL, &plan->resident);
         LSP_TRY(status == LSP_ERR_UNSUPPORTED || status == LSP_ERR_MEMORY ? LSP_OK : status);
     }
     if (maybe && plan->resident == NULL) {

@@ -7,10 +7,6 @@
 
 static int64_t bytes_of(const lsp_solve_plan *plan) { return plan->n * (int64_t)lsp_type_bytes(plan->type); }
 
-static lsp_status copy(const lsp_solve_plan *plan, void *to, const void *from) {
-    return lsp_array_copy(plan->ctx, to, plan->where, from, plan->where, (size_t)bytes_of(plan));
-}
-
 /* The square of |b| is 0 or no finite number: is that true of b, or only of the square? That of an f32 has its place
  * among doubles. */
 static lsp_status look_at(const lsp_solve_plan *plan, const double *b, lsp_solve_state *s) {
@@ -19,11 +15,7 @@ static lsp_status look_at(const lsp_solve_plan *plan, const double *b, lsp_solve
     double piece[PIECE];
     for (int64_t first = 0; first < plan->n && plan->type == LSP_F64; first += PIECE) {
         const int64_t count = lsp_min(plan->n - first, PIECE);
-        if (plan->where == LSP_CUDA) {
-            LSP_TRY(lsp_cuda_read(plan->ctx, piece, b + first, count * (int64_t)sizeof *piece));
-        } else {
-            memcpy(piece, b + first, (size_t)count * sizeof *piece);
-        }
+        LSP_TRY(lsp_array_copy(plan->ctx, piece, LSP_HOST, b + first, plan->where, (size_t)count * sizeof *piece));
         for (int64_t i = 0; i < count; i++) {
             zero = zero && piece[i] == 0;
             finite = finite && lsp_rule_finite(piece[i]);
@@ -82,10 +74,7 @@ static lsp_status run_round(lsp_solve_plan *plan, const void *b, void *x, lsp_so
     } else {
         memset(x, 0, (size_t)bytes_of(plan));
     }
-    if (s->bb == 0 || !lsp_rule_finite(s->bb)) {
-        LSP_TRY(look_at(plan, b, s));
-    }
-    return LSP_OK;
+    return s->bb == 0 || !lsp_rule_finite(s->bb) ? look_at(plan, b, s) : LSP_OK;
 }
 
 lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve_outcome *outcome) {
@@ -103,7 +92,7 @@ lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve
         return LSP_OK;
     }
     if (own != x && o->use_x0) {
-        LSP_TRY(copy(plan, own, x));
+        LSP_TRY(lsp_array_copy(plan->ctx, own, plan->where, x, plan->where, (size_t)bytes_of(plan)));
     }
     LSP_TRY(run_round(plan, b, own, outcome));
     while (lsp_rule_again(s, outcome->rr, &least)) {
@@ -120,7 +109,7 @@ lsp_status lsp_solve_run(lsp_solve_plan *plan, const void *b, void *x, lsp_solve
     s->iteration += outcome->before;
     s->end_iteration += outcome->before;
     if (own != x) {
-        LSP_TRY(copy(plan, x, own));
+        LSP_TRY(lsp_array_copy(plan->ctx, x, plan->where, own, plan->where, (size_t)bytes_of(plan)));
         LSP_TRY(plan->where == LSP_CUDA ? lsp_cuda_wait(plan->ctx) : LSP_OK);
     }
     return LSP_OK;

@@ -5,76 +5,72 @@
 #include "rules.h"
 #include <stdio.h>
 
+#define LSP_SAY(...) snprintf(info->reason, sizeof info->reason, __VA_ARGS__)
+
 /* Why an iteration could not be carried out. */
-static void explain_fault(const lsp_solve_plan *plan, const lsp_solve_state *s, char *text, size_t bytes) {
+static void explain_fault(const lsp_solve_plan *plan, const lsp_solve_state *s, lsp_solve_info *info) {
     const long long k = (long long)s->end_iteration;
     const bool preconditioned = plan->options.precondition != LSP_PRECONDITION_NONE;
     switch (s->cause) {
     case LSP_CAUSE_RESIDUAL:
-        snprintf(text, bytes,
-                 k > 0                    ? "iteration %lld: the residual became infinite or no number"
-                 : lsp_rule_finite(s->bb) ? "iteration %lld: the residual of the first guess is infinite or no number"
-                                          : "iteration %lld: b holds an infinite number, or one that is none",
-                 k);
+        LSP_SAY(k > 0                    ? "iteration %lld: the residual became infinite or no number"
+                : lsp_rule_finite(s->bb) ? "iteration %lld: the residual of the first guess is infinite or no number"
+                                         : "iteration %lld: b holds an infinite number, or one that is none",
+                k);
         break;
     case LSP_CAUSE_CURVATURE:
-        snprintf(text, bytes, "iteration %lld: %s is %g%s", k, plan->bicgstab ? "r_hat*A*p" : "p*A*p", s->denominator,
-                 s->end == LSP_SOLVE_INDEFINITE ? ": A is not positive definite" : "");
+        LSP_SAY("iteration %lld: %s is %g%s", k, plan->bicgstab ? "r_hat*A*p" : "p*A*p", s->denominator,
+                s->end == LSP_SOLVE_INDEFINITE ? ": A is not positive definite" : "");
         break;
     case LSP_CAUSE_RZ:
-        snprintf(text, bytes, "iteration %lld: %s is %g%s", k, plan->bicgstab ? "r_hat*r" : "r*z", s->rz,
-                 s->end != LSP_SOLVE_INDEFINITE ? ""
-                 : preconditioned               ? ": the preconditioner is not positive definite"
-                                                : ": the residual is too small for its square");
+        LSP_SAY("iteration %lld: %s is %g%s", k, plan->bicgstab ? "r_hat*r" : "r*z", s->rz,
+                s->end != LSP_SOLVE_INDEFINITE ? ""
+                : preconditioned               ? ": the preconditioner is not positive definite"
+                                               : ": the residual is too small for its square");
         break;
     case LSP_CAUSE_TT:
-        snprintf(text, bytes, "iteration %lld: A (or the preconditioner) turned a residual into 0: it is singular", k);
+        LSP_SAY("iteration %lld: A (or the preconditioner) turned a residual into 0: it is singular", k);
         break;
     case LSP_CAUSE_TINY:
     case LSP_CAUSE_HUGE:
-        snprintf(text, bytes, "iteration 0: b is %s, but the square of its norm is%s: scale the system",
-                 s->cause == LSP_CAUSE_TINY ? "not 0" : "finite", s->cause == LSP_CAUSE_TINY ? "" : " not");
+        LSP_SAY("iteration 0: b is %s, but the square of its norm is%s: scale the system",
+                s->cause == LSP_CAUSE_TINY ? "not 0" : "finite", s->cause == LSP_CAUSE_TINY ? "" : " not");
         break;
     default:
-        snprintf(text, bytes, "iteration %lld: the step before had length 0, because t*s was 0", k);
+        LSP_SAY("iteration %lld: the step before had length 0, because t*s was 0", k);
     }
 }
 
 static void explain(const lsp_solve_plan *plan, const lsp_solve_outcome *outcome, lsp_solve_info *info) {
     const lsp_solve_state *s = &outcome->state;
-    char *text = info->reason;
-    const size_t bytes = sizeof info->reason;
     const long long k = (long long)info->iterations;
     const double residual = info->residual;
     switch (info->end) {
     case LSP_SOLVE_CONVERGED:
         if (s->bb == 0) {
-            snprintf(text, bytes, "b is 0, and so is x");
+            LSP_SAY("b is 0, and so is x");
         } else if (residual > s->rtol && residual * info->b_norm <= LSP_SOLVE_SLACK * s->atol) {
-            snprintf(text, bytes, "the residual fell to %.3g in %lld iterations; the absolute tolerance is %g",
-                     residual * info->b_norm, k, s->atol);
+            LSP_SAY("the residual fell to %.3g in %lld iterations; the absolute tolerance is %g",
+                    residual * info->b_norm, k, s->atol);
         } else {
-            snprintf(text, bytes, "the residual fell to %.3g of |b| in %lld iterations; the tolerance is %g", residual,
-                     k, s->rtol);
+            LSP_SAY("the residual fell to %.3g of |b| in %lld iterations; the tolerance is %g", residual, k, s->rtol);
         }
         break;
     case LSP_SOLVE_STOPPED:
-        snprintf(text, bytes, "stopped by the caller after iteration %lld, at a residual of %.3g of |b|", k, residual);
+        LSP_SAY("stopped by the caller after iteration %lld, at a residual of %.3g of |b|", k, residual);
         break;
     case LSP_SOLVE_MAX_ITERATIONS:
-        snprintf(text, bytes,
-                 s->fixed ? "%lld iterations were done, as asked; the residual is %.3g of |b|"
-                          : "%lld iterations are the most, and the residual is %.3g of |b|; the tolerance is %g",
-                 k, residual, s->rtol);
+        LSP_SAY(s->fixed ? "%lld iterations were done, as asked; the residual is %.3g of |b|"
+                         : "%lld iterations are the most, and the residual is %.3g of |b|; the tolerance is %g",
+                k, residual, s->rtol);
         break;
     case LSP_SOLVE_STAGNATED:
-        snprintf(text, bytes,
-                 "the residual stays at %.3g of |b| (%.3g by recurrence) after %lld iterations and %lld restarts; the "
-                 "tolerance is %g",
-                 residual, outcome->last, k, (long long)outcome->rounds - 1, s->rtol);
+        LSP_SAY("the residual stays at %.3g of |b| (%.3g by recurrence) after %lld iterations and %lld restarts; the "
+                "tolerance is %g",
+                residual, outcome->last, k, (long long)outcome->rounds - 1, s->rtol);
         break;
     default:
-        explain_fault(plan, s, text, bytes);
+        explain_fault(plan, s, info);
     }
 }
 

@@ -82,13 +82,12 @@ lsp_status lsp_text_send(lsp_ctx *ctx, lsp_where where, const void *from, int64_
 }
 
 lsp_status lsp_deriving_begin(lsp_ctx *ctx, const lsp_text *text, const void *suffixes, lsp_deriving *d) {
-    const uint64_t *first;
     *d = (lsp_deriving){.n = text->n,
                         .symbols = text->symbols,
                         .suffixes = suffixes,
                         .symbol_bytes = text->symbol_bytes,
                         .place_type = text->n <= INT32_MAX ? LSP_I32 : LSP_I64};
-    LSP_TRY(lsp_text_firsts(ctx, text, &first));
-    return lsp_text_send(ctx, text->where, first, (text->n / 64 + 1) * (int64_t)sizeof *first,
+    LSP_TRY(lsp_text_firsts(ctx, text, &d->first));
+    return lsp_text_send(ctx, text->where, d->first, (text->n / 64 + 1) * (int64_t)sizeof *d->first,
                          (const void **)&d->first);
 }

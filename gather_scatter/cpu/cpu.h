@@ -48,12 +48,6 @@ const lsp_mover *lsp_gather_mover(const lsp_gather_job *job, const lsp_column *c
 void lsp_gather_stream(void *to, const void *from, size_t bytes);
 void lsp_gather_stream_end(void);
 
-/* ---- the table ---- */
-
-/* run.c: members of lsp_gather_cpu, which is in plan.c. */
-lsp_status lsp_gather_cpu_run(lsp_ctx *ctx, const lsp_gather_job *job);
-lsp_status lsp_gather_cpu_find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index);
-
 /* ---- strategies ---- */
 
 /* One pass for each of `passes` parts of the indexed array. */
@@ -64,7 +58,7 @@ lsp_status lsp_gather_cpu_bins(lsp_ctx *ctx, const lsp_gather_job *job, int64_t 
 /* The inverted map of a scatter whose indices are inside: pairs of destination and source, sorted by
  * destination, without elements that a later one replaces, unless they are added. */
 typedef struct lsp_pairs {
-    int place;       /* LSP_PLACE_I32 or LSP_PLACE_I64 */
+    lsp_type type;   /* of both, LSP_I32 or LSP_I64 */
     void *dst, *src; /* dst NULL: destination k is k */
     int64_t count;
 } lsp_pairs;

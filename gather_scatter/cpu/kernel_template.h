@@ -32,15 +32,9 @@
         }                                                                                                              \
     }
 #ifdef STORES /* a kind that adds moves elements elsewhere by the kind that stores */
-GATHER(int32_t, i32)
-GATHER(int64_t, i64)
-GATHER(uint16_t, u16)
-GATHER(uint32_t, u32)
+EACH_PLACE(GATHER)
 #endif
-SCATTER(int32_t, i32)
-SCATTER(int64_t, i64)
-SCATTER(uint16_t, u16)
-SCATTER(uint32_t, u32)
+EACH_PLACE(SCATTER)
 PAIRS(int32_t, i32)
 PAIRS(int64_t, i64)
 

@@ -70,6 +70,7 @@ void lsp_gather_stream_end(void) {
 
 /* ---- kinds that store ---- */
 
+#define EACH_PLACE(X) X(int32_t, i32) X(int64_t, i64) X(uint16_t, u16) X(uint32_t, u32)
 #define STORES
 #define OP(a, b) ((a) = (b))
 #define NAME(f) f##_1

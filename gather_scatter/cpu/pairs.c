@@ -28,7 +28,7 @@ lsp_status lsp_gather_pairs_make(lsp_ctx *ctx, const lsp_gather_job *job, lsp_pa
     const lsp_type type = args->index_type == LSP_I32 && args->n <= INT32_MAX ? LSP_I32 : LSP_I64;
     const size_t bytes = lsp_type_bytes(type);
     const void *keys = args->index;
-    *pairs = (lsp_pairs){.place = type == LSP_I32 ? LSP_PLACE_I32 : LSP_PLACE_I64, .count = args->n};
+    *pairs = (lsp_pairs){.type = type, .count = args->n};
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->dst));
     LSP_TRY(lsp_alloc(ctx, LSP_HOST, args->n, bytes, &pairs->src));
     if (type != args->index_type) { /* more than 2^31 positions of 32-bit indices */
@@ -63,8 +63,7 @@ typedef struct pairs_run {
 
 /* The first pair at k or behind it with another destination than the pair before: sums have one thread each. */
 static int64_t cut_at(const lsp_pairs *p, int64_t k) {
-    const lsp_type type = p->place == LSP_PLACE_I32 ? LSP_I32 : LSP_I64;
-    while (k > 0 && k < p->count && lsp_index_at(p->dst, type, k) == lsp_index_at(p->dst, type, k - 1)) {
+    while (k > 0 && k < p->count && lsp_index_at(p->dst, p->type, k) == lsp_index_at(p->dst, p->type, k - 1)) {
         k++;
     }
     return k;
@@ -75,12 +74,12 @@ static void run_share(void *data, int64_t begin, int64_t end) {
     const lsp_pairs *p = run->pairs;
     const lsp_gather_args *args = &run->job->args;
     const int64_t first = cut_at(p, begin), count = cut_at(p, end) - first;
-    const size_t at = (size_t)first * (p->place == LSP_PLACE_I32 ? 4 : 8);
+    const size_t at = (size_t)first * lsp_type_bytes(p->type);
     for (int64_t c = 0; c < args->column_count; c++) {
         const lsp_column *column = &args->columns[c];
         lsp_gather_mover(run->job, column)
-            ->pairs[p->place](column->to, column->from, (const char *)p->dst + at, (const char *)p->src + at, count,
-                              column->bytes);
+            ->pairs[lsp_gather_place_of(p->type)](column->to, column->from, (const char *)p->dst + at,
+                                                  (const char *)p->src + at, count, column->bytes);
     }
 }
 
@@ -92,7 +91,7 @@ void lsp_gather_pairs_run(lsp_ctx *ctx, const lsp_gather_job *job, const lsp_pai
         gather.args.n = job->args.extent;
         gather.args.extent = job->args.n;
         gather.args.index = pairs->src;
-        gather.args.index_type = pairs->place == LSP_PLACE_I32 ? LSP_I32 : LSP_I64;
+        gather.args.index_type = pairs->type;
         lsp_gather_cpu_scan(ctx, &gather, 1, &bad);
         return;
     }

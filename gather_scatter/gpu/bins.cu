@@ -16,33 +16,34 @@ static size_t part_shared(const part_job *p, size_t element_bytes) {
     return (size_t)part_chunk(level, element_bytes) * (element_bytes + 4) + (size_t)digits * 8;
 }
 
-static bool cut_by(lsp_ctx *ctx, const gather_bins *bins, int blocks, part_job *p) {
-    const unsigned most = gather_most_elements(ctx, bins->most_bytes + 1, blocks);
+static bool cut_by(lsp_ctx *ctx, const gather_move *move, size_t most_bytes, int blocks, part_job *p) {
+    const unsigned most = gather_most_elements(ctx, most_bytes + 1, blocks);
     if (most == 0) {
         return false;
     }
-    p->bin = gather_cut_by(gather_even_size(ctx, bins->extent, most));
-    p->bins = (unsigned)lsp_ceil_div(bins->extent, p->bin.size);
+    p->bin = gather_cut_by(gather_even_size(ctx, move->extent, most));
+    p->bins = (unsigned)lsp_ceil_div(move->extent, p->bin.size);
     return true;
 }
 
 /* Chooses bins and levels: one level moves 44 bytes for an element of 8, two move 68. False: the chip has too little
  * shared memory, or numbers are too large. */
-static bool cut_bins(lsp_ctx *ctx, const gather_bins *bins, part_job *p) {
+static bool cut_bins(lsp_ctx *ctx, const gather_move *move, size_t most_bytes, part_job *p) {
     const int64_t shared = lsp_cuda_get_chip(ctx)->shared_block_bytes - 1024;
     *p = part_job{};
-    if (lsp_max(bins->n, bins->extent) > INT32_MAX || bins->extent == 0 || bins->n == 0 || !cut_by(ctx, bins, 1, p)) {
+    if (lsp_max(move->n, move->extent) > INT32_MAX || move->extent == 0 || move->n == 0 ||
+        !cut_by(ctx, move, most_bytes, 1, p)) {
         return false;
     }
-    p->n = bins->n;
-    p->extent = (unsigned)bins->extent;
-    p->index = bins->index.at;
-    p->fault = bins->fault;
-    p->gate = bins->gate;
-    if (p->bins <= ONE_LEVEL_BINS && (int64_t)part_shared(p, bins->most_bytes) <= shared) {
+    p->n = move->n;
+    p->extent = (unsigned)move->extent;
+    p->index = move->index.at;
+    p->fault = move->fault;
+    p->gate = move->gate;
+    if (p->bins <= ONE_LEVEL_BINS && (int64_t)part_shared(p, most_bytes) <= shared) {
         return true;
     }
-    if (!cut_by(ctx, bins, FILL_BLOCKS, p)) {
+    if (!cut_by(ctx, move, most_bytes, FILL_BLOCKS, p)) {
         return false;
     }
     while (p->fan * p->fan < p->bins) {
@@ -50,25 +51,25 @@ static bool cut_bins(lsp_ctx *ctx, const gather_bins *bins, part_job *p) {
     }
     p->groups = (unsigned)lsp_ceil_div(p->bins, p->fan);
     p->group = gather_cut_by(p->bin.size * p->fan);
-    return (int64_t)p->bins * 4 <= shared && (int64_t)part_shared(p, bins->most_bytes) <= shared;
+    return (int64_t)p->bins * 4 <= shared && (int64_t)part_shared(p, most_bytes) <= shared;
 }
 
-bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_bins *bins) {
+bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_move *move, size_t most_bytes) {
     part_job p;
-    return cut_bins(ctx, bins, &p);
+    return cut_bins(ctx, move, most_bytes, &p);
 }
 
 /* Scratch for all columns. elements: [1] holds what the last level writes, [0] what the first of two does. */
-static lsp_status take(lsp_ctx *ctx, const gather_bins *bins, part_job *p, void *elements[2]) {
+static lsp_status take(lsp_ctx *ctx, size_t most_bytes, part_job *p, void *elements[2]) {
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, (int64_t)p->bins + 1, &p->begin));
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->bins, &p->bin_next));
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &p->place_in_bin));
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, bins->most_bytes, &elements[1]));
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, most_bytes, &elements[1]));
     if (p->groups > 0) {
         LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->groups, &p->group_next));
         LSP_TRY(LSP_SCRATCH_CUDA(ctx, (int64_t)p->groups + 1, &p->chunk_begin));
         LSP_TRY(LSP_SCRATCH_CUDA(ctx, p->n, &p->location));
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, bins->most_bytes, &elements[0]));
+        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, p->n, most_bytes, &elements[0]));
     }
     return LSP_OK;
 }
@@ -118,19 +119,19 @@ static lsp_status partition(lsp_ctx *ctx, const part_job *p, lsp_type index_type
 }
 
 /* Takes scratch for all columns, and counts the elements of each bin. */
-static lsp_status begin(lsp_ctx *ctx, const gather_bins *bins, part_job *p, void *elements[2]) {
-    (void)cut_bins(ctx, bins, p);
-    LSP_TRY(take(ctx, bins, p, elements));
+static lsp_status begin(lsp_ctx *ctx, const gather_move *move, size_t most_bytes, part_job *p, void *elements[2]) {
+    (void)cut_bins(ctx, move, most_bytes, p);
+    LSP_TRY(take(ctx, most_bytes, p, elements));
 #define COUNT(I) count_bins<I>(ctx, p)
-    LSP_TRY(GATHER_BY_INDEX(bins->index.type, COUNT));
+    LSP_TRY(GATHER_BY_INDEX(move->index.type, COUNT));
 #undef COUNT
     return LSP_OK;
 }
 
 /* The bins that the last level has made, for the kernels that fill them. */
-static gather_stage stage_of(const gather_bins *bins, const part_job *p, void *elements) {
+static gather_stage stage_of(const gather_move *move, const part_job *p, void *elements) {
     gather_stage stage = {};
-    stage.dests = bins->extent;
+    stage.dests = move->extent;
     stage.bins = p->bins;
     stage.sizes.bin = p->bin.size;
     stage.sizes.threads = 1024 / fill_blocks(p);
@@ -138,45 +139,42 @@ static gather_stage stage_of(const gather_bins *bins, const part_job *p, void *e
     stage.bin_begin = p->begin;
     stage.place_in_bin = p->place_in_bin;
     stage.staged = elements;
-    stage.gate = bins->gate;
+    stage.gate = move->gate;
     return stage;
 }
 
 /* Elements whose addresses are not multiples of their size go one by one. */
-static lsp_status scatter_column(lsp_ctx *ctx, const gather_bins *bins, const part_job *p, void *const elements[2],
+static lsp_status scatter_column(lsp_ctx *ctx, const gather_move *move, const part_job *p, void *const elements[2],
                                  const lsp_column *column) {
-    gather_move move = {};
-    const gather_stage stage = stage_of(bins, p, elements[1]);
+    gather_move one_by_one = *move;
+    const gather_stage stage = stage_of(move, p, elements[1]);
     if (gather_unit(column) != column->bytes) {
-        move.n = bins->n;
-        move.index = bins->index;
-        move.high = move.extent = bins->extent;
-        move.gate = bins->gate;
-        move.scatter = true;
-        return lsp_gather_move(ctx, &move, column);
+        one_by_one.fault = NULL; /* the count of bins tells it */
+        return lsp_gather_move(ctx, &one_by_one, column);
     }
-    LSP_TRY(partition(ctx, p, bins->index.type, column->bytes, column->from, elements));
+    LSP_TRY(partition(ctx, p, move->index.type, column->bytes, column->from, elements));
     return lsp_gather_stage_fill(ctx, &stage, column->bytes, column);
 }
 
-lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_column *columns, int64_t count) {
+lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_move *move, size_t most_bytes, const lsp_column *columns,
+                               int64_t count) {
     LSP_SCRATCH_SCOPE(ctx);
     void *elements[2] = {NULL, NULL};
     part_job p;
-    LSP_TRY(begin(ctx, bins, &p, elements));
+    LSP_TRY(begin(ctx, move, most_bytes, &p, elements));
     for (int64_t c = 0; c < count; c++) {
-        LSP_TRY(scatter_column(ctx, bins, &p, elements, &columns[c]));
+        LSP_TRY(scatter_column(ctx, move, &p, elements, &columns[c]));
     }
     return LSP_OK;
 }
 
-lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *owner) {
+lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_move *move, int *owner) {
     LSP_SCRATCH_SCOPE(ctx);
     void *elements[2] = {NULL, NULL};
     gather_stage stage;
     part_job p;
-    LSP_TRY(begin(ctx, bins, &p, elements));
-    stage = stage_of(bins, &p, elements[1]);
-    LSP_TRY(partition(ctx, &p, bins->index.type, sizeof *owner, NULL, elements));
+    LSP_TRY(begin(ctx, move, sizeof *owner, &p, elements));
+    stage = stage_of(move, &p, elements[1]);
+    LSP_TRY(partition(ctx, &p, move->index.type, sizeof *owner, NULL, elements));
     return lsp_gather_stage_own(ctx, &stage, owner);
 }

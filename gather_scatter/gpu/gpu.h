@@ -141,15 +141,9 @@ lsp_status lsp_gather_stage_fill(lsp_ctx *ctx, const gather_stage *stage, size_t
 
 /* ---- bins.cu ---- */
 
-/* A scatter in one call; elements with equal indices are written in any order. */
-typedef struct gather_bins {
-    int64_t n, extent;
-    gather_list index;
-    long long *fault;
-    gather_gate gate;
-    size_t most_bytes;
-} gather_bins;
-bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_bins *bins);
-lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_bins *bins, const lsp_column *columns, int64_t count);
-/* lsp_gather_owners through shared memory, for owners that do not fit the L2 cache. most_bytes: 4 */
-lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_bins *bins, int *owner);
+/* A scatter in one call, a move that follows all indices; elements with equal ones are written in any order. */
+bool lsp_gather_bins_fit(lsp_ctx *ctx, const gather_move *move, size_t most_bytes);
+lsp_status lsp_gather_bins_run(lsp_ctx *ctx, const gather_move *move, size_t most_bytes, const lsp_column *columns,
+                               int64_t count);
+/* lsp_gather_owners through shared memory, for owners that do not fit the L2 cache. most_bytes is sizeof *owner. */
+lsp_status lsp_gather_bins_owners(lsp_ctx *ctx, const gather_move *move, int *owner);

@@ -22,11 +22,6 @@ static lsp_status move_columns(lsp_ctx *ctx, const lsp_gather_job *job, const ga
 
 /* ---- the sample ---- */
 
-/* Is the strategy the model's for uniformly random indices, so that the real ones must be looked at? */
-static bool must_sample(const lsp_gather_job *job) {
-    return job->args.strategy == LSP_STRATEGY_AUTO && job->switch_lines > 0;
-}
-
 static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, gather_gate *gate) {
     unsigned *count = NULL;
     const double accesses = (double)(SAMPLE_WINDOWS * lsp_min(job->args.n, SAMPLE_WINDOW));
@@ -47,7 +42,7 @@ static lsp_status sample(lsp_ctx *ctx, const lsp_gather_job *job, gather_list in
 static lsp_status run_moves(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index) {
     gather_move move = gather_whole_move(ctx, job, index, true);
     lsp_gather_job once = *job;
-    if (job->choice.strategy != LSP_STRATEGY_RESCAN || !must_sample(job) || lsp_cuda_recording(ctx)) {
+    if (job->choice.strategy != LSP_STRATEGY_RESCAN || job->switch_lines == 0 || lsp_cuda_recording(ctx)) {
         return move_columns(ctx, job, &move);
     }
     LSP_TRY(sample(ctx, job, index, &move.gate));
@@ -63,15 +58,16 @@ static lsp_status run_moves(lsp_ctx *ctx, const lsp_gather_job *job, gather_list
 static lsp_status run_stage(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index) {
     const bool chosen = job->args.strategy == LSP_STRATEGY_AUTO;
     gather_move move = gather_whole_move(ctx, job, index, true);
-    gather_bins bins = {job->args.n, job->args.extent, index, lsp_cuda_fault(ctx), {}, job->most_bytes};
-    if (!lsp_gather_bins_fit(ctx, &bins) || (chosen && lsp_cuda_recording(ctx))) {
+    gather_move bins = move;
+    if (!lsp_gather_bins_fit(ctx, &bins, job->most_bytes) || (chosen && lsp_cuda_recording(ctx))) {
         return move_columns(ctx, job, &move);
     }
     LSP_TRY(refuse_recording(ctx));
-    if (must_sample(job)) {
+    if (job->switch_lines > 0) {
         LSP_TRY(sample(ctx, job, index, &bins.gate));
     }
-    const lsp_status status = lsp_gather_bins_run(ctx, &bins, job->args.columns, job->args.column_count);
+    const lsp_status status =
+        lsp_gather_bins_run(ctx, &bins, job->most_bytes, job->args.columns, job->args.column_count);
     if (status == LSP_ERR_MEMORY && chosen) { /* nothing was started: direct needs no memory */
         return move_columns(ctx, job, &move);
     }
@@ -88,12 +84,12 @@ static lsp_status run_stage(lsp_ctx *ctx, const lsp_gather_job *job, gather_list
 
 /* The owners of all destinations: through shared memory where that is wanted and possible, else by atomics. */
 static lsp_status find_owners(lsp_ctx *ctx, const lsp_gather_job *job, gather_list index, void *owner) {
-    gather_bins bins = {job->args.n, job->args.extent, index, lsp_cuda_fault(ctx), {}, 4};
+    gather_move bins = gather_whole_move(ctx, job, index, true);
     gather_gate below = {};
-    if (job->choice.strategy != LSP_STRATEGY_STAGE || !lsp_gather_bins_fit(ctx, &bins)) {
+    if (job->choice.strategy != LSP_STRATEGY_STAGE || !lsp_gather_bins_fit(ctx, &bins, sizeof(int))) {
         return lsp_gather_owners(ctx, job, bins.fault, below, owner);
     }
-    if (must_sample(job)) {
+    if (job->switch_lines > 0) {
         LSP_TRY(sample(ctx, job, index, &bins.gate));
         below = bins.gate;
         below.above = false;

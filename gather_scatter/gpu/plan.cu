@@ -23,14 +23,6 @@ typedef struct plan_parts {
 
 static plan_parts *parts_of(const lsp_gather_plan *plan) { return (plan_parts *)plan->parts; }
 
-/* A strategy that cannot be kept gives way to direct. */
-static void fall_back(lsp_gather_plan *plan, const char *why) {
-    plan->info.strategy = LSP_STRATEGY_DIRECT;
-    plan->info.passes = 1;
-    snprintf(plan->info.reason, sizeof plan->info.reason, "the strategy %s does not fit: %s",
-             lsp_strategy_name(plan->job.choice.strategy), why);
-}
-
 /* ---- plans that move ---- */
 
 /* A copy of the indices, without those that lose. */
@@ -40,11 +32,8 @@ static lsp_status copy_indices(lsp_gather_plan *plan, const void *owner) {
     const lsp_gather_job *job = &plan->job;
     const size_t bytes = lsp_type_bytes(job->args.index_type);
     LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, job->args.n, bytes, &parts->list));
-    if (owner) {
-        LSP_TRY(lsp_gather_winners(ctx, job, owner, parts->list));
-    } else {
-        LSP_TRY(lsp_cuda_copy(ctx, parts->list, LSP_CUDA, job->args.index, LSP_CUDA, job->args.n * (int64_t)bytes));
-    }
+    LSP_TRY(owner ? lsp_gather_winners(ctx, job, owner, parts->list)
+                  : lsp_cuda_copy(ctx, parts->list, LSP_CUDA, job->args.index, LSP_CUDA, job->args.n * (int64_t)bytes));
     parts->move = gather_whole_move(ctx, job, gather_list{parts->list, job->args.index_type}, false);
     if (plan->info.strategy == LSP_STRATEGY_RESCAN) {
         parts->passes = job->choice.passes;
@@ -54,35 +43,41 @@ static lsp_status copy_indices(lsp_gather_plan *plan, const void *owner) {
 
 /* ---- plans that go by destination ---- */
 
-/* Stages the map from destinations to sources; false: it does not fit. */
-static lsp_status stage_map(lsp_gather_plan *plan, gather_list map, int64_t sources, int64_t dests, int64_t moved,
-                            bool *fits) {
-    gather_stage *stage = &parts_of(plan)->stage;
+/* Stages the map from destinations to sources; false: it does not fit, and the strategy gives way to direct. */
+static lsp_status stage_map(lsp_gather_plan *plan, plan_way way, gather_list map, int64_t sources, int64_t dests,
+                            int64_t moved, bool *fits) {
+    plan_parts *parts = parts_of(plan);
     const size_t most = plan->job.most_bytes;
-    *fits = lsp_gather_stage_fits(plan->ctx, sources, dests, moved, most, stage);
-    return *fits ? lsp_gather_stage_make(plan->ctx, map, most, stage) : LSP_OK;
+    *fits = lsp_gather_stage_fits(plan->ctx, sources, dests, moved, most, &parts->stage);
+    if (*fits) {
+        parts->way = way;
+        return lsp_gather_stage_make(plan->ctx, map, most, &parts->stage);
+    }
+    plan->info.strategy = LSP_STRATEGY_DIRECT;
+    plan->info.passes = 1;
+    snprintf(plan->info.reason, sizeof plan->info.reason,
+             "the strategy %s does not fit: there are too many elements, or too few for tiles and bins",
+             lsp_strategy_name(plan->job.choice.strategy));
+    return LSP_OK;
 }
 
 static lsp_status prepare_gather(lsp_gather_plan *plan) {
     const lsp_gather_args *args = &plan->job.args;
     bool fits = false;
     if (plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
-        LSP_TRY(stage_map(plan, gather_list{args->index, args->index_type}, args->extent, args->n, args->n, &fits));
-        if (fits) {
-            parts_of(plan)->way = WAY_STAGE;
-            return LSP_OK;
-        }
-        fall_back(plan, "there are too many elements, or too few for tiles and bins");
+        LSP_TRY(stage_map(plan, WAY_STAGE, gather_list{args->index, args->index_type}, args->extent, args->n, args->n,
+                          &fits));
     }
-    return copy_indices(plan, NULL);
+    return fits ? LSP_OK : copy_indices(plan, NULL);
 }
 
 /* The inverted map, by the faster way. */
 static lsp_status find_owners(lsp_gather_plan *plan, void *owner) {
     const lsp_gather_args *args = &plan->job.args;
-    const gather_bins bins = {args->n, args->extent, gather_list{args->index, args->index_type}, NULL, {}, 4};
+    const gather_list index = {args->index, args->index_type};
+    const gather_move bins = gather_whole_move(plan->ctx, &plan->job, index, false);
     const bool beyond_cache = args->extent * 4 > lsp_cuda_get_chip(plan->ctx)->l2_bytes / 2;
-    return beyond_cache && args->n >= args->extent / 4 && lsp_gather_bins_fit(plan->ctx, &bins)
+    return beyond_cache && args->n >= args->extent / 4 && lsp_gather_bins_fit(plan->ctx, &bins, sizeof(int))
                ? lsp_gather_bins_owners(plan->ctx, &bins, (int *)owner)
                : lsp_gather_owners(plan->ctx, &plan->job, NULL, gather_gate{}, owner);
 }
@@ -99,8 +94,7 @@ static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *do
         lsp_found owned;
         const lsp_each_job each = {&owning, args->extent, {map.type, LSP_NONE, LSP_PASS_BOTH}, &owned, false, false};
         LSP_TRY(LSP_EACH(ctx, LSP_CUDA, gather_owned, each));
-        LSP_TRY(stage_map(plan, map, args->n, args->extent, (int64_t)owned.count, done_so));
-        parts->way = *done_so ? WAY_STAGE : WAY_MOVE;
+        LSP_TRY(stage_map(plan, WAY_STAGE, map, args->n, args->extent, (int64_t)owned.count, done_so));
     } else if (plan->job.choice.strategy == LSP_STRATEGY_INVERT) {
         parts->move.n = args->extent;
         parts->move.index = map;
@@ -108,9 +102,6 @@ static lsp_status prepare_inverted(lsp_gather_plan *plan, void **owner, bool *do
         parts->list = *owner;
         *owner = NULL;
         *done_so = true;
-    }
-    if (!*done_so && plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
-        fall_back(plan, "there are too many elements, or too few for tiles and bins");
     }
     return LSP_OK;
 }
@@ -128,10 +119,7 @@ static lsp_status prepare_scatter(lsp_gather_plan *plan) {
         LSP_TRY(find_owners(plan, owner));
         LSP_TRY(prepare_inverted(plan, &owner, &prepared));
     }
-    if (!prepared) {
-        LSP_TRY(copy_indices(plan, last ? owner : NULL));
-    }
-    return LSP_OK;
+    return prepared ? LSP_OK : copy_indices(plan, last ? owner : NULL);
 }
 
 static lsp_status prepare_add(lsp_gather_plan *plan) {
@@ -145,16 +133,10 @@ static lsp_status prepare_add(lsp_gather_plan *plan) {
     LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, args->n, (size_t)order->position_bytes, &order->position));
     LSP_TRY(lsp_gather_sort(plan->ctx, &plan->job, gather_list{args->index, args->index_type}, NULL, order));
     if (plan->job.choice.strategy == LSP_STRATEGY_STAGE) {
-        LSP_TRY(
-            stage_map(plan, gather_list{order->position, gather_list_type(args->n)}, args->n, args->n, args->n, &fits));
-        if (!fits) {
-            fall_back(plan, "there are too many elements, or too few for tiles and bins");
-            return LSP_OK;
-        }
-        LSP_TRY(lsp_alloc(plan->ctx, LSP_CUDA, args->n, plan->job.most_bytes, &parts->moved));
-        parts->way = WAY_STAGED_SUM;
+        LSP_TRY(stage_map(plan, WAY_STAGED_SUM, gather_list{order->position, gather_list_type(args->n)}, args->n,
+                          args->n, args->n, &fits));
     }
-    return LSP_OK;
+    return fits ? lsp_alloc(plan->ctx, LSP_CUDA, args->n, plan->job.most_bytes, &parts->moved) : LSP_OK;
 }
 
 static lsp_status make_plan(lsp_gather_plan *plan) {
@@ -200,12 +182,12 @@ static lsp_status run_plan(lsp_gather_plan *plan, const lsp_column *columns, int
     return LSP_OK;
 }
 
-static lsp_status find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad, int64_t *index) {
+static lsp_status find_bad(lsp_ctx *ctx, const lsp_gather_job *job, int64_t *bad) {
     const lsp_gather_args *args = &job->args;
     const lsp_each_job each = {args, args->n, {args->index_type, LSP_NONE, LSP_PASS_BOTH}, NULL, false, false};
     LSP_TRY(LSP_EACH_FIRST(ctx, LSP_CUDA, gather_outside, bad, each));
     *bad = *bad < args->n ? *bad : -1;
-    return *bad >= 0 ? lsp_cuda_read_index(ctx, args->index, args->index_type, *bad, index) : LSP_OK;
+    return LSP_OK;
 }
 
 const lsp_gather_device lsp_gather_cuda = {lsp_gather_run, find_bad, make_plan, run_plan};

@@ -59,7 +59,7 @@ static lsp_status list_distinct(lsp_hash *table, const int64_t *counts) {
     LSP_FREES(table->ctx, sorted); /* a later call that takes it works after this one on the same stream */
     LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct, view->wide_keys ? 8 : 4, &view->keys));
     LSP_TRY(lsp_alloc(table->ctx, table->where, view->distinct + 1, 8, (void **)&view->heads));
-    return lsp_hash_backend_of(table->where)->compact(table->ctx, sorted, view, counts, view->keys, view->heads);
+    return lsp_hash_backend_of(table->where)->compact(table->ctx, sorted, view, counts);
 }
 
 /* Makes the buckets of the sorted keys. */
@@ -69,7 +69,7 @@ static lsp_status make_lines(lsp_hash *table, double load) {
     const double wanted = (double)view->distinct / (slots * (load > 0 ? load : default_load));
     view->buckets = (uint32_t)(wanted < 2 ? 2 : wanted > UINT32_MAX - 1.0 ? UINT32_MAX - 1.0 : wanted + 1);
     LSP_TRY(lsp_alloc(table->ctx, table->where, view->buckets, LSP_HASH_LINE, &view->lines));
-    return lsp_hash_backend_of(table->where)->fill_lines(table->ctx, view, view->lines);
+    return lsp_hash_backend_of(table->where)->fill_lines(table->ctx, view);
 }
 
 static lsp_status build(lsp_hash *table, const lsp_hash_args *args) {

@@ -158,9 +158,8 @@ typedef struct lsp_hash_backend {
     lsp_status (*count_distinct)(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, int64_t *counts,
                                  int64_t *distinct);
     /* Sets the distinct keys and heads. */
-    lsp_status (*compact)(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts, void *keys,
-                          int64_t *heads);
-    lsp_status (*fill_lines)(lsp_ctx *ctx, const lsp_hash_view *t, void *lines);
+    lsp_status (*compact)(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts);
+    lsp_status (*fill_lines)(lsp_ctx *ctx, const lsp_hash_view *t);
     lsp_status (*find)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes);
     /* offsets[0 .. n]: prefix sums of the matches; at: NULL, or each probe's lsp_hash_match.at. */
     lsp_status (*count)(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
@@ -171,9 +170,8 @@ typedef struct lsp_hash_backend {
 } lsp_hash_backend;
 lsp_status lsp_hash_count_distinct_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, int64_t *counts,
                                        int64_t *distinct);
-lsp_status lsp_hash_compact_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts,
-                                void *keys, int64_t *heads);
-lsp_status lsp_hash_fill_cpu(lsp_ctx *ctx, const lsp_hash_view *t, void *lines);
+lsp_status lsp_hash_compact_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts);
+lsp_status lsp_hash_fill_cpu(lsp_ctx *ctx, const lsp_hash_view *t);
 extern const lsp_hash_backend lsp_hash_cpu, lsp_hash_cuda;
 static inline const lsp_hash_backend *lsp_hash_backend_of(lsp_where where) {
     return where == LSP_CUDA ? &lsp_hash_cuda : &lsp_hash_cpu;

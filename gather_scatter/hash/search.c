@@ -3,7 +3,6 @@
 #include "core/arrays.h"
 #include "core/cuda.h"
 #include "hash.h"
-#include <string.h>
 
 typedef enum search_kind { FIND, COUNT, ALL, SOME } search_kind;
 
@@ -48,20 +47,15 @@ lsp_status lsp_hash_count(lsp_hash *table, const lsp_hash_probes *probes) {
     return lsp_hash_backend_of(table->where)->count(table->ctx, &table->view, probes, probes->offsets, NULL);
 }
 
-static lsp_status copy_offsets(const lsp_hash *table, int64_t *to, const int64_t *from, int64_t count) {
-    if (table->where == LSP_CUDA) {
-        return lsp_cuda_copy(table->ctx, to, LSP_CUDA, from, LSP_CUDA, count * (int64_t)sizeof *to);
-    }
-    memcpy(to, from, (size_t)count * sizeof *to);
-    return LSP_OK;
-}
-
-/* Steps three and four: the number of all matches, and their values. Offsets and `at` are scratch for the probes. */
-static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, int64_t *offsets, uint64_t *at,
-                               int64_t *total) {
+lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *probes, int64_t *total) {
+    LSP_TRY(check_probes(table, probes, ALL, total));
     lsp_ctx *ctx = table->ctx;
+    LSP_SCRATCH_SCOPE(ctx);
     const lsp_hash_backend *backend = lsp_hash_backend_of(table->where);
     int64_t all = 0;
+    void *offsets, *at;
+    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n + 1, sizeof(int64_t), &offsets));
+    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n, sizeof(uint64_t), &at));
     LSP_TRY(backend->count(ctx, &table->view, probes, offsets, at));
     LSP_TRY(lsp_read_index(ctx, table->where, offsets, LSP_I64, probes->n, &all));
     LSP_TELL(total, all);
@@ -70,17 +64,8 @@ static lsp_status list_matches(lsp_hash *table, const lsp_hash_probes *probes, i
     if (all > 0 && table->info.value_bytes > 0) {
         LSP_TRY(backend->fetch(ctx, &table->view, probes, offsets, at, all));
     }
-    return copy_offsets(table, probes->offsets, offsets, probes->n + 1);
-}
-
-lsp_status lsp_hash_find_all(lsp_hash *table, const lsp_hash_probes *probes, int64_t *total) {
-    LSP_TRY(check_probes(table, probes, ALL, total));
-    lsp_ctx *ctx = table->ctx;
-    LSP_SCRATCH_SCOPE(ctx);
-    void *offsets, *at;
-    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n + 1, sizeof(int64_t), &offsets));
-    LSP_TRY(lsp_scratch_at(ctx, table->where, probes->n, sizeof(uint64_t), &at));
-    return list_matches(table, probes, offsets, at, total);
+    return lsp_array_copy(ctx, probes->offsets, table->where, offsets, table->where,
+                          (size_t)(probes->n + 1) * sizeof(int64_t));
 }
 
 lsp_status lsp_hash_find_some(lsp_hash *table, const lsp_hash_probes *probes) {

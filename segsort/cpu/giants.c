@@ -8,7 +8,6 @@
 typedef struct giant_step {
     const lsp_sort_job *job;
     const lsp_sort_place *place, *split; /* before and after the split */
-    char *keys_to, *values_to;           /* where the split puts items */
     lsp_sort_digit digit;
     const int64_t *end; /* end[d]: first item after bucket d */
     int64_t items;      /* of the giant */
@@ -87,8 +86,8 @@ static void bucket_at(const int64_t *end, int64_t d, int64_t *begin, int64_t *n)
 static void scatter_share(const void *data, const lsp_sort_share *share) {
     const giant_step *step = data;
     const lsp_sort_job *job = step->job;
-    const lsp_sort_target target = {.keys = step->keys_to,
-                                    .values = step->values_to,
+    const lsp_sort_target target = {.keys = (char *)(uintptr_t)step->split->keys,
+                                    .values = (char *)(uintptr_t)step->split->values,
                                     .lines = job->workspace[share->thread].lines,
                                     .next = job->next[share->number]};
     job->kernels->scatter(&job->sort, step->place, share->begin, share->end, step->digit, &target);
@@ -128,17 +127,9 @@ static void sort_giant(const lsp_sort_job *job, const lsp_sort_place *place, int
     bool to_output = place->keys == place->keys_spare || (digit.shift == 0 && lsp_sort_apart(sort, place));
     lsp_sort_place split = *place;
     int64_t end[1 << SORT_DIGIT];
-    char *keys_to = to_output ? place->keys_out : place->keys_spare;
-    char *values_to = to_output ? place->values_out : place->values_spare;
-    giant_step step = {.job = job,
-                       .place = place,
-                       .split = &split,
-                       .keys_to = keys_to,
-                       .values_to = values_to,
-                       .digit = digit,
-                       .end = end};
-    split.keys = keys_to;
-    split.values = values_to;
+    giant_step step = {.job = job, .place = place, .split = &split, .digit = digit, .end = end};
+    split.keys = to_output ? place->keys_out : place->keys_spare;
+    split.values = to_output ? place->values_out : place->values_spare;
     count_giant_digits(job, place, n, digit);
     lsp_sort_by_shares(job, n, job->threads, scatter_share, &step);
     if (digit.shift == 0) {

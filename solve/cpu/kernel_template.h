@@ -66,3 +66,5 @@ ALWAYS double NAME(store_one)(T *to, double x) {
     }
 LSP_SOLVE_LOOPS(KERNEL)
 #undef KERNEL
+#undef T
+#undef NAME

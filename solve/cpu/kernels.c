@@ -29,13 +29,9 @@ ALWAYS double add_lanes(wide (*lanes)[3], int k) {
 #define T double
 #define NAME(f) f##_f64
 #include "kernel_template.h"
-#undef T
-#undef NAME
 #define T float
 #define NAME(f) f##_f32
 #include "kernel_template.h"
-#undef T
-#undef NAME
 
 #define LINE(id, name, count) {name##_f32, name##_f64},
 lsp_solve_kernel LSP_ISA_NAME(lsp_solve_kernel_of)(lsp_solve_loop_id id, lsp_type type) {

@@ -139,10 +139,8 @@ static lsp_status take_vectors(lsp_ctx *ctx, lsp_resident *plan) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, n + 2, sizeof(double), (void **)&job->news));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 4 * blocks * blocks, sizeof(ulonglong2), (void **)&job->words));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(lsp_resident_result), &plan->result));
-    if (job->share > plan->shape.threads) {
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 5 * n, sizeof(double), (void **)&job->own));
-    }
-    return LSP_OK;
+    const bool registers = job->share <= plan->shape.threads;
+    return registers ? LSP_OK : lsp_alloc(ctx, LSP_CUDA, 5 * n, sizeof(double), (void **)&job->own);
 }
 
 static lsp_status lay_out(lsp_ctx *ctx, const lsp_csr *A, lsp_resident *plan) {
@@ -190,6 +188,5 @@ extern "C" lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, cons
                       (size_t)M->columns * 2 * LAYOUT_WARPS * sizeof(int), *A, *M, plan->shape.lanes);
 }
 
-extern "C" void lsp_resident_free(lsp_resident *plan) { lsp_plan_end(plan); }
 extern "C" int64_t lsp_resident_entries(const lsp_resident *plan) { return plan->steps * WARP; }
 extern "C" void lsp_resident_get_shape(const lsp_resident *plan, lsp_resident_shape *shape) { *shape = plan->shape; }

@@ -30,11 +30,10 @@ bool lsp_resident_fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row, cons
 
 /* Copies A, which was checked (rows and columns inside the matrix; any order of columns, repeats allowed), into the
  * kernel's layout. Waits for the GPU. LSP_ERR_UNSUPPORTED if it does not fit, or if the driver refuses to run all
- * blocks together: the caller then solves in another way. */
+ * blocks together: the caller then solves in another way. It is a plan, which lsp_plan_end ends. */
 lsp_status lsp_resident_create(lsp_ctx *ctx, const lsp_csr *A, const lsp_resident_shape *shape, lsp_resident **plan);
 /* New values in the structure of create's A. Waits for nothing. */
 lsp_status lsp_resident_update(lsp_ctx *ctx, lsp_resident *plan, const lsp_csr *A);
-void lsp_resident_free(lsp_resident *plan);                                       /* NULL does nothing */
 int64_t lsp_resident_entries(const lsp_resident *plan);                           /* stored, with padding */
 void lsp_resident_get_shape(const lsp_resident *plan, lsp_resident_shape *shape); /* as it was chosen */
 

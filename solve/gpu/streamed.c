@@ -126,16 +126,6 @@ static lsp_status run_round(lsp_solve_plan *plan, const void *b, lsp_solve_outco
     return run_streamed(plan, b, outcome);
 }
 
-/* ---- the solver that is one kernel ---- */
-
-static bool fits(lsp_ctx *ctx, const lsp_csr *A, int64_t longest_row) {
-    return lsp_resident_fits(ctx, A, longest_row, NULL);
-}
-
-static lsp_status keep(lsp_solve_plan *plan, const lsp_csr *A) {
-    return lsp_resident_create(plan->ctx, A, NULL, &plan->resident);
-}
-
 static lsp_status update(lsp_solve_plan *plan, const lsp_csr *A) {
     lsp_cuda_queue_forget(&plan->queue); /* it reads the arrays of the old A */
     return plan->resident != NULL ? lsp_resident_update(plan->ctx, plan->resident, A) : LSP_OK;
@@ -147,7 +137,7 @@ const lsp_solve_backend lsp_solve_cuda = {.solver = "streamed",
                                           .loop = lsp_solve_launch_loop,
                                           .sums = lsp_solve_launch_sums,
                                           .diagonal = lsp_solve_launch_diagonal,
-                                          .fits = fits,
-                                          .keep = keep,
+                                          .fits = lsp_resident_fits,
+                                          .keep = lsp_resident_create,
                                           .update = update,
                                           .nas = lsp_resident_nas};

@@ -1,11 +1,23 @@
 /* Aggregates of strongly coupled nodes, and T: the prolongation that is constant on each of them, or spans the
  * near-null vectors there. Distance-2 independent sets by Kelley and Rajamanickam, "Parallel, portable algorithms for
  * distance-2 maximal independent set and graph coarsening", IPDPS 2022. */
+#include "core/scan.h"
 #include "matrices/matrices.h"
 #include "multigrid.h"
 
 static lsp_status apply(lsp_multigrid *m, lsp_setup_rule rule, const lsp_setup *s, int64_t n) {
     return lsp_multigrid_pass(m, rule, s, n, NULL);
+}
+
+/* Turns counts in offsets[1 .. n] into offsets: offsets[0] = 0. Waits for *total = offsets[n]. */
+static lsp_status add_up(const lsp_multigrid *m, int64_t *offsets, int64_t n, int64_t *total) {
+    if (m->where == LSP_CUDA) {
+        LSP_TRY(lsp_cuda_clear(m->ctx, offsets, sizeof *offsets));
+        return lsp_cuda_scan(m->ctx, offsets + 1, n, total);
+    }
+    lsp_prefix_sum(m->ctx, offsets, n);
+    *total = offsets[n];
+    return LSP_OK;
 }
 
 /* s->A, a matrix of unknowns, becomes *N, one of nodes; the caller frees it. */
@@ -33,16 +45,14 @@ static lsp_status keep_strong(lsp_multigrid *m, lsp_setup *s, bool finest, lsp_c
     const int64_t n = s->A.rows;
     LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr_types types = lsp_types_of(&s->A);
-    void *diagonal = NULL, *stays;
     lsp_two weak;
     s->factor = finest ? m->options.threshold : fmax(m->options.threshold, COARSE_THRESHOLD);
     s->diagonal_type = s->A.val_type != LSP_NONE ? s->A.val_type : LSP_F64;
     if (s->factor > 0) {
-        LSP_TRY(lsp_scratch_at(ctx, m->where, n, lsp_type_bytes(s->diagonal_type), &diagonal));
-        LSP_TRY(lsp_csr_diagonal(ctx, &s->A, diagonal));
+        LSP_TRY(lsp_scratch_at(ctx, m->where, n, lsp_type_bytes(s->diagonal_type), (void **)&s->diagonal));
+        LSP_TRY(lsp_csr_diagonal(ctx, &s->A, (void *)s->diagonal));
     }
-    LSP_TRY(lsp_scratch_at(ctx, m->where, s->A.nnz, 1, &stays));
-    s->diagonal = diagonal, s->stays = stays;
+    LSP_TRY(lsp_scratch_at(ctx, m->where, s->A.nnz, 1, (void **)&s->stays));
     LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_STRONG, s, n, &weak));
     if (s->factor > m->options.threshold &&
         weak.a > 0.9 * (double)(s->A.nnz - n)) { /* as in long rows of equal entries */
@@ -50,7 +60,7 @@ static lsp_status keep_strong(lsp_multigrid *m, lsp_setup *s, bool finest, lsp_c
         LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_STRONG, s, n, &weak));
     }
     if (weak.a > 0) {
-        LSP_TRY(lsp_filter_take(ctx, &s->A, stays, &types, G));
+        LSP_TRY(lsp_filter_take(ctx, &s->A, s->stays, &types, G));
         s->A = *G;
     }
     return LSP_OK;
@@ -75,7 +85,6 @@ static lsp_status choose_roots(lsp_multigrid *m, lsp_setup *s, int set) {
 /* s->joined: the root of each node's aggregate, or less than 0. s->offsets and s->places: how many roots, and nodes in
  * aggregates, come before a node. The graph is s->A. */
 static lsp_status partition(lsp_multigrid *m, lsp_setup *s, int64_t *aggregates, int64_t *placed) {
-    static const lsp_setup_rule end[] = {LSP_RULE_MEASURE, LSP_RULE_JOIN, LSP_RULE_COUNT};
     const int64_t n = s->A.rows;
     s->id_bits = lsp_bits((uint64_t)n + 2);
     LSP_TRY(apply(m, LSP_RULE_ENTER, s, n));
@@ -84,11 +93,11 @@ static lsp_status partition(lsp_multigrid *m, lsp_setup *s, int64_t *aggregates,
         LSP_TRY(set > 0 ? apply(m, LSP_RULE_PRUNE, s, n) : LSP_OK);
         LSP_TRY(apply(m, LSP_RULE_GATHER, s, n));
     }
-    for (int step = 0; step < 3; step++) {
-        LSP_TRY(apply(m, end[step], s, n));
-    }
-    LSP_TRY(m->backend->scan(m->ctx, s->offsets, n, aggregates));
-    return m->backend->scan(m->ctx, s->places, n, placed);
+    LSP_TRY(apply(m, LSP_RULE_MEASURE, s, n));
+    LSP_TRY(apply(m, LSP_RULE_JOIN, s, n));
+    LSP_TRY(apply(m, LSP_RULE_COUNT, s, n));
+    LSP_TRY(add_up(m, s->offsets, n, aggregates));
+    return add_up(m, s->places, n, placed);
 }
 
 /* T's structure by PLACE, its values by ORTHOGONAL. */
@@ -98,15 +107,14 @@ static lsp_status make_tentative(lsp_multigrid *m, lsp_setup *s, int64_t aggrega
     const int64_t n = s->A.rows, b = s->block, v = s->vectors;
     LSP_OWNED_CSR(ctx, members);
     LSP_OWNED_CSR(ctx, lists);
-    void *basis;
     LSP_TRY(lsp_csr_create(ctx, n * b, aggregates * v, placed * b * v,
                            &(lsp_csr_types){.val_type = m->values, .place = place}, T));
     LSP_TRY(lsp_csr_create(ctx, n, aggregates, placed, &(lsp_csr_types){.place = place}, &members));
     s->P = members, s->T = *T;
     LSP_TRY(apply(m, LSP_RULE_PLACE, s, n));
     LSP_TRY(lsp_csr_transpose(ctx, &members, &lists));
-    LSP_TRY(lsp_scratch_at(ctx, m->where, T->nnz, sizeof *s->basis, &basis));
-    s->A = lists, s->basis = basis;
+    LSP_TRY(lsp_scratch_at(ctx, m->where, T->nnz, sizeof *s->basis, (void **)&s->basis));
+    s->A = lists;
     return apply(m, LSP_RULE_ORTHOGONAL, s, aggregates);
 }
 

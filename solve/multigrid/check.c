@@ -64,8 +64,3 @@ lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigr
     m->values = o->level_values != LSP_NONE ? o->level_values : m->type;
     return LSP_OK;
 }
-
-lsp_status lsp_multigrid_check_same(lsp_multigrid *m, const lsp_csr *A) {
-    LSP_TRY(lsp_solve_check_alike(m->ctx, "the hierarchy", &m->given, A));
-    return lsp_csr_check_valid(m->ctx, "A", A);
-}

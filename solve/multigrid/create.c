@@ -1,5 +1,7 @@
 /* A hierarchy is made, described, given new values and destroyed. */
+#include "matrices/matrices.h"
 #include "multigrid.h"
+#include "solve/solve.h"
 
 #include <string.h>
 
@@ -43,12 +45,8 @@ lsp_status lsp_multigrid_get_level(const lsp_multigrid *m, int level, lsp_csr *A
     LSP_PLAN_USE(m);
     LSP_REQUIRE(level >= 0 && level < m->levels, LSP_ERR_ARGUMENT, "level %d: there are levels 0 to %d", level,
                 m->levels - 1);
-    if (A != NULL) {
-        *A = m->level[level].A;
-    }
-    if (P != NULL) {
-        *P = m->level[level].P;
-    }
+    LSP_TELL(A, m->level[level].A);
+    LSP_TELL(P, m->level[level].P);
     return LSP_OK;
 }
 
@@ -56,7 +54,8 @@ lsp_status lsp_multigrid_update(lsp_multigrid *m, const lsp_csr *A) {
     const double start = lsp_now();
     LSP_PLAN_USE(m);
     LSP_PLAN_HOLDS(ctx, m);
-    LSP_TRY(lsp_multigrid_check_same(m, A));
+    LSP_TRY(lsp_solve_check_alike(ctx, "the hierarchy", &m->given, A));
+    LSP_TRY(lsp_csr_check_valid(ctx, "A", A));
     LSP_TRY(lsp_multigrid_refill(m, A));
     LSP_TRY(lsp_multigrid_update_cycle(m));
     describe(m);

@@ -3,6 +3,7 @@
  * The polynomial p is the same before and after, so the cycle of a symmetric A is symmetric. The residual is carried
  * along: a step d of the smoother costs r -= A d and one loop over the vectors, and the residual for the next level
  * none. */
+#include "core/layout.h"
 #include "job.h"
 #include "smooth.h"
 #include "solve/solve.h"
@@ -37,21 +38,16 @@ static lsp_status plan_product(lsp_multigrid *m, const lsp_csr *A, double calls,
 
 /* The vectors of all levels, one behind the other. The finest level has the caller's b and x. */
 static lsp_status allocate_vectors(lsp_multigrid *m) {
-    const int64_t item = (int64_t)lsp_type_bytes(m->type);
-    int64_t at = 0;
     for (int pass = 0; pass < 2; pass++) {
-        at = 0;
+        lsp_layout layout = {.memory = m->memory, .align = PITCH};
         for (int k = 0; k < m->levels; k++) {
             lsp_level *l = &m->level[k];
             void **vectors[VECTORS] = {&l->b, &l->x, &l->w, &l->d};
             for (int v = k == 0 ? 2 : 0; v < (is_solved(l) ? 2 : VECTORS); v++) {
-                if (pass == 1) {
-                    *vectors[v] = (char *)m->memory + at;
-                }
-                at += lsp_ceil_div(l->A.rows * item, PITCH) * PITCH;
+                *vectors[v] = lsp_layout_take(&layout, l->A.rows, (int64_t)lsp_type_bytes(m->type));
             }
         }
-        LSP_TRY(pass == 0 ? lsp_alloc(m->ctx, m->where, at, 1, &m->memory) : LSP_OK);
+        LSP_TRY(pass == 0 ? lsp_alloc(m->ctx, m->where, layout.bytes, 1, &m->memory) : LSP_OK);
     }
     return LSP_OK;
 }

@@ -5,10 +5,6 @@
 
 LSP_BEGIN_DECLS
 
-/* What a device computes by itself in the set-up; all else is done by verbs of the library, which know where a matrix
- * lies. */
-typedef struct lsp_setup_backend lsp_setup_backend;
-
 typedef struct lsp_level {
     /* The hierarchy. A of the finest level is a view of the caller's arrays. P leads from the next level to this one,
      * R is its transpose; the last level has neither. `solution`, of the last level alone: an inverse of its A as a
@@ -34,8 +30,7 @@ struct lsp_multigrid {
     lsp_ctx *ctx; /* NULL once the context is destroyed */
     lsp_plan_life life;
     lsp_multigrid_options options; /* checked, defaults filled in; near_null is NULL after the set-up */
-    const lsp_setup_backend *backend;
-    lsp_csr given; /* sizes and types of A */
+    lsp_csr given;                 /* sizes and types of A */
     int64_t n;
     lsp_type type;   /* of vectors */
     lsp_type values; /* of P and R, and of A below the finest level */

@@ -56,20 +56,19 @@ typedef enum lsp_setup_rule { LSP_EACH_RULE(LSP_RULE_ID) } lsp_setup_rule;
  * number, those of the upper half are added to the lower half; then pieces in order. */
 enum { LSP_SUM_LANES = 256, LSP_SUM_ROWS = 1024 };
 
-struct lsp_setup_backend {
-    /* Applies a rule to 0 .. n-1. `sums` not NULL: memory where the matrix lies for a pair for each LSP_SUM_ROWS rows,
-     * set to the sums of the pieces. */
-    lsp_status (*apply)(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums);
-    /* Turns counts in offsets[1 .. n] into offsets: offsets[0] = 0. Waits for *total = offsets[n]. */
-    lsp_status (*scan)(lsp_ctx *ctx, int64_t *offsets, int64_t n, int64_t *total);
-};
-extern const lsp_setup_backend lsp_setup_cpu, lsp_setup_cuda;
+/* What a device computes by itself in the set-up; all else is done by verbs of the library, which know where a matrix
+ * lies. Applies a rule to 0 .. n-1. `sums` not NULL: memory where the matrix lies for a pair for each LSP_SUM_ROWS
+ * rows, set to the sums of the pieces. */
+lsp_status lsp_setup_cpu(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums);
+lsp_status lsp_setup_cuda(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums);
 
 /* check.c: sets the options, sizes and types of *m. */
 lsp_status lsp_multigrid_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_multigrid_options *options, lsp_multigrid *m);
-lsp_status lsp_multigrid_check_same(lsp_multigrid *m, const lsp_csr *A);
 
-/* pass.c: adds up the sums of the pieces of several passes over 0 .. n-1, one pass behind the other: sums[passes].
+/* pass.c: by the device of the hierarchy. */
+lsp_status lsp_multigrid_apply_rule(const lsp_multigrid *m, lsp_setup_rule rule, const lsp_setup *s, int64_t n,
+                                    lsp_two *sums);
+/* Adds up the sums of the pieces of several passes over 0 .. n-1, one pass behind the other: sums[passes].
  * Waits for a GPU once. */
 lsp_status lsp_multigrid_add_up(lsp_multigrid *m, const lsp_two *there, int64_t n, int passes, lsp_two *sums);
 /* A pass with its sums added up; *sums may be NULL. */

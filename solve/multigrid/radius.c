@@ -67,11 +67,11 @@ lsp_status lsp_multigrid_radius(lsp_multigrid *m, const lsp_csr *A, const void *
     LSP_TRY(lsp_scratch_at(ctx, m->where, A->rows, sizeof(double), &y));
     LSP_TRY(lsp_scratch_at(ctx, m->where, STEPS * pieces, sizeof *moments, &sums));
     s.to = x;
-    LSP_TRY(m->backend->apply(ctx, LSP_RULE_SEED, &s, A->rows, NULL));
+    LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_SEED, &s, A->rows, NULL));
     for (int step = 0; step < STEPS; step++) {
         s.from = step % 2 == 0 ? x : y;
         s.to = step % 2 == 0 ? y : x;
-        LSP_TRY(m->backend->apply(ctx, LSP_RULE_KRYLOV, &s, A->rows, (lsp_two *)sums + step * pieces));
+        LSP_TRY(lsp_multigrid_apply_rule(m, LSP_RULE_KRYLOV, &s, A->rows, (lsp_two *)sums + step * pieces));
     }
     LSP_TRY(lsp_multigrid_add_up(m, sums, A->rows, STEPS, moments));
     for (int step = 0; step < STEPS; step++) {

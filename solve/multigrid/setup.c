@@ -36,13 +36,11 @@ static lsp_status invert_diagonal(lsp_multigrid *m, int at, const lsp_csr *A, vo
     LSP_SCRATCH_SCOPE(ctx);
     lsp_setup s = {.type = m->type, .inverse = inverse, .diagonal_type = type, .from = m->scale};
     lsp_two sums;
-    void *diagonal;
-    LSP_TRY(lsp_scratch_at(ctx, m->where, A->rows, lsp_type_bytes(type), &diagonal));
-    LSP_TRY(lsp_csr_diagonal(ctx, A, diagonal));
-    s.diagonal = diagonal;
+    LSP_TRY(lsp_scratch_at(ctx, m->where, A->rows, lsp_type_bytes(type), (void **)&s.diagonal));
+    LSP_TRY(lsp_csr_diagonal(ctx, A, (void *)s.diagonal));
     s.factor = 8 * (m->values == LSP_F32 ? (double)FLT_EPSILON : DBL_EPSILON);
     LSP_TRY(lsp_multigrid_pass(m, LSP_RULE_INVERT, &s, A->rows, &sums));
-    LSP_TRY(at == 0 && sums.a > 0 ? refuse_diagonal(m, diagonal, type) : LSP_OK);
+    LSP_TRY(at == 0 && sums.a > 0 ? refuse_diagonal(m, s.diagonal, type) : LSP_OK);
     LSP_REQUIRE(sums.a == 0, LSP_ERR_ARGUMENT,
                 "%.0f diagonal entries of level %d are negative: A is not positive definite", sums.a, at);
     return LSP_OK;
@@ -69,6 +67,9 @@ static void forget_scale(lsp_multigrid *const *m) {
 
 /* ---- a level ---- */
 
+/* Options of the products of a hierarchy. */
+#define LSP_PRODUCT(m) (&(lsp_spgemm_options){.types = {.val_type = (m)->values}})
+
 /* P holds A*T: its values. */
 static lsp_status smooth(lsp_multigrid *m, const lsp_level *l) {
     const lsp_setup s = {.A = l->T, .P = l->P, .type = m->type, .inverse = l->inverse, .factor = 4.0 / 3.0 / l->radius};
@@ -77,9 +78,8 @@ static lsp_status smooth(lsp_multigrid *m, const lsp_level *l) {
 
 /* R, and A of the next level, for a P that stands. */
 static lsp_status project(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
-    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     LSP_TRY(lsp_csr_transpose(m->ctx, &l->P, &l->R));
-    return lsp_spgemm_triple(m->ctx, &l->R, &l->A, &l->P, &o, next, NULL);
+    return lsp_spgemm_triple(m->ctx, &l->R, &l->A, &l->P, LSP_PRODUCT(m), next, NULL);
 }
 
 /* Would the levels so far and one more of `nnz` entries pass the limit? */
@@ -91,11 +91,11 @@ static bool fills_up(const lsp_multigrid *m, int64_t nnz) {
     return sum > m->options.complexity * (double)m->given.nnz;
 }
 
-/* P, R, and A of the next level, for a T that stands. In a graph a smoothed P couples nearly all aggregates. */
+/* P, R, A and the scale of the next level, for a T that stands. In a graph a smoothed P couples nearly all
+ * aggregates. */
 static lsp_status make_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
     lsp_ctx *ctx = m->ctx;
-    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
-    LSP_TRY(lsp_spgemm(ctx, &l->A, &l->T, &o, &l->P, NULL));
+    LSP_TRY(lsp_spgemm(ctx, &l->A, &l->T, LSP_PRODUCT(m), &l->P, NULL));
     LSP_TRY(smooth(m, l));
     LSP_TRY(project(m, l, next));
     l->plain = fills_up(m, next->nnz);
@@ -106,21 +106,19 @@ static lsp_status make_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
         LSP_TRY(lsp_csr_copy(ctx, &l->T, NULL, &l->P));
         LSP_TRY(project(m, l, next));
     }
-    return LSP_OK;
+    return weigh(m, l);
 }
 
 /* P and R anew, for new values. The first update makes plans and replaces what make_next made. */
 static lsp_status refill_prolongation(lsp_multigrid *m, lsp_level *l) {
     lsp_ctx *ctx = m->ctx;
-    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     lsp_csr made;
     if (l->planned) {
         LSP_TRY(lsp_spgemm_refill(l->product, &l->A, &l->T, &l->P));
         LSP_TRY(smooth(m, l));
-        LSP_TRY(lsp_csr_transpose_refill(l->transpose, &l->P, &l->R));
-        return LSP_OK;
+        return lsp_csr_transpose_refill(l->transpose, &l->P, &l->R);
     }
-    LSP_TRY(l->product ? LSP_OK : lsp_spgemm_plan_create(ctx, &l->A, &l->T, &o, &l->product));
+    LSP_TRY(l->product ? LSP_OK : lsp_spgemm_plan_create(ctx, &l->A, &l->T, LSP_PRODUCT(m), &l->product));
     LSP_TRY(lsp_spgemm_execute(l->product, &l->A, &l->T, &made));
     lsp_csr_put(ctx, &l->P, &made, true);
     LSP_TRY(smooth(m, l));
@@ -134,18 +132,18 @@ static lsp_status refill_prolongation(lsp_multigrid *m, lsp_level *l) {
  * keeps twice the memory. */
 static lsp_status refill_next(lsp_multigrid *m, lsp_level *l, lsp_csr *next) {
     lsp_ctx *ctx = m->ctx;
-    const lsp_spgemm_options o = {.types = {.val_type = m->values}};
     lsp_csr made;
     LSP_TRY(l->plain ? LSP_OK : refill_prolongation(m, l));
     if (l->planned) {
         LSP_TRY(lsp_spgemm_triple_refill(l->triple, &l->R, &l->A, &l->P, next));
     } else {
-        LSP_TRY(l->triple ? LSP_OK : lsp_spgemm_triple_plan_create(ctx, &l->R, &l->A, &l->P, &o, &l->triple));
+        LSP_TRY(l->triple ? LSP_OK
+                          : lsp_spgemm_triple_plan_create(ctx, &l->R, &l->A, &l->P, LSP_PRODUCT(m), &l->triple));
         LSP_TRY(lsp_spgemm_triple_execute(l->triple, &l->R, &l->A, &l->P, &made));
         lsp_csr_put(ctx, next, &made, true);
     }
     l->planned = true;
-    return LSP_OK;
+    return weigh(m, l);
 }
 
 #define LSP_REASON(...) snprintf(m->info.reason, sizeof m->info.reason, __VA_ARGS__)
@@ -175,12 +173,8 @@ static lsp_status go_down(lsp_multigrid *m, int at, int64_t block, double **near
     } else {
         *last = false;
         LSP_TRY(make_next(m, l, &m->level[at + 1].A));
-        LSP_TRY(weigh(m, l));
     }
-    if (*last) {
-        LSP_TRY(lsp_csr_free(ctx, &l->T));
-    }
-    return LSP_OK;
+    return *last ? lsp_csr_free(ctx, &l->T) : LSP_OK;
 }
 
 /* The near-null vectors of the finest level in f64. */
@@ -229,7 +223,6 @@ lsp_status lsp_multigrid_set_up(lsp_multigrid *m, const lsp_csr *A) {
     double *near_null = NULL;
     LSP_FREES(m->ctx, near_null);
     bool last = false;
-    m->backend = m->where == LSP_CUDA ? &lsp_setup_cuda : &lsp_setup_cpu;
     m->level[0].A = *A;
     LSP_TRY(begin_near_null(m, &near_null));
     while (!last) {
@@ -259,7 +252,6 @@ lsp_status lsp_multigrid_refill(lsp_multigrid *m, const lsp_csr *A) {
         LSP_TRY(at > 0 ? invert_diagonal(m, at, &l->A, l->inverse) : LSP_OK);
         LSP_TRY(l->radius > 0 ? lsp_multigrid_radius(m, &l->A, l->inverse, &l->radius) : LSP_OK);
         LSP_TRY(at + 1 < m->levels ? refill_next(m, l, &m->level[at + 1].A) : LSP_OK);
-        LSP_TRY(at + 1 < m->levels ? weigh(m, l) : LSP_OK);
     }
     return end_last(m);
 }

@@ -141,10 +141,7 @@ lsp_status lsp_codes_make(lsp_ctx *ctx, const lsp_text *text, bool wide, lsp_cod
         LSP_TRY(LSP_EACH(ctx, LSP_HOST, largest_symbol, (lsp_each_job){.args = &d, .n = text->n, .found = &found}));
         symbols = (int64_t)found.most + 1;
     }
-    if (symbols <= lsp_max(text->n, 1 << 16)) {
-        LSP_TRY(make_by_table(ctx, text, symbols, codes));
-    } else {
-        LSP_TRY(make_by_sort(ctx, text, codes));
-    }
+    LSP_TRY(symbols <= lsp_max(text->n, 1 << 16) ? make_by_table(ctx, text, symbols, codes)
+                                                 : make_by_sort(ctx, text, codes));
     return lsp_text_firsts(ctx, text, &codes->first);
 }

@@ -90,9 +90,8 @@ static lsp_status T(equal_shares)(lsp_ctx *ctx, T(doubling) * d, int64_t n, doub
     lsp_for_shares(ctx, n, 1 << 16, T(take_sample), d);
     *in_long = *in_short = 1; /* of a few keys with many suffixes each, the sample catches none or too many suffixes */
     if (s.count > LSP_SAMPLE_WANTED / 8 * (s.less > 0) && s.count <= LSP_SAMPLE_MOST) {
-        const lsp_segsort_args sort = {
-            .n = s.count, .segments = 1, .length = s.count, .key_type = LSP_U64, .keys = s.keys, .keys_out = s.keys};
-        LSP_TRY(lsp_segsort(ctx, &sort, NULL));
+        const lsp_segsort_args sort = {.n = s.count, .key_type = LSP_U64, .keys = s.keys, .keys_out = s.keys};
+        LSP_TRY(lsp_sort_array(ctx, &sort));
         for (int part = 0; part < 2; part++) {
             const int shift = part == 0 ? 0 : top - d->short_bits;
             for (int64_t i = 0; i < s.count; i++) {
@@ -204,10 +203,7 @@ static lsp_status T(doubling_look)(lsp_ctx *ctx, const SYMBOL *text, int64_t n, 
     if (n >= LSP_LOOK_PART) { /* all together share no fewer keys than those of a part among themselves */
         LSP_TRY(T(equal_shares)(ctx, d, n / 8, in_long, in_short));
     }
-    if (n < LSP_LOOK_PART || is_doubling_cheaper(*in_long)) {
-        LSP_TRY(T(equal_shares)(ctx, d, n, in_long, in_short));
-    }
-    return LSP_OK;
+    return n < LSP_LOOK_PART || is_doubling_cheaper(*in_long) ? T(equal_shares)(ctx, d, n, in_long, in_short) : LSP_OK;
 }
 
 /* `d` from doubling_look. On failure `suffixes` is untouched. */

@@ -56,12 +56,8 @@ lsp_status lsp_codes_sort(lsp_ctx *ctx, const lsp_codes *c, lsp_suffix_method me
                           lsp_suffix_info *info) {
     info->alphabet = c->kinds;
 #define LEVEL(kind) level_##kind(ctx, c->at, c->n, c->kinds, c->count, c->first, method, suffixes, info)
-    return c->wide ? (c->bytes == 1   ? LEVEL(b64)
-                      : c->bytes == 2 ? LEVEL(h64)
-                                      : LEVEL(n64))
-                   : (c->bytes == 1   ? LEVEL(b32)
-                      : c->bytes == 2 ? LEVEL(h32)
-                                      : LEVEL(n32));
+#define LEVEL_OF(bits) (c->bytes == 1 ? LEVEL(b##bits) : c->bytes == 2 ? LEVEL(h##bits) : LEVEL(n##bits))
+    return c->wide ? LEVEL_OF(64) : LEVEL_OF(32);
 }
 
 static lsp_status sort_array(lsp_ctx *ctx, const lsp_text *text, lsp_suffix_method method, lsp_type type,

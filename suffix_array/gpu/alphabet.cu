@@ -8,15 +8,13 @@
 
 /* Packs symbols whose codes are known. */
 static lsp_status pack(lsp_ctx *ctx, const void *symbols, int symbol_bytes, const uint32_t *code_of, lsp_packed *p) {
-    uint64_t *words;
-    int64_t count;
     const unsigned more = p->first != NULL;
     p->bits = (int)lsp_max(lsp_bits((uint64_t)(p->kinds - (p->first == NULL))), 1);
-    count = lsp_ceil_div(p->n, 64) * p->bits + 3;
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, count, sizeof *words, (void **)&words));
-    p->words = words;
+    const int64_t count = lsp_ceil_div(p->n, 64) * p->bits + 3;
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, count, sizeof *p->words, (void **)&p->words));
 #define PACK(S)                                                                                                        \
-    LSP_LAUNCH_EACH(ctx, kernel_pack<S>, count, TEXT_NT, (const S *)symbols, p->n, code_of, p->bits, more, words, count)
+    LSP_LAUNCH_EACH(ctx, kernel_pack<S>, count, TEXT_NT, (const S *)symbols, p->n, code_of, p->bits, more,             \
+                    (uint64_t *)p->words, count)
     return BY_SYMBOL(symbol_bytes, PACK);
 #undef PACK
 }
@@ -74,13 +72,11 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
     }
     if (text->strings > 0) {
         const uint64_t *bits;
-        uint64_t *first;
         const int64_t words = text->n / 64 + 1, bytes = words * (int64_t)sizeof *bits;
         LSP_TRY(lsp_text_firsts(ctx, text, &bits));
-        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, words + 2, sizeof *first, (void **)&first));
-        p->first = first;
-        LSP_TRY(lsp_cuda_clear(ctx, first, bytes + 2 * (int64_t)sizeof *first));
-        LSP_TRY(lsp_cuda_copy(ctx, first, LSP_CUDA, bits, LSP_HOST, bytes));
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, words + 2, sizeof *bits, (void **)&p->first));
+        LSP_TRY(lsp_cuda_clear(ctx, (void *)p->first, bytes + 2 * (int64_t)sizeof *bits));
+        LSP_TRY(lsp_cuda_copy(ctx, (void *)p->first, LSP_CUDA, bits, LSP_HOST, bytes));
     }
     if (text->symbol_bytes == 4) {
         lsp_found found;
@@ -89,12 +85,8 @@ extern "C" lsp_status lsp_pack_cuda(lsp_ctx *ctx, const lsp_text *text, lsp_pack
         LSP_TRY(LSP_EACH(ctx, LSP_CUDA, largest_symbol, lsp_each_job{&d, p->n, {}, &found, false, false}));
         most = (int64_t)found.most + 1;
     }
-    if (most <= TEXT_TABLE) {
-        LSP_TRY(pack_by_table(ctx, symbols, text->symbol_bytes, most, p));
-    } else {
-        LSP_TRY(pack_by_sort(ctx, (const uint32_t *)symbols, p));
-    }
-    return LSP_OK;
+    return most <= TEXT_TABLE ? pack_by_table(ctx, symbols, text->symbol_bytes, most, p)
+                              : pack_by_sort(ctx, (const uint32_t *)symbols, p);
 }
 
 extern "C" lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *t, uint64_t short_mask, double *in_long,
@@ -109,12 +101,10 @@ extern "C" lsp_status lsp_look_cuda(lsp_ctx *ctx, const lsp_packed *t, uint64_t 
         less++;
     }
     LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_sample, t->n, TEXT_NT, *t, short_mask, less, keys, there));
-    {
-        lsp_segsort_args sort = {};
-        sort.n = sort.length = SAMPLE_MOST, sort.segments = 1, sort.key_type = LSP_U64, sort.where = LSP_CUDA;
-        sort.keys = keys, sort.keys_out = keys, sort.flags = LSP_SORT_DESCENDING; /* what is free comes last */
-        LSP_TRY(lsp_segsort(ctx, &sort, NULL));
-    }
+    lsp_segsort_args sort = {};
+    sort.n = sort.length = SAMPLE_MOST, sort.segments = 1, sort.key_type = LSP_U64, sort.where = LSP_CUDA;
+    sort.keys = keys, sort.keys_out = keys, sort.flags = LSP_SORT_DESCENDING; /* what is free comes last */
+    LSP_TRY(lsp_segsort(ctx, &sort, NULL));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_count_same, SAMPLE_MOST / TEXT_NT, TEXT_NT, 0, keys, short_mask, there, there + 1));
     LSP_TRY(lsp_cuda_read(ctx, here, there, sizeof here));
     *in_long = *in_short = 1; /* of a few keys with many suffixes each, the sample catches none or too many suffixes */

@@ -18,12 +18,10 @@ static lsp_status first_sort(lsp_ctx *ctx, sorting *s, int bits) {
     uint32_t *const keys = take_words(&l, n);
     groups all = {};
     LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_first_keys, n, TEXT_NT, s->text, ~(~(uint64_t)0 >> bits), keys));
-    {
-        lsp_segsort_args sort = suffix_sort_of(n, 1, sizeof *keys, keys, s->order);
-        sort.values = NULL, sort.flags = LSP_SORT_POSITIONS;
-        sort.begin_bit = 32 - bits, sort.end_bit = 32;
-        LSP_TRY(suffix_run_sort(ctx, s, &sort, s->memory + l.bytes));
-    }
+    lsp_segsort_args sort = suffix_sort_of(n, 1, sizeof *keys, keys, s->order);
+    sort.values = NULL, sort.flags = LSP_SORT_POSITIONS;
+    sort.begin_bit = 32 - bits, sort.end_bit = 32;
+    LSP_TRY(suffix_run_sort(ctx, s, &sort, s->memory + l.bytes));
     s->offset = bits / s->text.bits;
     if (s->text.first != NULL) { /* equal keys whose last code is 0 belong to equal suffixes, in the order of strings */
         s->end.mask = (((uint64_t)1 << s->text.bits) - 1) << (32 - bits);
@@ -58,11 +56,9 @@ template <typename K> static lsp_status settle(lsp_ctx *ctx, sorting *s, const K
                        list, s->next));
     s->next.items = s->items;
     s->next.count = s->count;
-    {
-        const groups before = s->now;
-        s->now = s->next;
-        s->next = before;
-    }
+    const groups before = s->now;
+    s->now = s->next;
+    s->next = before;
     return LSP_OK;
 }
 
@@ -115,8 +111,7 @@ static lsp_status write_new_ranks(lsp_ctx *ctx, sorting *s, rank_list list, int6
     }
     if ((int64_t)changed + listed >= LIST_LEAST && list.id != NULL) {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, list));
-        LSP_TRY(suffix_write_list(ctx, s, list, items, list.id, scratch));
-        return LSP_OK;
+        return suffix_write_list(ctx, s, list, items, list.id, scratch);
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_ranks, walks_for(s->now.items), GROUPS_NT, 0, s->now, s->ranks, rank_list{}));
     if (list.id != NULL) {

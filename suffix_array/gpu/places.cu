@@ -48,10 +48,7 @@ static lsp_status rank_places(lsp_ctx *ctx, sorting *s, const places *p) {
     LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_rank_places, s->count, TEXT_NT, s->count, g, s->order, s->ranks));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_write_places, walks_for(n), GROUPS_NT, 0, n, all, p->at, s->counts, g.rank, s->order,
                        ranks));
-    if (all) {
-        LSP_TRY(suffix_write_all_ranks(ctx, s, listed));
-    }
-    return LSP_OK;
+    return all ? suffix_write_all_ranks(ctx, s, listed) : LSP_OK;
 }
 
 /* Sorts each group by its keys. A step sorts as many groups as the lists of begins and ends hold. */
@@ -140,8 +137,5 @@ lsp_status suffix_place_rounds(lsp_ctx *ctx, sorting *s) {
     if (s->items > 0 && s->ranks != NULL) {
         LSP_TRY(rank_places(ctx, s, &p));
     }
-    if (s->items > 0) {
-        LSP_TRY(leave_places(ctx, s, &p));
-    }
-    return LSP_OK;
+    return s->items > 0 ? leave_places(ctx, s, &p) : LSP_OK;
 }

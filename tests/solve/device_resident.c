@@ -112,7 +112,7 @@ static void begin(solve *s, lsp_csr A) {
 }
 
 static void plan(solve *s, lsp_resident_shape shape) {
-    lsp_resident_free(s->plan);
+    lsp_plan_end(s->plan);
     s->plan = NULL;
     must(s->gpu, lsp_resident_create(s->gpu, &s->there, &shape, &s->plan));
     cr_assert(lsp_resident_entries(s->plan) >= s->A.nnz);
@@ -132,7 +132,7 @@ static void run(solve *s) {
 }
 
 static void end(solve *s) {
-    lsp_resident_free(s->plan);
+    lsp_plan_end(s->plan);
     must(s->gpu, lsp_csr_free(s->gpu, &s->there));
     must(s->host, lsp_csr_free(s->host, &s->A));
     free(s->b), free(s->x), free(s->history), free(s->inverse);

@@ -55,25 +55,18 @@ lsp_status lsp_hash_count_distinct_cpu(lsp_ctx *ctx, const void *sorted, const l
     return LSP_OK;
 }
 
-lsp_status lsp_hash_compact_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts,
-                                void *keys, int64_t *heads) {
-    distinct_job job = {
-        .sorted = sorted, .wide = t->wide_keys, .n = t->n, .counts = (int64_t *)counts, .keys = keys, .heads = heads};
+lsp_status lsp_hash_compact_cpu(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts) {
+    distinct_job job = {sorted, t->wide_keys, t->n, (int64_t *)counts, t->keys, t->heads};
     lsp_for_shares(ctx, lsp_hash_tiles(t->n), WORTH_A_THREAD / LSP_HASH_TILE, list_share, &job);
-    heads[t->distinct] = t->n;
+    t->heads[t->distinct] = t->n;
     return LSP_OK;
 }
 
-typedef struct fill_job {
-    const lsp_hash_view *table;
-    void *lines;
-} fill_job;
-
-static void set_slot(const lsp_hash_view *t, void *lines, int64_t slot, uint64_t key, uint64_t value) {
+static void set_slot(const lsp_hash_view *t, int64_t slot, uint64_t key, uint64_t value) {
     if (t->kind == LSP_HASH_NARROW) {
-        ((lsp_hash_narrow *)lines)[slot] = (lsp_hash_narrow){(uint32_t)key, (uint32_t)value};
+        ((lsp_hash_narrow *)t->lines)[slot] = (lsp_hash_narrow){(uint32_t)key, (uint32_t)value};
     } else {
-        ((lsp_hash_wide *)lines)[slot] = (lsp_hash_wide){key, value};
+        ((lsp_hash_wide *)t->lines)[slot] = (lsp_hash_wide){key, value};
     }
 }
 
@@ -84,8 +77,7 @@ static int64_t first_of(const lsp_hash_view *t, int64_t bucket) {
 }
 
 static void fill_share(void *data, int64_t begin, int64_t end) {
-    const fill_job *job = data;
-    const lsp_hash_view *t = job->table;
+    const lsp_hash_view *t = data;
     const int slots = lsp_hash_slots(t->kind);
     int64_t u = first_of(t, begin);
     for (int64_t b = begin; b < end; b++) {
@@ -99,7 +91,7 @@ static void fill_share(void *data, int64_t begin, int64_t end) {
         const int kept = used > slots ? slots - 1 : used;
         for (int s = 0; s < slots; s++) {
             const bool link = s >= kept && used > slots, taken = s < kept;
-            set_slot(t, job->lines, b * slots + s, taken ? lsp_hash_key_at(t->keys, u + s, t->wide_keys) : filler,
+            set_slot(t, b * slots + s, taken ? lsp_hash_key_at(t->keys, u + s, t->wide_keys) : filler,
                      taken  ? lsp_hash_slot_of(t, u + s)
                      : link ? (uint64_t)(u + s)
                             : UINT64_MAX);
@@ -108,8 +100,7 @@ static void fill_share(void *data, int64_t begin, int64_t end) {
     }
 }
 
-lsp_status lsp_hash_fill_cpu(lsp_ctx *ctx, const lsp_hash_view *t, void *lines) {
-    fill_job job = {.table = t, .lines = lines};
-    lsp_for_shares(ctx, t->buckets, WORTH_A_THREAD / 8, fill_share, &job);
+lsp_status lsp_hash_fill_cpu(lsp_ctx *ctx, const lsp_hash_view *t) {
+    lsp_for_shares(ctx, t->buckets, WORTH_A_THREAD / 8, fill_share, (void *)t);
     return LSP_OK;
 }

@@ -21,19 +21,18 @@ static lsp_status count_distinct(lsp_ctx *ctx, const void *sorted, const lsp_has
     return lsp_cuda_scan(ctx, counts, tiles, distinct);
 }
 
-static lsp_status compact(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts, void *keys,
-                          int64_t *heads) {
+static lsp_status compact(lsp_ctx *ctx, const void *sorted, const lsp_hash_view *t, const int64_t *counts) {
     const int64_t tiles = lsp_hash_tiles(t->n);
     return t->wide_keys ? LSP_LAUNCH(ctx, kernel_hash_compact<uint64_t>, tiles, HASH_NT, 0, (const uint64_t *)sorted,
-                                     t->n, counts, (uint64_t *)keys, heads)
+                                     t->n, counts, (uint64_t *)t->keys, t->heads)
                         : LSP_LAUNCH(ctx, kernel_hash_compact<uint32_t>, tiles, HASH_NT, 0, (const uint32_t *)sorted,
-                                     t->n, counts, (uint32_t *)keys, heads);
+                                     t->n, counts, (uint32_t *)t->keys, t->heads);
 }
 
-static lsp_status fill(lsp_ctx *ctx, const lsp_hash_view *t, void *lines) {
+static lsp_status fill(lsp_ctx *ctx, const lsp_hash_view *t) {
     const int64_t blocks = lsp_ceil_div(t->buckets, HASH_LINES);
-    return t->wide_keys ? LSP_LAUNCH(ctx, kernel_hash_fill<uint64_t>, blocks, HASH_NT, 0, *t, (uint4 *)lines)
-                        : LSP_LAUNCH(ctx, kernel_hash_fill<uint32_t>, blocks, HASH_NT, 0, *t, (uint4 *)lines);
+    return t->wide_keys ? LSP_LAUNCH(ctx, kernel_hash_fill<uint64_t>, blocks, HASH_NT, 0, *t, (uint4 *)t->lines)
+                        : LSP_LAUNCH(ctx, kernel_hash_fill<uint32_t>, blocks, HASH_NT, 0, *t, (uint4 *)t->lines);
 }
 
 /* ---- searching ---- */
@@ -58,22 +57,11 @@ static lsp_status find(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_prob
 #undef START
 }
 
-static lsp_status start_matches(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
-                                uint64_t *at) {
-#define START(K, kind) LAUNCH_PROBES(ctx, (kernel_hash_matches<K, kind>), probes->n, *t, *probes, offsets, at)
-    if (t->kind == LSP_HASH_NARROW) {
-        return START(uint32_t, LSP_HASH_NARROW);
-    }
-    if (t->kind == LSP_HASH_WIDE) {
-        return t->wide_keys ? START(uint64_t, LSP_HASH_WIDE) : START(uint32_t, LSP_HASH_WIDE);
-    }
-    return t->wide_keys ? START(uint64_t, LSP_HASH_RUNS) : START(uint32_t, LSP_HASH_RUNS);
-#undef START
-}
-
 static lsp_status count(lsp_ctx *ctx, const lsp_hash_view *t, const lsp_hash_probes *probes, int64_t *offsets,
                         uint64_t *at) {
-    LSP_TRY(start_matches(ctx, t, probes, offsets, at));
+#define START(K, kind, V) LAUNCH_PROBES(ctx, (kernel_hash_matches<K, kind>), probes->n, *t, *probes, offsets, at)
+    LSP_TRY(LSP_HASH_PICK(t, START));
+#undef START
     return lsp_cuda_scan_async(ctx, offsets + 1, probes->n, NULL);
 }
 

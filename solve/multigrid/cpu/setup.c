@@ -53,18 +53,10 @@ LSP_EACH_RULE(ROWS)
     [LSP_RULE_##rule] = {{each_##rule##_any, sums_##rule##_any}, {each_##rule##_usual, sums_##rule##_usual}},
 static const do_rows table[][2][2] = {LSP_EACH_RULE(LINE)};
 
-static lsp_status apply(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums) {
+lsp_status lsp_setup_cpu(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums) {
     const bool usual = s->A.rowptr_type == LSP_I32 && s->A.col_type == LSP_I32 && s->A.val_type == LSP_F64;
     pass p = {s, sums, n};
     lsp_for_shares(ctx, sums != NULL ? lsp_ceil_div(n, LSP_SUM_ROWS) : n, sums != NULL ? LEAST_PIECES : LEAST_ROWS,
                    table[rule][usual][sums != NULL], &p);
     return LSP_OK;
 }
-
-static lsp_status scan(lsp_ctx *ctx, int64_t *offsets, int64_t n, int64_t *total) {
-    lsp_prefix_sum(ctx, offsets, n);
-    *total = offsets[n];
-    return LSP_OK;
-}
-
-const lsp_setup_backend lsp_setup_cpu = {apply, scan};

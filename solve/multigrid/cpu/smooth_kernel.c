@@ -28,7 +28,8 @@
     }
 #define KERNEL(T, name)                                                                                                \
     typedef T name##_numbers __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));                          \
-    static void name(const lsp_smooth *s, int64_t begin, int64_t end) {                                                \
+    static void name(void *step, int64_t begin, int64_t end) {                                                         \
+        const lsp_smooth *s = step;                                                                                    \
         enum { LANES = 64 / sizeof(T) };                                                                               \
         const T *b = s->b, *inverse = s->inverse, *old = s->old, c = (T)s->c, beta = (T)s->beta;                       \
         T *w = s->w, *d = s->d, *x = s->x;                                                                             \

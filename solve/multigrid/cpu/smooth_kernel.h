@@ -3,8 +3,8 @@
 
 #include "solve/multigrid/smooth.h"
 
-/* The numbers begin .. end - 1. */
-typedef void (*lsp_smooth_kernel)(const lsp_smooth *step, int64_t begin, int64_t end);
+/* The numbers begin .. end - 1; `step` is a lsp_smooth. */
+typedef void (*lsp_smooth_kernel)(void *step, int64_t begin, int64_t end);
 lsp_smooth_kernel lsp_smooth_kernel_of_portable(lsp_type type);
 lsp_smooth_kernel lsp_smooth_kernel_of_avx2(lsp_type type);
 lsp_smooth_kernel lsp_smooth_kernel_of_avx512(lsp_type type);

@@ -1,6 +1,5 @@
 /* The rules of the set-up on a GPU: a thread takes a row; a block LSP_SUM_LANES rows, or with sums a piece of them. */
 #include "core/launch.cuh"
-#include "core/scan.h"
 #include "solve/multigrid/rules.h"
 
 #define LSP_CASE(rule)                                                                                                 \
@@ -117,7 +116,7 @@ static lsp_status start(lsp_ctx *ctx, const lsp_setup *s, int64_t n, int64_t blo
     case LSP_RULE_##rule:                                                                                              \
         return start<LSP_RULE_##rule>(ctx, s, n, blocks, sums);
 
-static lsp_status apply(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums) {
+extern "C" lsp_status lsp_setup_cuda(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, int64_t n, lsp_two *sums) {
     const int64_t blocks = lsp_min(lsp_ceil_div(n, sums != NULL ? LSP_SUM_ROWS : LSP_SUM_LANES), INT32_MAX);
     if (n == 0) {
         return LSP_OK;
@@ -125,11 +124,3 @@ static lsp_status apply(lsp_ctx *ctx, lsp_setup_rule rule, const lsp_setup *s, i
     switch (rule) { LSP_EACH_RULE(LSP_START) }
     return LSP_OK;
 }
-
-static lsp_status scan(lsp_ctx *ctx, int64_t *offsets, int64_t n, int64_t *total) {
-    *total = 0;
-    LSP_TRY(lsp_cuda_clear(ctx, offsets, sizeof *offsets));
-    return n > 0 ? lsp_cuda_scan(ctx, offsets + 1, n, total) : LSP_OK;
-}
-
-extern "C" const lsp_setup_backend lsp_setup_cuda = {apply, scan};
