@@ -136,14 +136,6 @@ static const char *data_line(const char *text, int64_t k) {
     }
 }
 
-int64_t lsp_mtx_count_lines(const char *text, const char *end) {
-    int64_t lines = 0;
-    for (; text < end; text++) {
-        lines += *text == '\n';
-    }
-    return lines;
-}
-
 lsp_status lsp_mtx_explain(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_batch *batch, char *buffer) {
     const lsp_mtx_header *header = &reader->header;
     const char *name = reader->source.name, *text;

@@ -25,7 +25,13 @@ typedef struct lsp_mtx_shown {
 } lsp_mtx_shown;
 lsp_mtx_shown lsp_mtx_show(lsp_mtx_word word);
 
-int64_t lsp_mtx_count_lines(const char *text, const char *end);
+static inline int64_t lsp_mtx_count_lines(const char *text, const char *end) {
+    int64_t lines = 0;
+    for (; text < end; text++) {
+        lines += *text == '\n';
+    }
+    return lines;
+}
 
 /* ---- text by offset ---- */
 
