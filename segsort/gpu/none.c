@@ -4,6 +4,6 @@
 
 /* clang-format off */
 static LSP_NO_CUDA(refuse_longest, (lsp_ctx *ctx, const lsp_segsort_args *args, int64_t *longest), ctx)
-/* clang-format on */
+    /* clang-format on */
 
-const lsp_segsort_device lsp_segsort_cuda = {.longest = refuse_longest};
+    const lsp_segsort_device lsp_segsort_cuda = {.longest = refuse_longest};
