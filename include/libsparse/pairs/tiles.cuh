@@ -25,9 +25,9 @@ template <pairs_team TEAM> __device__ __forceinline__ void pairs_team_sync() {
     }
 }
 
-/* Points of b in shared memory against the points of a thread, of which the first is `row`. MASKED: those of a from
- * `rows` on do not count, nor those of b from `cols` on. above: of one set, only pairs with i < j, or i = j; skip: no
- * point with itself. ONCE: above and skip are the same, and tiles are squares. */
+/* Visits the pairs of C points of b, which are in shared memory, and the R points of a thread. Their numbers begin at
+ * `first` and at `row`. MASKED: a point of a counts below `rows`, and a point of b below `cols`. above: only pairs of
+ * i <= j count. skip: a point does not count with itself. ONCE: above and skip are the same, and tiles are squares. */
 template <int R, pairs_team TEAM, bool ONCE, bool MASKED, int C, typename SETS, typename VISIT>
 __device__ __forceinline__ void pairs_chunk(const SETS &s, const typename SETS::place (*x)[SETS::DIM],
                                             const typename SETS::place (*shared)[C], int row, int rows, int first,
