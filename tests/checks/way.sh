@@ -31,7 +31,7 @@ stops=$(gdb -q -nx -batch -ex 'set breakpoint pending on' -ex "python exec('''$c
         for (p = 1; p < known; p++) {
             part = parts[p]
             print part ": " entered[part] " files, " again[part] + 0 " times back"
-            wrong += part in files && (entered[part] > files[part] || again[part] + 0 > back[part])
+            wrong += entered[part] < 2 || (part in files && (entered[part] > files[part] || again[part] > back[part]))
         }
         exit wrong > 0 || known < 6
     }'
