@@ -38,23 +38,30 @@ static bool same_structure(const lsp_csr *A, const lsp_csr *B) {
     return A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz;
 }
 
+/* A thread for each pair of words of the larger array, as far as the blocks go. */
+static int64_t structure_blocks(const lsp_csr *A, const lsp_csr *B) {
+    const structure_words a = words_of(A), b = words_of(B);
+    const int64_t most = lsp_max(lsp_max(a.pointers, a.columns), lsp_max(b.pointers, b.columns));
+    return lsp_min(lsp_ceil_div(most, 2 * STRUCTURE_NT), STRUCTURE_BLOCKS);
+}
+
 extern "C" lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
-    const int operands = same_structure(A, B) ? 1 : 2;
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, operands * STRUCTURE_BLOCKS, STRUCTURE_NT, 0, words_of(A), words_of(B),
-                       (ull *)lsp_cuda_note(ctx)));
+    const int64_t blocks = structure_blocks(A, B);
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, (same_structure(A, B) ? 1 : 2) * blocks, STRUCTURE_NT, 0, words_of(A),
+                       words_of(B), (unsigned)blocks, (ull *)lsp_cuda_note(ctx)));
     return lsp_cuda_end_note(ctx);
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_read_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B,
                                                     uint64_t structure[2]) {
-    const bool same = same_structure(A, B);
-    ull sums[2][STRUCTURE_BLOCKS];
+    const int64_t blocks = structure_blocks(A, B), b = same_structure(A, B) ? 0 : blocks;
+    ull sums[2 * STRUCTURE_BLOCKS];
     static_assert(sizeof sums <= LSP_CUDA_NOTE_BYTES, "blocks leave their sums there");
     LSP_TRY(lsp_cuda_read_note(ctx, sums, sizeof sums));
     structure[0] = structure[1] = 0;
-    for (int i = 0; i < STRUCTURE_BLOCKS; i++) {
-        structure[0] += sums[0][i];
-        structure[1] += sums[same ? 0 : 1][i];
+    for (int64_t i = 0; i < blocks; i++) {
+        structure[0] += sums[i];
+        structure[1] += sums[b + i];
     }
     return LSP_OK;
 }

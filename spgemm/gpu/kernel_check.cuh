@@ -68,14 +68,14 @@ __device__ inline ull structure_sum(const uint32_t *words, int64_t n, ull seed, 
     return sum + (first == 0 && n % 2 > 0 ? mixed(words[n - 1] + (seed + (ull)n) * 0x9E3779B97F4A7C15ull) : 0);
 }
 
-/* Leaves one sum a block; their total is the hash. The first STRUCTURE_BLOCKS blocks hash A, the next ones, if there
- * are any, B. */
+/* Leaves one sum a block; their total is the hash. The first `blocks` blocks hash A, the next ones, if there are any,
+ * B. */
 static __global__ void __launch_bounds__(STRUCTURE_NT)
-    kernel_structure(structure_words A, structure_words B, ull *sums) {
+    kernel_structure(structure_words A, structure_words B, unsigned blocks, ull *sums) {
     __shared__ ull warp_sums[STRUCTURE_NT / WARP];
-    const structure_words &its = blockIdx.x < STRUCTURE_BLOCKS ? A : B;
-    const int64_t first = (int64_t)(blockIdx.x % STRUCTURE_BLOCKS) * STRUCTURE_NT + threadIdx.x;
-    const int64_t step = (int64_t)STRUCTURE_BLOCKS * STRUCTURE_NT;
+    const structure_words &its = blockIdx.x < blocks ? A : B;
+    const int64_t first = (int64_t)(blockIdx.x % blocks) * STRUCTURE_NT + threadIdx.x;
+    const int64_t step = (int64_t)blocks * STRUCTURE_NT;
     ull sum = structure_sum(its.rowptr, its.pointers, 1, first, step) +
               structure_sum(its.col, its.columns, (ull)1 << 40, first, step);
     sum = warp_sum(sum);
