@@ -57,6 +57,11 @@ static inline lsp_status make_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_
     return LSP_OK;
 }
 
+/* Blocks for a walk, at most `most`: each has a warp with pairs of groups to take. */
+static inline int64_t boxes_blocks(const pair_boxes *boxes, int64_t most) {
+    return lsp_max(lsp_min(most, (int64_t)((boxes->tiles.total + WARP - 1) / WARP)), 1);
+}
+
 /* Walks over pairs of groups of R * WARP points, 32 at a time for each warp, until it has met `most` pairs of points.
  * visit.settle(pairs, low, high), called by all lanes, tells whether the bounds tell all about `pairs` pairs (0: none)
  * and counts them. Returns false when there is no more. */

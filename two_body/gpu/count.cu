@@ -90,8 +90,8 @@ template <typename S>
 static lsp_status start_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_clouds *clouds, double limit, ull *count) {
     pair_boxes boxes;
     LSP_TRY(make_boxes(ctx, job, clouds, count_rows<S>::count * WARP, count + 1, &boxes));
-    return LSP_LAUNCH(ctx, kernel_count_boxes<S>, lsp_cuda_get_chip(ctx)->sms * COUNT_SM_BLOCKS, COUNT_NT, 0, boxes,
-                      (typename S::number)limit, count);
+    return LSP_LAUNCH(ctx, kernel_count_boxes<S>, boxes_blocks(&boxes, lsp_cuda_get_chip(ctx)->sms * COUNT_SM_BLOCKS),
+                      COUNT_NT, 0, boxes, (typename S::number)limit, count);
 }
 
 #define START_ALL(space, ...) start_all<LSP_BARE space>(__VA_ARGS__)

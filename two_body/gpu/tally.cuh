@@ -154,6 +154,6 @@ static lsp_status tally_boxes(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *
     pair_boxes boxes;
     LSP_TRY(make_boxes(ctx, job, &walk->clouds, tally_rows<S>::count * WARP, cursor, &boxes));
     LSP_TRY(lsp_allow_shared(ctx, kernel_tally_boxes<S, BINS>, (size_t)table));
-    return LSP_LAUNCH(ctx, (kernel_tally_boxes<S, BINS>), 2 * lsp_cuda_get_chip(ctx)->sms, BOXES_NT, (size_t)table,
-                      boxes, setup, sums);
+    return LSP_LAUNCH(ctx, (kernel_tally_boxes<S, BINS>), boxes_blocks(&boxes, 2 * lsp_cuda_get_chip(ctx)->sms),
+                      BOXES_NT, (size_t)table, boxes, setup, sums);
 }
