@@ -15,13 +15,6 @@ template <typename S> struct counting : pairs_counting<typename S::number, count
     typedef typename S::number number;
 
     __device__ explicit counting(number limit) : pairs_counting<number, count_rows<S>::count, 1>(&limit) {}
-    template <int G, bool MASKED>
-    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int j) {
-        this->template take<G, MASKED>(d2, in, j);
-        this->within[0] += G;
-    }
-    __device__ __forceinline__ void begin_points(int) {}
-    __device__ __forceinline__ void end_points() { this->end_chunk(0); }
     __device__ __forceinline__ bool settle(ull pairs, double low, double high) {
         const double limit = (double)this->limits[0];
         this->within[0] += high <= limit ? pairs : 0;
@@ -33,6 +26,20 @@ template <typename S> struct counting : pairs_counting<typename S::number, count
             atomicAdd(count, sum);
         }
     }
+};
+
+/* The same for a walk over near cells, which knows no chunks. */
+template <typename S> struct counting_near : counting<S> {
+    typedef typename S::number number;
+
+    __device__ explicit counting_near(number limit) : counting<S>(limit) {}
+    template <int G, bool MASKED>
+    __device__ __forceinline__ void take(const number (&d2)[G], const bool (&in)[G], int j) {
+        counting<S>::template take<G, MASKED>(d2, in, j);
+        this->within[0] += G;
+    }
+    __device__ __forceinline__ void begin_points(int) {}
+    __device__ __forceinline__ void end_points() { this->end_chunk(0); }
 };
 
 /* Two resident blocks of LSP_F32 took 34.9 ms, three 36.8 (524,288 points, H200). 0: as the compiler likes. */
@@ -53,7 +60,7 @@ static __global__ void __launch_bounds__(COUNT_NT, sizeof(typename S::number) ==
 template <typename S>
 static __global__ void __launch_bounds__(NEAR_NT)
     kernel_count_near(const __grid_constant__ pair_walk walk, typename S::number limit, ull *count, ull *tested) {
-    counting<S> visit(limit);
+    counting_near<S> visit(limit);
     visit_all_near<S, near_points<S>::count>(walk, visit, tested);
     visit.add_to(count);
 }

@@ -151,10 +151,6 @@ template <typename S, root_way WAY, bool CLAMPED> struct root_bins {
         const double first = plain_bin(low, s.scale), last = plain_bin(high, s.scale);
         return first >= s.bins ? -1 : first == last ? (int)first : UNSETTLED;
     }
-    template <int G, bool MASKED>
-    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int j) {
-        take<G, MASKED>(d2, in, j);
-    }
     __device__ __forceinline__ void end_chunk(int) {}
     __device__ void flush(ull *to) {
         __syncthreads();

@@ -22,16 +22,6 @@ static lsp_status start(lsp_ctx *ctx, const pair_walk *walk, const join_setup *s
 }
 #define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
 
-static lsp_status sort_rows(lsp_ctx *ctx, const lsp_csr *C, int64_t longest) {
-    lsp_segsort_args sort = {};
-    sort.n = C->nnz, sort.segments = C->rows, sort.where = LSP_CUDA;
-    sort.offsets = C->rowptr, sort.offset_type = C->rowptr_type, sort.max_length = longest;
-    sort.key_type = LSP_I32, sort.keys = C->col, sort.keys_out = C->col;
-    sort.end_bit = (int)lsp_max(lsp_bits((uint64_t)C->cols - 1), 1);
-    sort.value_bytes = lsp_type_bytes(C->val_type), sort.values = C->val, sort.values_out = C->val;
-    return C->nnz > 0 ? lsp_segsort(ctx, &sort, NULL) : LSP_OK;
-}
-
 /* Begins the rows by their counted lengths and makes the matrix; *longest: the longest row. */
 static lsp_status begin_rows(lsp_ctx *ctx, const lsp_pair_job *job, join_setup *setup, int64_t *longest, lsp_csr *C) {
     const lsp_csr_types types = lsp_join_types(job, setup->values, LSP_CUDA);
@@ -51,7 +41,7 @@ static lsp_status by_cells(lsp_ctx *ctx, lsp_pair_job *job, join_setup *setup, u
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, &walk, setup, false, false, tested));
     LSP_TRY(begin_rows(ctx, job, setup, &longest, C));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, &walk, setup, true, C->nnz / lsp_max(C->rows, 1) >= FEW_HITS, NULL));
-    LSP_TRY(walk.grid.total > 1 ? sort_rows(ctx, C, longest) : LSP_OK);
+    LSP_TRY(walk.grid.total > 1 ? pair_sort_rows(ctx, C, 0, longest) : LSP_OK);
     LSP_TRY(lsp_cuda_read(ctx, &here, tested, sizeof here));
     job->info.tested = here;
     return LSP_OK;

@@ -51,7 +51,7 @@ template <typename S, int G, bool FILL> struct join_rows {
         return belongs(s, w.clouds.a.id[point + g], w.clouds.b.id[j]);
     }
     template <int N, bool MASKED>
-    __device__ __forceinline__ void near(const number (&d2)[N], const bool (&in)[N], int j) {
+    __device__ __forceinline__ void take(const number (&d2)[N], const bool (&in)[N], int j) {
 #pragma unroll
         for (int g = 0; g < G; g++) {
             bool hit = (!MASKED || in[g]) && d2[g] <= limit;

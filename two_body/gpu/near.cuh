@@ -39,7 +39,7 @@ __device__ __forceinline__ void visit_lanes(const pair_walk &w, const typename S
         d2[g] = S::distance(&w.metric, x[g], y);
         in[g] = !MASKED || (points >> g & 1);
     }
-    visit.template near<G, MASKED>(d2, in, j);
+    visit.template take<G, MASKED>(d2, in, j);
 }
 
 /* Candidates at .. end-1. */

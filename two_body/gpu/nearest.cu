@@ -298,16 +298,6 @@ static lsp_status start(lsp_ctx *ctx, const lsp_pair_job *job, nearest_setup *s,
 }
 #define START(space, ...) start<LSP_BARE space>(__VA_ARGS__)
 
-static lsp_status sort_columns(lsp_ctx *ctx, const lsp_csr *C, int64_t k) {
-    lsp_segsort_args sort = {};
-    sort.n = C->nnz, sort.segments = C->rows, sort.length = k, sort.where = LSP_CUDA;
-    sort.key_type = LSP_I32, sort.keys = C->col, sort.keys_out = C->col;
-    sort.end_bit = (int)lsp_max(lsp_bits((uint64_t)C->cols - 1), 1);
-    sort.value_bytes = C->val_type == LSP_NONE ? 0 : lsp_type_bytes(C->val_type);
-    sort.values = C->val, sort.values_out = C->val;
-    return C->nnz > 0 && k > 1 ? lsp_segsort(ctx, &sort, NULL) : LSP_OK;
-}
-
 extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t k, const lsp_join_options *options,
                                        lsp_csr *C) {
     const bool all = job->info.method == LSP_PAIR_ALL;
@@ -319,7 +309,7 @@ extern "C" lsp_status lsp_nearest_cuda(lsp_ctx *ctx, lsp_pair_job *job, int64_t 
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
     LSP_TRY(lsp_csr_create(ctx, job->sets[0].n, job->sets[1].n, job->sets[0].n * k, &types, C));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, &s, options, C, there));
-    LSP_TRY(sort_columns(ctx, C, k));
+    LSP_TRY(k > 1 ? pair_sort_rows(ctx, C, k, k) : LSP_OK);
     LSP_TRY(lsp_cuda_read(ctx, &tested, there, sizeof tested));
     job->info.tested = (int64_t)tested;
     job->info.cells = all ? 0 : s.b.count;

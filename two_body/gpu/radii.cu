@@ -81,10 +81,6 @@ template <typename S> struct edge_bins {
         }
         return 2 * first + (low > table[first].limit[0]);
     }
-    template <int G, bool MASKED>
-    __device__ __forceinline__ void near(const number (&d2)[G], const bool (&in)[G], int j) {
-        take<G, MASKED>(d2, in, j);
-    }
     __device__ __forceinline__ void end_chunk(int) {}
     __device__ void flush(ull *sums) {
         __syncthreads();
@@ -149,21 +145,19 @@ static bool find_cells(lsp_type type, const double *limits, int64_t n, edge_cell
 /* Counts within the sorted limits 0..n-1, which fit `cells`; a pass over all pairs. */
 static lsp_status count_cells(lsp_ctx *ctx, lsp_pair_job *job, const pair_walk *walk, const edge_cells *cells,
                               const double *limits, int64_t n, ull *there, uint64_t *counts) {
-    const bool narrow = job->type == LSP_F32;
     const int64_t items = 2 * cells->cells;
-    double edges[MOST_CELLS];
-    float narrow_edges[MOST_CELLS];
+    double edges[MOST_CELLS]; /* room for either type */
     ull here[2 * MOST_CELLS], sum = 0;
     void *device_edges = there + 2 * MOST_CELLS + 2;
     for (int c = 0; c < cells->cells; c++) {
-        edges[c] = INFINITY, narrow_edges[c] = INFINITY;
+        lsp_real_set(edges, job->type, c, INFINITY);
     }
     for (int64_t i = 0; i < n; i++) {
         const int c = (limit_word(job->type, limits[i]) + cells->base) >> cells->shift;
-        edges[c] = limits[i], narrow_edges[c] = (float)limits[i];
+        lsp_real_set(edges, job->type, c, limits[i]);
     }
-    LSP_TRY(lsp_cuda_copy(ctx, device_edges, LSP_CUDA, narrow ? (const void *)narrow_edges : edges, LSP_HOST,
-                          cells->cells * (narrow ? 4 : 8)));
+    LSP_TRY(
+        lsp_cuda_copy(ctx, device_edges, LSP_CUDA, edges, LSP_HOST, cells->cells * (int64_t)lsp_type_bytes(job->type)));
     LSP_TRY(lsp_cuda_clear(ctx, there, (2 * MOST_CELLS + 1) * (int64_t)sizeof *there));
     LSP_TRY(LSP_WITH_SPACE(job, START, ctx, job, walk, cells, device_edges, there, there + 2 * MOST_CELLS));
     LSP_TRY(lsp_pair_meanwhile(ctx, job));

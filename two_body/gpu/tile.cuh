@@ -88,3 +88,14 @@ __device__ inline void find_tile(const pair_tiles &tiles, bool self, ull p, int6
 static inline int pair_threads(lsp_ctx *ctx, const pair_clouds *clouds, int R, int most) {
     return pairs_threads(clouds->a.n, clouds->b.n, clouds->self, R, CHUNK, most, lsp_cuda_get_chip(ctx)->sms);
 }
+
+/* Sorts the rows of C, each of `length` entries or, with 0, of at most `longest`. */
+static inline lsp_status pair_sort_rows(lsp_ctx *ctx, const lsp_csr *C, int64_t length, int64_t longest) {
+    lsp_segsort_args sort = {};
+    sort.n = C->nnz, sort.segments = C->rows, sort.where = LSP_CUDA, sort.length = length;
+    sort.offsets = length > 0 ? NULL : C->rowptr, sort.offset_type = C->rowptr_type, sort.max_length = longest;
+    sort.key_type = LSP_I32, sort.keys = C->col, sort.keys_out = C->col;
+    sort.end_bit = (int)lsp_max(lsp_bits((uint64_t)C->cols - 1), 1);
+    sort.value_bytes = lsp_type_bytes(C->val_type), sort.values = C->val, sort.values_out = C->val;
+    return C->nnz > 0 ? lsp_segsort(ctx, &sort, NULL) : LSP_OK;
+}
