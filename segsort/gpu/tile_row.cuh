@@ -38,7 +38,6 @@ template <typename K> struct tile_row {
     bool together;           /* there is one run, and arrays are aligned */
     unsigned classes;        /* the set of its segments' classes */
     int j0, j1, items, skew; /* the part: segments j0 .. j1-1, its items */
-    network_ones ones;
 
     __device__ int warps() const { return (segments + TILE_EACH * WARP - 1) / (TILE_EACH * WARP); }
     __device__ int start_of(int j) const { return (int)(at[j] - at[j0]) + skew; }
