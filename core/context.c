@@ -108,9 +108,7 @@ lsp_status lsp_ctx_get_info(lsp_ctx *ctx, lsp_ctx_info *info) {
 }
 
 lsp_status lsp_ctx_reset_peak(lsp_ctx *ctx) {
-    if (!ctx) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     ctx->space[LSP_HOST].peak = ctx->space[LSP_HOST].used;
     ctx->space[LSP_CUDA].peak = ctx->space[LSP_CUDA].used;
     return LSP_OK;
@@ -124,9 +122,7 @@ lsp_status lsp_ctx_set_max_bytes(lsp_ctx *ctx, int64_t max_bytes) {
 }
 
 lsp_status lsp_ctx_trim(lsp_ctx *ctx) {
-    if (!ctx) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     lsp_memory_trim(ctx);
     return LSP_OK;
 }
@@ -138,9 +134,7 @@ void lsp_ctx_cancel(lsp_ctx *ctx, bool cancelled) {
 }
 
 lsp_status lsp_ctx_sync(lsp_ctx *ctx) {
-    if (!ctx) {
-        return LSP_ERR_ARGUMENT;
-    }
+    LSP_ENTER(ctx);
     return ctx->options.device == LSP_CUDA ? lsp_cuda_sync(ctx) : LSP_OK;
 }
 

@@ -43,16 +43,10 @@ int64_t lsp_gather_first_outside(const lsp_gather_args *args, int64_t begin, int
 }
 
 void lsp_gather_count(const lsp_gather_args *args, int64_t begin, int64_t end, int shift, int64_t *count) {
-    if (args->index_type == LSP_I32) {
-        const int32_t *index = args->index;
-        for (int64_t i = begin; i < end; i++) {
-            count[(uint32_t)index[i] >> shift]++;
-        }
-    } else {
-        const int64_t *index = args->index;
-        for (int64_t i = begin; i < end; i++) {
-            count[(uint64_t)index[i] >> shift]++;
-        }
+    const void *const index = args->index;
+    const lsp_type type = args->index_type; /* the compiler makes a loop of each type */
+    for (int64_t i = begin; i < end; i++) {
+        count[lsp_index_at(index, type, i) >> shift]++;
     }
 }
 

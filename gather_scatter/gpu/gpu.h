@@ -5,6 +5,7 @@
 
 #include "core/launch.cuh"
 #include "gather_scatter/job.h"
+#include "runs.cuh"
 
 /* Kernels of two ways may be launched and only one of them do its work: a kernel ends at once unless count is NULL, or
  * (*count >= limit) == above. */
@@ -106,11 +107,6 @@ typedef struct gather_sizes {
 unsigned gather_most_elements(lsp_ctx *ctx, size_t element_bytes, int blocks);
 /* About `most` elements, fewer if the multiprocessors then have even work. */
 unsigned gather_even_size(lsp_ctx *ctx, int64_t total, unsigned most);
-
-/* 32 elements of a bin: a bit for each that begins a run, and the runs of the bin that begin before. */
-typedef struct alignas(8) gather_runs {
-    uint32_t begins, before;
-} gather_runs;
 
 /* to[d] = from[map[d]] for all d that have map[d] >= 0, prepared. Elements are numbered below 2^31. */
 typedef struct gather_stage {

@@ -22,39 +22,38 @@ template <typename U, bool SCATTER, bool ADD> __device__ inline void move_write(
 }
 
 /* The usual case: whole arrays, an element is one unit. It takes fewer registers than kernel_move, so that more reads
- * are under way. A block moves `chunks` neighbouring chunks of MOVE_NT * MOVE_VT elements. */
+ * are under way. A block moves a chunk of MOVE_NT * MOVE_VT elements. */
 template <typename U, typename I, bool SCATTER>
-static __global__ void __launch_bounds__(MOVE_NT) kernel_move_whole(gather_move m, const U *from, U *to, int chunks) {
+static __global__ void __launch_bounds__(MOVE_NT, sizeof(U) < 16 ? 8 : 6)
+    kernel_move_whole(gather_move m, const U *from, U *to) {
     const I *const index = (const I *)m.index.at;
-    int64_t bad = -1, first = (int64_t)blockIdx.x * chunks * MOVE_CHUNK + threadIdx.x;
+    const int64_t first = (int64_t)blockIdx.x * MOVE_CHUNK + threadIdx.x;
+    const int left = (int)min(m.n - first, (int64_t)MOVE_CHUNK);
+    int bad = -1;
+    I at[MOVE_VT]; /* -1: there is none */
+    U value[MOVE_VT];
     if (gate_is_closed(m.gate)) {
         return;
     }
-    for (int chunk = 0; chunk < chunks && first - threadIdx.x < m.n; chunk++, first += MOVE_CHUNK) {
-        I at[MOVE_VT];
-        U value[MOVE_VT];
 #pragma unroll
-        for (int r = 0; r < MOVE_VT; r++) {
-            at[r] = first + r * MOVE_NT < m.n ? __ldcs(index + first + r * MOVE_NT) : 0;
-        }
+    for (int r = 0; r < MOVE_VT; r++) {
+        at[r] = r * MOVE_NT < left ? __ldcs(index + first + r * MOVE_NT) : (I)-1;
+    }
 #pragma unroll
-        for (int r = 0; r < MOVE_VT; r++) {
-            const int64_t k = first + r * MOVE_NT;
-            if (k < m.n && (uint64_t)(int64_t)at[r] < (uint64_t)m.extent) {
-                value[r] = move_read<U, SCATTER>(from + (SCATTER ? k : (int64_t)at[r]));
-            }
-        }
-#pragma unroll
-        for (int r = 0; r < MOVE_VT; r++) {
-            const int64_t k = first + r * MOVE_NT;
-            if (k < m.n && (uint64_t)(int64_t)at[r] < (uint64_t)m.extent) {
-                to[SCATTER ? (int64_t)at[r] : k] = value[r];
-            } else if (k < m.n) {
-                bad = k;
-            }
+    for (int r = 0; r < MOVE_VT; r++) {
+        if ((uint64_t)(int64_t)at[r] < (uint64_t)m.extent) {
+            value[r] = move_read<U, SCATTER>(from + (SCATTER ? first + r * MOVE_NT : (int64_t)at[r]));
         }
     }
-    report_bad(m.fault, bad);
+#pragma unroll
+    for (int r = 0; r < MOVE_VT; r++) {
+        if ((uint64_t)(int64_t)at[r] < (uint64_t)m.extent) {
+            to[SCATTER ? (int64_t)at[r] : first + r * MOVE_NT] = value[r];
+        } else if (r * MOVE_NT < left) {
+            bad = r * MOVE_NT;
+        }
+    }
+    report_bad(m.fault, bad < 0 ? -1 : first + bad);
 }
 
 /* ONE: an element is one unit; otherwise `units` of them. I: the type of an index. */

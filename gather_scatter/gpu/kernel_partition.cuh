@@ -4,7 +4,6 @@
 #pragma once
 
 #include "gate.cuh"
-#include "kernel_runs.cuh"
 
 enum {
     PART_NT = 512,

@@ -1,8 +1,7 @@
 /* Prepares a map for the two phases: a counting sort of the destinations by (tile, bin). A block takes a bin. The first
  * kernel counts the elements that each tile has for it: the lengths of the runs. Their prefix sums, tile by tile, tell
- * where runs begin. The second kernel ranks the elements again and writes places, and where
- * runs begin. The order inside a run is
- * left to chance: it decides no result. */
+ * where runs begin. The second kernel ranks the elements again and writes places, and where runs begin. The order
+ * inside a run is left to chance: it decides no result. */
 #pragma once
 
 #include "gate.cuh"
@@ -44,87 +43,20 @@ static __global__ void __launch_bounds__(RUNS_NT)
     }
 }
 
-/* Replaces counts[0 .. n-1] by its exclusive prefix sums; a block. Ends with a barrier. */
-template <int WARPS> __device__ inline unsigned runs_scan(unsigned *counts, unsigned n, unsigned (&sums)[WARPS]) {
-    const unsigned each = (n + WARPS * WARP - 1) / (WARPS * WARP);
-    const unsigned begin = min(threadIdx.x * each, n), end = min(begin + each, n);
-    unsigned sum = 0, all;
-    for (unsigned t = begin; t < end; t++) {
-        sum += counts[t];
-    }
-    unsigned before = block_scan(sum, sums, &all);
-    for (unsigned t = begin; t < end; t++) {
-        const unsigned count = counts[t];
-        counts[t] = before;
-        before += count;
-    }
-    __syncthreads();
-    return all;
-}
-
-/* The runs of the block's bin, in shared memory. A run is what one tile has for the bin. */
-typedef struct runs_bin {
-    unsigned *next, *shift;    /* tiles: where the run begins in the bin, and from there to its staged elements */
-    unsigned *begins, *before; /* words: see gather_runs */
-    uint16_t *order;           /* places in the bin, run by run */
-} runs_bin;
-
-__device__ inline runs_bin runs_lay_out(const gather_stage &s, char *shared) {
-    runs_bin r;
-    r.next = (unsigned *)shared;
-    r.shift = r.next + s.tiles;
-    r.begins = r.shift + s.tiles;
-    r.before = r.begins + s.sizes.bin / 32;
-    r.order = (uint16_t *)(r.before + s.sizes.bin / 32);
-    return r;
-}
-
-/* Numbers the runs that are not empty, and writes their shifts and the words that find them. */
-template <int WARPS>
-__device__ inline void runs_write_shifts(const gather_stage &s, const runs_bin &r, const int64_t *lengths,
-                                         unsigned moved, unsigned (&sums)[WARPS]) {
-    const unsigned tiles = (unsigned)s.tiles, words = (moved + 31) / 32;
-    const int64_t word = s.bin_begin[blockIdx.x] / 32 + blockIdx.x;
-    for (unsigned w = threadIdx.x; w < words; w += RUNS_NT) {
-        r.begins[w] = 0;
-    }
-    __syncthreads();
-    for (unsigned t = threadIdx.x; t < tiles; t += RUNS_NT) {
-        r.shift[t] = (unsigned)lengths[(int64_t)t * s.bins + blockIdx.x] - r.next[t];
-        if (r.next[t] < (t + 1 < tiles ? r.next[t + 1] : moved)) {
-            atomicOr(r.begins + r.next[t] / 32, 1u << r.next[t] % 32);
-        }
-    }
-    __syncthreads();
-    for (unsigned w = threadIdx.x; w < words; w += RUNS_NT) {
-        r.before[w] = (unsigned)__popc(r.begins[w]);
-    }
-    __syncthreads();
-    runs_scan(r.before, words, sums);
-    for (unsigned w = threadIdx.x; w < words; w += RUNS_NT) {
-        s.runs[word + w] = gather_runs{r.begins[w], r.before[w]};
-    }
-    for (unsigned t = threadIdx.x; t < tiles; t += RUNS_NT) {
-        const unsigned w = r.next[t] / 32, below = (1u << r.next[t] % 32) - 1;
-        if (r.next[t] < (t + 1 < tiles ? r.next[t + 1] : moved)) {
-            s.shift[(int64_t)blockIdx.x * tiles + r.before[w] + (unsigned)__popc(r.begins[w] & below)] = r.shift[t];
-        }
-    }
-    __syncthreads();
-}
-
 /* lengths: their exclusive prefix sums. */
 template <typename I>
 static __global__ void __launch_bounds__(RUNS_NT)
     kernel_write_runs(gather_stage s, const I *map, const int64_t *lengths) {
     LSP_DYNAMIC_SHARED(shared);
     __shared__ unsigned sums[RUNS_WARPS];
-    const runs_bin r = runs_lay_out(s, shared);
+    const runs_bin r = runs_lay_out(shared, s.tiles, s.sizes.bin);
     const int64_t first = (int64_t)blockIdx.x * s.sizes.bin, begin = s.bin_begin[blockIdx.x];
-    const unsigned size = (unsigned)min((int64_t)s.sizes.bin, s.dests - first);
+    const unsigned size = (unsigned)min((int64_t)s.sizes.bin, s.dests - first), tiles = (unsigned)s.tiles;
     runs_count(s, map, r.next, first, size);
-    const unsigned moved = runs_scan(r.next, (unsigned)s.tiles, sums);
-    runs_write_shifts(s, r, lengths, moved, sums);
+    const unsigned moved = runs_scan(r.next, tiles, sums);
+    runs_write(
+        r, tiles, moved, (moved + 31) / 32, [&](unsigned t) { return (unsigned)lengths[t * s.bins + blockIdx.x]; },
+        s.runs + begin / 32 + blockIdx.x, s.shift + (int64_t)blockIdx.x * tiles, sums);
     for (unsigned d = threadIdx.x; d < size; d += RUNS_NT) {
         const int64_t i = map[first + d];
         if ((uint64_t)i < (uint64_t)s.sources) {

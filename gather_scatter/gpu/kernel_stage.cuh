@@ -102,11 +102,6 @@ static __global__ void __launch_bounds__(STAGE_NT, 1)
 
 /* ---- phase 2 ---- */
 
-/* The number of the run that element i of a bin is in. */
-__device__ inline unsigned stage_run(const gather_runs &word, unsigned i) {
-    return word.before + (unsigned)__popc(word.begins & ((2u << i % 32) - 1)) - 1;
-}
-
 /* Puts the elements of a bin in their places. */
 template <typename U, bool MARKS>
 __device__ inline void stage_place(const gather_stage &s, const U *staged, U *bin, unsigned char *written,
@@ -129,7 +124,7 @@ __device__ inline void stage_place(const gather_stage &s, const U *staged, U *bi
         for (int r = 0; r < STAGE_VT; r++) {
             const unsigned i = first + (unsigned)r * blockDim.x;
             if (i < count) {
-                at[r] = i + (runs ? shift[stage_run(word[r], i)] : (unsigned)begin);
+                at[r] = i + (runs ? shift[runs_find(word[r], i)] : (unsigned)begin);
             }
         }
 #pragma unroll
@@ -158,7 +153,7 @@ __device__ inline void stage_place_units(const gather_stage &s, const U *staged,
     const unsigned *const shift = s.runs ? s.shift + (int64_t)blockIdx.x * s.tiles : NULL;
     for (unsigned u = threadIdx.x; u < count * w; u += blockDim.x) {
         const unsigned i = u / w, part = u % w, place = s.place_in_bin[begin + i];
-        const int64_t at = i + (runs ? shift[stage_run(runs[i / 32], i)] : (unsigned)begin);
+        const int64_t at = i + (runs ? shift[runs_find(runs[i / 32], i)] : (unsigned)begin);
         bin[place * w + part] = staged[at * w + part];
         if (MARKS && part == 0) {
             written[place] = 1;

@@ -38,38 +38,37 @@ template <int N> __device__ inline uint32_t bucket_place(uint32_t e) {
     return N == 32 ? e ^ (e >> 5 & 7) << 2 : N == 16 ? e ^ (e >> 5 & 3) << 2 : N == 8 ? e ^ (e >> 5 & 1) << 2 : e;
 }
 
+/* Neighbouring words, read or written at once. */
+template <int N> struct alignas(N * sizeof(uint32_t)) word_row { uint32_t of[N]; };
+/* Those of rows of VT words. */
+template <int VT> using bucket_words = word_row<(VT % 8 == 0 ? 4 : 2)>;
+
 /* Loads or stores half a row, w[AT] .. w[AT + VT/2 - 1], from place e on. */
 template <int VT, int AT> __device__ inline void bucket_load(uint32_t (&w)[VT], const uint32_t *words, uint32_t e) {
-    enum { Q = VT % 8 == 0 ? 4 : 2 };
+    enum { Q = sizeof(bucket_words<VT>) / sizeof(uint32_t) };
     lsp_settle(e);
 #pragma unroll
     for (int r = 0; r < VT / 2; r += Q) {
-        const uint32_t *from = words + bucket_place<VT>(e + (uint32_t)r);
-        if constexpr (Q == 4) {
-            const uint4 x = *(const uint4 *)from;
-            w[AT + r] = x.x, w[AT + r + 1] = x.y, w[AT + r + 2] = x.z, w[AT + r + 3] = x.w;
-        } else {
-            const uint2 x = *(const uint2 *)from;
-            w[AT + r] = x.x, w[AT + r + 1] = x.y;
+        const bucket_words<VT> x = *(const bucket_words<VT> *)(words + bucket_place<VT>(e + (uint32_t)r));
+#pragma unroll
+        for (int i = 0; i < Q; i++) {
+            w[AT + r + i] = x.of[i];
         }
     }
 }
 template <int VT, int AT> __device__ inline void bucket_store(const uint32_t (&w)[VT], uint32_t *words, uint32_t e) {
-    enum { Q = VT % 8 == 0 ? 4 : 2 };
+    enum { Q = sizeof(bucket_words<VT>) / sizeof(uint32_t) };
     lsp_settle(e);
 #pragma unroll
     for (int r = 0; r < VT / 2; r += Q) {
-        uint32_t *to = words + bucket_place<VT>(e + (uint32_t)r);
-        if constexpr (Q == 4) {
-            *(uint4 *)to = make_uint4(w[AT + r], w[AT + r + 1], w[AT + r + 2], w[AT + r + 3]);
-        } else {
-            *(uint2 *)to = make_uint2(w[AT + r], w[AT + r + 1]);
+        bucket_words<VT> x;
+#pragma unroll
+        for (int i = 0; i < Q; i++) {
+            x.of[i] = w[AT + r + i];
         }
+        *(bucket_words<VT> *)(words + bucket_place<VT>(e + (uint32_t)r)) = x;
     }
 }
-
-/* Neighbouring counters, read and written at once. */
-template <int N> struct alignas(N * sizeof(uint32_t)) bucket_counters { uint32_t of[N]; };
 
 /* Does a bucket of `count` words, with `before` words in earlier buckets, reach across a border of rows by more than
  * half a row? The first sort would miss the words beyond. */
@@ -82,7 +81,7 @@ template <int VT> __device__ inline bool bucket_too_far(uint32_t before, uint32_
  * bucket reaches too far. */
 template <int VT, bool MANY> __device__ inline void bucket_scan(const bucket_memory<VT> &memory, int G, int t, int id) {
     enum { ROW = bucket_row(VT), Q = ROW % 4 == 0 ? 4 : ROW % 2 == 0 ? 2 : 1 };
-    typedef bucket_counters<Q> some;
+    typedef word_row<Q> some; /* counters */
     uint32_t mine = 0, most = 0, before = 0, first = (uint32_t)(t * ROW);
 #pragma unroll
     for (int k = 0; k < ROW; k += Q) {

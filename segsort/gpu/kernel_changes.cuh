@@ -36,25 +36,10 @@ __device__ inline void index_put(const seg_job &job, void *array, int64_t i, int
     index_set(array, job.wide_offsets, i, value);
 }
 
-/* The sum of x over the warps before this one, where x is the same in all lanes; *total is the sum over all warps. */
-__device__ inline unsigned sum_of_warps(unsigned x, unsigned *total) {
-    __shared__ unsigned sums[CHANGE_WARPS];
-    const unsigned warp = threadIdx.x / WARP;
-    unsigned before = 0, all = 0;
-    __syncthreads();
-    sums[warp] = x;
-    __syncthreads();
-    for (unsigned w = 0; w < CHANGE_WARPS; w++) {
-        before += w < warp ? sums[w] : 0;
-        all += sums[w];
-    }
-    *total = all;
-    return before;
-}
-
 /* rank[j] = the number of ones before this thread's item j; returns the number of ones in the block. Bit j of `one`
  * is item j; a warp's items are neighbours, row j behind row j - 1. */
 template <int VT> __device__ unsigned rank_ones(unsigned one, unsigned (&rank)[VT]) {
+    __shared__ unsigned sums[CHANGE_WARPS];
     const unsigned below = (1u << threadIdx.x % WARP) - 1;
     unsigned sum = 0, total;
 #pragma unroll
@@ -63,7 +48,8 @@ template <int VT> __device__ unsigned rank_ones(unsigned one, unsigned (&rank)[V
         rank[j] = sum + (unsigned)__popc(ones & below);
         sum += (unsigned)__popc(ones);
     }
-    const unsigned before = sum_of_warps(sum, &total);
+    sums[threadIdx.x / WARP] = sum;
+    const unsigned before = warps_before(sums, CHANGE_WARPS, (int)threadIdx.x / WARP, &total);
 #pragma unroll
     for (int j = 0; j < VT; j++) {
         rank[j] += before;
@@ -101,10 +87,9 @@ __device__ inline unsigned lay_row(const seg_job &job, change_row &row, int64_t 
             index_put(job, job.change_count, s, 0);
         }
     }
-    unsigned sum = (unsigned)(end - begin), total;
-    sum = warp_scan(sum, (int)(threadIdx.x % WARP));
-    sum += sum_of_warps(__shfl_sync(~0u, sum, WARP - 1), &total);
-    row.first[t + 1] = sum;
+    __shared__ unsigned sums[CHANGE_WARPS];
+    unsigned items = (unsigned)(end - begin), total;
+    row.first[t + 1] = items + block_scan(items, sums, &total);
     row.begin[t] = begin;
     if (t == 0) {
         row.first[0] = 0;
@@ -181,30 +166,40 @@ __global__ void __launch_bounds__(CHANGE_NT) kernel_changes(const __grid_constan
 
 /* ---- chunks of long segments ---- */
 
-/* Publishes the changes of chunk k of a segment; returns the changes in the chunks before it. For a whole warp. */
-__device__ inline int64_t changes_before(ull *published, int64_t k, unsigned total) {
-    if (threadIdx.x % WARP == 0 && k > 0) {
-        __stcg(&published[k], (ull)total << 2 | LOOK_COUNTED);
+/* The next chunk that no block has taken; they are taken in order, so no chunk waits for one not yet taken. */
+__device__ inline int64_t take_chunk(ull *next) {
+    __shared__ int64_t taken;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        taken = (int64_t)atomicAdd(next, 1ull);
     }
-    return (int64_t)look_back(published, k, total);
+    __syncthreads();
+    return taken;
+}
+
+/* Publishes the ones of chunk k; returns those in the chunks before it. */
+__device__ inline int64_t ones_before(ull *published, int64_t k, unsigned total) {
+    __shared__ int64_t sum;
+    if (threadIdx.x < WARP) {
+        if (threadIdx.x == 0 && k > 0) {
+            __stcg(&published[k], (ull)total << 2 | LOOK_COUNTED);
+        }
+        const int64_t before = (int64_t)look_back(published, k, total);
+        if (threadIdx.x == 0) {
+            sum = before;
+        }
+    }
+    __syncthreads();
+    return sum;
 }
 
 template <typename K>
 __global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid_constant__ seg_job job) {
-    __shared__ int64_t taken, ones_before;
     const long_segment *list = (const long_segment *)job.changes;
     ull *published = job.changes + 2 * long_segments_most(job.n);
     const int64_t count = min((int64_t)(job.counters->long_segments & 0xFFFFFFFF), long_segments_most(job.n));
     const int64_t chunks = min((int64_t)(job.counters->long_segments >> 32), change_chunks_most(job.n));
-    for (;;) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            taken = (int64_t)atomicAdd(&job.counters->chunk, 1ull); /* in order: no chunk waits for one not yet taken */
-        }
-        __syncthreads();
-        if (taken >= chunks) {
-            return;
-        }
+    for (int64_t taken; (taken = take_chunk(&job.counters->chunk)) < chunks;) {
         const long_segment entry = list[begun_by(list, count, taken)];
         int64_t begin, end;
         segment_at(job, entry.segment, &begin, &end);
@@ -225,20 +220,14 @@ __global__ void __launch_bounds__(CHANGE_NT, 5) kernel_long_changes(const __grid
             continue;
         }
         const unsigned total = rank_ones(one, rank);
-        if (threadIdx.x < WARP) {
-            const int64_t before = changes_before(published + entry.unit, taken - entry.unit, total);
-            if (threadIdx.x == 0) {
-                ones_before = before;
-                if (job.change_count && end - first <= CHANGE_CHUNK) {
-                    index_put(job, job.change_count, entry.segment, before + total);
-                }
-            }
+        const int64_t before = ones_before(published + entry.unit, taken - entry.unit, total);
+        if (threadIdx.x == 0 && job.change_count && end - first <= CHANGE_CHUNK) {
+            index_put(job, job.change_count, entry.segment, before + total);
         }
-        __syncthreads();
 #pragma unroll
         for (int j = 0; job.change_at && j < CHANGE_VT; j++) {
             if (one >> j & 1) {
-                index_put(job, job.change_at, begin + ones_before + rank[j], at + j * WARP);
+                index_put(job, job.change_at, begin + before + rank[j], at + j * WARP);
             }
         }
     }

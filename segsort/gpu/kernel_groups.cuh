@@ -19,19 +19,10 @@ __device__ inline bool segments_hold_all(const seg_job &job) {
 
 /* job.groups: the number of chunks taken, then what each chunk publishes; all zero at first. */
 static __global__ void __launch_bounds__(CHANGE_NT) kernel_groups(const __grid_constant__ seg_job job) {
-    __shared__ int64_t taken, ones_before;
     if (blockIdx.x == 0 && threadIdx.x == 0 && !segments_hold_all(job)) {
         *job.fault = job.segments;
     }
-    for (;;) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            taken = (int64_t)atomicAdd(job.groups, 1ull); /* in order: no chunk waits for one not yet taken */
-        }
-        __syncthreads();
-        if (taken >= group_chunks(job.n)) {
-            return;
-        }
+    for (int64_t taken; (taken = take_chunk(job.groups)) < group_chunks(job.n);) {
         const int64_t at = taken * GROUPS_CHUNK + threadIdx.x / WARP * WARP * GROUPS_VT + threadIdx.x % WARP;
         unsigned one = 0, rank[GROUPS_VT];
 #pragma unroll
@@ -39,21 +30,15 @@ static __global__ void __launch_bounds__(CHANGE_NT) kernel_groups(const __grid_c
             one |= (unsigned)(at + j * WARP < job.n && job.change[at + j * WARP] != 0) << j;
         }
         const unsigned total = rank_ones(one, rank);
-        if (threadIdx.x < WARP) {
-            const int64_t before = changes_before(job.groups + 1, taken, total);
-            if (threadIdx.x == 0) {
-                ones_before = before;
-                if (taken + 1 == group_chunks(job.n)) {
-                    index_put(job, job.group_at, before + total, job.n);
-                    *job.group_count = before + total;
-                }
-            }
+        const int64_t before = ones_before(job.groups + 1, taken, total);
+        if (threadIdx.x == 0 && taken + 1 == group_chunks(job.n)) {
+            index_put(job, job.group_at, before + total, job.n);
+            *job.group_count = before + total;
         }
-        __syncthreads();
 #pragma unroll
         for (int j = 0; j < GROUPS_VT; j++) {
             if (one >> j & 1) {
-                index_put(job, job.group_at, ones_before + rank[j], at + j * WARP);
+                index_put(job, job.group_at, before + rank[j], at + j * WARP);
             }
         }
     }

@@ -225,7 +225,7 @@ __device__ inline bool sort_tile_short(const seg_job &job, const tile_row<typena
             lsp_settle(w[r]);
         }
     }
-    sort_groups(w, lane.most, row.ones);
+    sort_groups(w, lane.most, job.ones);
     uint32_t nearest = ~0u; /* below `low` if two neighbours differ in their positions only */
     uint32_t next = __shfl_down_sync(~0u, w[0], 1);
     next = lane.t + 1 < lane.G ? next : ~w[VT - 1];
@@ -342,12 +342,11 @@ template <typename K> __device__ inline void copy_singles(const seg_job &job, co
 /* segments, capacity: those of a row. aligned: the input arrays begin at multiples of 16 bytes. */
 template <typename KK>
 __global__ void __launch_bounds__(TILE_NT, TILE_BLOCKS)
-    kernel_tile(seg_job job, int segments, int capacity, bool aligned, network_ones ones) {
+    kernel_tile(seg_job job, int segments, int capacity, bool aligned) {
     typedef typename KK::K K;
     LSP_DYNAMIC_SHARED(memory);
     tile_row<K> row;
     lay_out_row(job, memory, segments, capacity, &row);
-    row.ones = ones;
     row.s0 = (int64_t)blockIdx.x * segments;
     read_row(job, &row);
     row.together = aligned && row.runs == 1;

@@ -161,7 +161,7 @@ template <typename KK> static lsp_status start_tile(lsp_ctx *ctx, const seg_job 
     const int bytes = tile_bytes(row, capacity, item_bytes);
     const uintptr_t begins = (uintptr_t)job->arrays[FROM_INPUT].keys | (uintptr_t)job->arrays[FROM_INPUT].values;
     return LSP_LAUNCH(ctx, kernel_tile<KK>, lsp_ceil_div(job->segments, row), TILE_NT, bytes, *job, row, capacity,
-                      begins % 16 == 0, network_ones{});
+                      begins % 16 == 0);
 }
 
 /* Starts the kernel of the classes with VT words per lane. These kernels are independent: each but the first may begin

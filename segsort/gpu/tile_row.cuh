@@ -38,7 +38,6 @@ template <typename K> struct tile_row {
     bool together;           /* there is one run, and arrays are aligned */
     unsigned classes;        /* the set of its segments' classes */
     int j0, j1, items, skew; /* the part: segments j0 .. j1-1, its items */
-    network_ones ones;
 
     __device__ int warps() const { return (segments + TILE_EACH * WARP - 1) / (TILE_EACH * WARP); }
     __device__ int start_of(int j) const { return (int)(at[j] - at[j0]) + skew; }
@@ -99,7 +98,8 @@ template <typename T> __device__ inline T scan_row(T x, int warps, T *total) {
 /* ---- the row: its segments ---- */
 
 /* Do all long segments that all blocks have found so far have at most n items together? If not, some overlap, and the
- * lists have no memory for them: a fault is reported. */
+ * lists have no memory for them: a fault is reported. ALONE: there is no other block. */
+template <bool ALONE>
 __device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_EACH], int64_t s0) {
     __shared__ ull sum;
     ull mine = 0;
@@ -117,7 +117,7 @@ __device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_
     }
     __syncthreads();
     bool fit = true;
-    if (threadIdx.x == 0 && atomicAdd(&job.counters->long_items, sum) + sum > (ull)job.n) {
+    if (threadIdx.x == 0 && (ALONE ? 0 : atomicAdd(&job.counters->long_items, sum)) + sum > (ull)job.n) {
         *job.fault = s0 + 1;
         fit = false;
     }
@@ -125,12 +125,13 @@ __device__ inline bool fit_together(const seg_job &job, const int64_t (&n)[TILE_
 }
 
 /* Lists the long segments of the block, with one atomic operation a class. */
+template <bool ALONE = false>
 __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE_EACH], const int64_t (&n)[TILE_EACH],
                                  int64_t s0) {
     __shared__ unsigned count[LIST_CLASSES];
     __shared__ ull base[LIST_CLASSES];
-    unsigned rank[TILE_EACH];
-    if (!fit_together(job, n, s0)) {
+    unsigned rank[TILE_EACH]; /* in its class, which stands above */
+    if (!fit_together<ALONE>(job, n, s0)) {
         return;
     }
     if (threadIdx.x < LIST_CLASSES) {
@@ -142,19 +143,22 @@ __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE
         if (n[k] > job.large_longest) {
             giant_add(job, begin[k], begin[k] + n[k]);
         } else if (n[k] > job.tile_longest) {
-            rank[k] = atomicAdd(&count[class_of(job, (int)n[k])], 1u);
+            const unsigned c = (unsigned)class_of(job, (int)n[k]);
+            rank[k] = c << 16 | atomicAdd(&count[c], 1u);
         }
     }
     __syncthreads();
-    if (threadIdx.x < LIST_CLASSES && count[threadIdx.x] > 0) {
+    if (ALONE && threadIdx.x < LIST_CLASSES) {
+        job.counters->listed[threadIdx.x] = count[threadIdx.x];
+    } else if (threadIdx.x < LIST_CLASSES && count[threadIdx.x] > 0) {
         base[threadIdx.x] = atomicAdd(&job.counters->listed[threadIdx.x], (ull)count[threadIdx.x]);
     }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
         if (n[k] > job.tile_longest && n[k] <= job.large_longest) {
-            int c = class_of(job, (int)n[k]);
-            job.list[c][base[c] + rank[k]] = entry_make(begin[k], FROM_INPUT, n[k]);
+            const unsigned c = rank[k] >> 16;
+            job.list[c][(ALONE ? 0 : base[c]) + (rank[k] & 0xFFFF)] = entry_make(begin[k], FROM_INPUT, n[k]);
         }
     }
 }

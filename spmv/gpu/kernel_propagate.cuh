@@ -110,13 +110,13 @@ static __global__ void __launch_bounds__(PROPAGATE_NT, 1) kernel_propagate(propa
 /* Shared memory of a bin. */
 template <typename T> struct propagate_tile {
     T *product;
-    propagate_runs *runs;
+    gather_runs *runs;
     unsigned *shift, *longer; /* longer: rows that a warp sums */
 };
 template <typename T> __device__ inline propagate_tile<T> propagate_lay_out(const propagation &p, char *shared) {
     propagate_tile<T> t;
     t.product = (T *)shared;
-    t.runs = (propagate_runs *)(t.product + p.entries);
+    t.runs = (gather_runs *)(t.product + p.entries);
     t.shift = (unsigned *)(t.runs + p.entries / 32);
     t.longer = t.shift + p.run_room;
     return t;
@@ -148,7 +148,7 @@ template <typename T>
 __device__ inline void propagate_fetch(const propagation &p, const propagate_tile<T> &t, unsigned count) {
 #pragma unroll 4
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
-        const unsigned at = i + t.shift[propagate_run(t.runs[i / 32], i)];
+        const unsigned at = i + t.shift[runs_find(t.runs[i / 32], i)];
         __pipeline_memcpy_async(t.product + i, (const T *)p.product + at, sizeof(T));
     }
     __pipeline_commit();

@@ -68,85 +68,23 @@ static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_slices(propagation
     }
 }
 
-/* Replaces counts[0 .. n-1] by its exclusive prefix sums; a block of PROPAGATE_NT threads. Ends with a barrier. */
-__device__ inline void propagate_scan(unsigned *counts, unsigned n) {
-    __shared__ unsigned sums[PROPAGATE_NT / WARP];
-    const unsigned each = (n + PROPAGATE_NT - 1) / PROPAGATE_NT;
-    const unsigned begin = min(threadIdx.x * each, n), end = min(begin + each, n);
-    unsigned sum = 0, all;
-    for (unsigned i = begin; i < end; i++) {
-        sum += counts[i];
-    }
-    unsigned before = block_scan(sum, sums, &all);
-    for (unsigned i = begin; i < end; i++) {
-        const unsigned count = counts[i];
-        counts[i] = before;
-        before += count;
-    }
-    __syncthreads();
-}
-
-/* A bin in shared memory. */
-typedef struct propagate_making {
-    unsigned *next, *shift;    /* slices: where the run begins in the bin, and from there to its products */
-    unsigned *begins, *before; /* see propagate_runs */
-    uint16_t *order;           /* entries in the order of runs */
-} propagate_making;
-
-__device__ inline propagate_making propagate_making_in(const propagation &p, char *shared) {
-    propagate_making m;
-    m.next = (unsigned *)shared;
-    m.shift = m.next + p.slices;
-    m.begins = m.shift + p.slices;
-    m.before = m.begins + p.entries / 32;
-    m.order = (uint16_t *)(m.before + p.entries / 32);
-    return m;
-}
-
-/* Numbers the runs that are not empty; writes their shifts and the words that find them. */
-__device__ inline void propagate_write_runs(const propagation &p, const propagate_making &m, const int64_t *lengths,
-                                            unsigned count) {
-    const unsigned words = p.entries / 32;
-    for (unsigned w = threadIdx.x; w < words; w += blockDim.x) {
-        m.begins[w] = 0;
-    }
-    __syncthreads();
-    for (unsigned s = threadIdx.x; s < p.slices; s += blockDim.x) {
-        const int64_t *const slice = lengths + (int64_t)s * p.bins;
-        m.shift[s] = p.slice_at[s] + (unsigned)(slice[blockIdx.x] - slice[0]) - m.next[s];
-        if (m.next[s] < (s + 1 < p.slices ? m.next[s + 1] : count)) {
-            atomicOr(m.begins + m.next[s] / 32, 1u << m.next[s] % 32);
-        }
-    }
-    __syncthreads();
-    for (unsigned w = threadIdx.x; w < words; w += blockDim.x) {
-        m.before[w] = (unsigned)__popc(m.begins[w]);
-    }
-    __syncthreads();
-    propagate_scan(m.before, words);
-    for (unsigned w = threadIdx.x; w < words; w += blockDim.x) {
-        p.runs[(int64_t)blockIdx.x * words + w] = propagate_runs{m.begins[w], m.before[w]};
-    }
-    for (unsigned s = threadIdx.x; s < p.slices; s += blockDim.x) {
-        const unsigned w = m.next[s] / 32, below = (1u << m.next[s] % 32) - 1;
-        if (m.next[s] < (s + 1 < p.slices ? m.next[s + 1] : count)) {
-            const unsigned run = m.before[w] + (unsigned)__popc(m.begins[w] & below);
-            p.shift[(int64_t)blockIdx.x * p.run_room + run] = m.shift[s];
-        }
-    }
-    __syncthreads();
-}
-
 /* lengths: their exclusive prefix sums. */
 template <typename I>
 static __global__ void __launch_bounds__(PROPAGATE_NT)
     kernel_places(propagation p, const I *col, const int64_t *lengths) {
     LSP_DYNAMIC_SHARED(shared);
-    const propagate_making m = propagate_making_in(p, shared);
+    __shared__ unsigned sums[PROPAGATE_NT / WARP];
+    const runs_bin m = runs_lay_out(shared, p.slices, p.entries);
     const unsigned begin = p.bin[blockIdx.x].begin, count = p.bin[blockIdx.x + 1].begin - begin;
     propagate_count(p, col + begin, m.next, count);
-    propagate_scan(m.next, p.slices);
-    propagate_write_runs(p, m, lengths, count);
+    runs_scan(m.next, p.slices, sums);
+    runs_write(
+        m, p.slices, count, p.entries / 32,
+        [&](unsigned s) {
+            const int64_t *const slice = lengths + (int64_t)s * p.bins;
+            return p.slice_at[s] + (unsigned)(slice[blockIdx.x] - slice[0]);
+        },
+        p.runs + (int64_t)blockIdx.x * (p.entries / 32), p.shift + (int64_t)blockIdx.x * p.run_room, sums);
     for (unsigned k = threadIdx.x; k < count; k += blockDim.x) {
         m.order[atomicAdd(m.next + (unsigned)col[begin + k] / p.columns, 1u)] = (uint16_t)k;
     }
@@ -164,7 +102,7 @@ static __global__ void __launch_bounds__(PROPAGATE_NT)
 template <typename V>
 static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_values(propagation p, const V *from) {
     const unsigned begin = p.bin[blockIdx.x].begin, count = p.bin[blockIdx.x + 1].begin - begin;
-    const propagate_runs *const runs = p.runs + (int64_t)blockIdx.x * (p.entries / 32);
+    const gather_runs *const runs = p.runs + (int64_t)blockIdx.x * (p.entries / 32);
     const unsigned *const shift = p.shift + (int64_t)blockIdx.x * p.run_room;
     const uint16_t *const place = p.place + (int64_t)blockIdx.x * p.entries;
     LSP_DYNAMIC_SHARED(shared);
@@ -175,6 +113,6 @@ static __global__ void __launch_bounds__(PROPAGATE_NT) kernel_values(propagation
     __syncthreads();
 #pragma unroll 4
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
-        ((V *)p.val)[i + shift[propagate_run(runs[i / 32], i)]] = from[begin + order[i]];
+        ((V *)p.val)[i + shift[runs_find(runs[i / 32], i)]] = from[begin + order[i]];
     }
 }

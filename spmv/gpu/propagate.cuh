@@ -4,6 +4,7 @@
 #pragma once
 
 #include "arith.cuh"
+#include "gather_scatter/gpu/runs.cuh"
 #include "spmv/bodies.h"
 
 enum {
@@ -11,15 +12,6 @@ enum {
     PROPAGATE_ALIGN = 8, /* products: a slice begins at a multiple, so that vectors belong to one slice */
     PROPAGATE_STEP = 64  /* sizes of slices and bins are multiples */
 };
-
-/* 32 entries of a bin: a bit for each that begins a run, and the runs of the bin that begin before. */
-typedef struct alignas(8) propagate_runs {
-    unsigned begins, before;
-} propagate_runs;
-/* The number of the run that entry i of a bin is in. */
-__device__ inline unsigned propagate_run(const propagate_runs &word, unsigned i) {
-    return word.before + (unsigned)__popc(word.begins & ((2u << i % 32) - 1)) - 1;
-}
 
 typedef struct propagation {
     int64_t rows, cols, nnz;
@@ -34,8 +26,8 @@ typedef struct propagation {
     unsigned *slice_at;       /* slices + 1: the first product of each */
     uint16_t *col;            /* of a product: column in the slice */
     void *val, *product;
-    uint16_t *place; /* entry k of bin b in CSR order is its entry place[b * entries + k] in the order of products */
-    propagate_runs *runs; /* entries / 32 words a bin */
-    unsigned *shift;      /* entry i of bin b, in its run r, is product shift[b * run_room + r] + i */
-    void *head, *tail;    /* cuts_rows: sums of the row that comes from earlier bins, and of the row that goes on */
+    uint16_t *place;   /* entry k of bin b in CSR order is its entry place[b * entries + k] in the order of products */
+    gather_runs *runs; /* entries / 32 words a bin */
+    unsigned *shift;   /* entry i of bin b, in its run r, is product shift[b * run_room + r] + i */
+    void *head, *tail; /* cuts_rows: sums of the row that comes from earlier bins, and of the row that goes on */
 } propagation;

@@ -24,23 +24,12 @@ static lsp_status pairs_load_set(lsp_ctx *ctx, const lsp_points *s, lsp_array *m
     return status;
 }
 
-static lsp_status pairs_begin(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters,
-                              const void *output, pairs_job *job, lsp_pair_info *info) {
-    const lsp_status status = pairs_check(ctx, a, b, parameters, output, LSP_HOST, job, info);
-    if (status != LSP_OK) {
-        return status;
-    }
-    job->n_a = a->n;
-    job->n_b = b != NULL ? b->n : a->n;
-    PAIRS_TRY(pairs_load_set(ctx, a, &job->memory[0], job->a));
-    memcpy(job->b, job->a, sizeof job->b);
-    if (b != NULL) {
-        PAIRS_TRY(pairs_load_set(ctx, b, &job->memory[1], job->b));
-    }
+#define PAIRS_WHERE LSP_HOST
+static lsp_status pairs_enter(lsp_ctx *ctx, pairs_job *job, lsp_pair_info *info) {
+    (void)ctx, (void)job, (void)info;
     return LSP_OK;
 }
-
-static void pairs_end(pairs_job *job) { pairs_drop(job); }
+static void pairs_leave(const pairs_job *job) { (void)job; }
 
 static inline void pairs_take(const pairs_job *job, int64_t i, PAIRS_PLACE *x) {
     for (int k = 0; k < PAIRS_DIMENSIONS; k++) {
@@ -303,22 +292,14 @@ static lsp_status pairs_join_host(lsp_ctx *ctx, const pairs_job *job, PAIRS_NUMB
                                   lsp_csr *C, lsp_pair_info *info) {
     lsp_array starts PAIRS_AT_END(lsp_array_free);
     lsp_csr made;
-    lsp_csr_types types;
-    memset(&starts, 0, sizeof starts), memset(&made, 0, sizeof made), memset(&types, 0, sizeof types);
-    types.col_type = LSP_I32, types.val_type = PAIRS_NUMBER_TYPE,
-    types.drop_values = join->values == LSP_JOIN_PATTERN || PAIRS_IS_PREDICATE;
-    types.place = LSP_PLACE_HOST;
+    memset(&starts, 0, sizeof starts), memset(&made, 0, sizeof made);
     PAIRS_TRY(lsp_array_create(ctx, (size_t)(job->n_a + 1) * sizeof(int64_t), LSP_HOST, &starts));
     int64_t *start = starts.memory;
 #pragma omp parallel for num_threads(job->threads) schedule(dynamic, PAIRS_BLOCK)
     for (int64_t i = 0; i < job->n_a; i++) {
         start[i + 1] = pairs_join_row(job, i, limit, join, NULL, NULL);
     }
-    start[0] = 0;
-    for (int64_t i = 0; i < job->n_a; i++) {
-        start[i + 1] += start[i];
-    }
-    PAIRS_TRY(lsp_csr_create(ctx, job->n_a, job->n_b, start[job->n_a], &types, &made));
+    PAIRS_TRY(pairs_make(ctx, job, join, LSP_PLACE_HOST, start, &made));
 #pragma omp parallel for num_threads(job->threads) schedule(dynamic, PAIRS_BLOCK)
     for (int64_t i = 0; i < job->n_a; i++) {
         if (start[i + 1] > start[i]) {
@@ -326,13 +307,7 @@ static lsp_status pairs_join_host(lsp_ctx *ctx, const pairs_job *job, PAIRS_NUMB
             pairs_join_row(job, i, limit, join, (int32_t *)made.col + start[i], val != NULL ? val + start[i] : NULL);
         }
     }
-    for (int64_t i = 0; i <= job->n_a; i++) {
-        if (made.rowptr_type == LSP_I32) {
-            ((int32_t *)made.rowptr)[i] = (int32_t)start[i];
-        } else {
-            ((int64_t *)made.rowptr)[i] = start[i];
-        }
-    }
+    memcpy(made.rowptr, start, pairs_narrow(start, job->n_a, made.rowptr_type));
     *C = made;
     return LSP_OK;
 }

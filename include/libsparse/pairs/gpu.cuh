@@ -67,28 +67,23 @@ static lsp_status pairs_load_set(lsp_ctx *ctx, const lsp_points *s, lsp_array *m
         memcpy(at, s->at, PAIRS_DIMENSIONS * sizeof *at);
         return LSP_OK;
     }
-    lsp_status status = lsp_array_create(ctx, bytes + 64, LSP_CUDA, memory);
-    if (status != LSP_OK) {
-        return status;
-    }
+    PAIRS_PASS(lsp_array_create(ctx, bytes + 64, LSP_CUDA, memory));
     PAIRS_PLACE *to = (PAIRS_PLACE *)memory->memory;
     if (s->where == LSP_CUDA) {
         for (int k = 0; k < PAIRS_DIMENSIONS && s->n > 0; k++) {
             pairs_copy_kernel<<<256, 256>>>((const PAIRS_PLACE *)s->at[k], s->stride, s->n, to + k * s->n);
         }
     } else {
-        lsp_array packed;
-        status = lsp_array_create(ctx, bytes + 64, LSP_HOST, &packed);
-        if (status == LSP_OK) {
-            pairs_pack(s, (PAIRS_PLACE *)packed.memory);
-            status = lsp_array_copy(ctx, to, LSP_CUDA, packed.memory, LSP_HOST, bytes);
-            lsp_array_free(&packed);
-        }
+        lsp_array packed PAIRS_AT_END(lsp_array_free);
+        memset(&packed, 0, sizeof packed);
+        PAIRS_PASS(lsp_array_create(ctx, bytes + 64, LSP_HOST, &packed));
+        pairs_pack(s, (PAIRS_PLACE *)packed.memory);
+        PAIRS_PASS(lsp_array_copy(ctx, to, LSP_CUDA, packed.memory, LSP_HOST, bytes));
     }
     for (int k = 0; k < PAIRS_DIMENSIONS; k++) {
         at[k] = to + k * s->n;
     }
-    return status;
+    return LSP_OK;
 }
 
 #define PAIRS_CUDA(call)                                                                                               \
@@ -97,27 +92,14 @@ static lsp_status pairs_load_set(lsp_ctx *ctx, const lsp_points *s, lsp_array *m
         PAIRS_REQUIRE(pairs_error == cudaSuccess, LSP_ERR_DEVICE, "CUDA: %s", cudaGetErrorString(pairs_error));        \
     } while (0)
 
-static lsp_status pairs_begin(lsp_ctx *ctx, const lsp_points *a, const lsp_points *b, const double *parameters,
-                              const void *output, pairs_job *job, lsp_pair_info *info) {
-    const lsp_status status = pairs_check(ctx, a, b, parameters, output, LSP_CUDA, job, info);
-    if (status != LSP_OK) {
-        return status;
-    }
-    job->n_a = a->n;
-    job->n_b = b != NULL ? b->n : a->n;
+#define PAIRS_WHERE LSP_CUDA
+static lsp_status pairs_enter(lsp_ctx *ctx, pairs_job *job, lsp_pair_info *info) {
     PAIRS_TRY(lsp_ctx_sync(ctx)); /* points that are still on their way to the GPU */
     PAIRS_CUDA(cudaGetDevice(&job->before));
     PAIRS_CUDA(cudaSetDevice(job->ordinal));
-    PAIRS_TRY(pairs_load_set(ctx, a, &job->memory[0], job->a));
-    memcpy(job->b, job->a, sizeof job->b);
-    if (b != NULL) {
-        PAIRS_TRY(pairs_load_set(ctx, b, &job->memory[1], job->b));
-    }
     return LSP_OK;
 }
-
-static void pairs_end(pairs_job *job) {
-    pairs_drop(job);
+static void pairs_leave(const pairs_job *job) {
     if (job->before >= 0) {
         cudaSetDevice(job->before);
     }

@@ -56,16 +56,12 @@ static lsp_status pairs_join_cuda(lsp_ctx *ctx, const pairs_job *job, PAIRS_NUMB
     lsp_array there PAIRS_AT_END(lsp_array_free);
     lsp_array here PAIRS_AT_END(lsp_array_free);
     pairs_made made PAIRS_AT_END(pairs_unmake);
-    lsp_csr_types types;
     const int64_t side = (int64_t)PAIRS_NT * PAIRS_ROWS, n = job->n_a;
     const size_t bytes = (size_t)(n + 1) * sizeof(int64_t);
     const unsigned blocks = (unsigned)((n + side - 1) / side);
     const bool half = job->self && join->half, skip = job->self && !join->self_pairs;
     memset(&there, 0, sizeof there), memset(&here, 0, sizeof here);
-    memset(&made, 0, sizeof made), made.ctx = ctx, memset(&types, 0, sizeof types);
-    types.col_type = LSP_I32, types.val_type = PAIRS_NUMBER_TYPE,
-    types.drop_values = join->values == LSP_JOIN_PATTERN || PAIRS_IS_PREDICATE;
-    types.place = LSP_PLACE_CUDA;
+    memset(&made, 0, sizeof made), made.ctx = ctx;
     PAIRS_TRY(lsp_array_create(ctx, bytes, LSP_CUDA, &there));
     PAIRS_TRY(lsp_array_create(ctx, bytes, LSP_HOST, &here));
     int64_t *start = (int64_t *)here.memory, *device = (int64_t *)there.memory;
@@ -74,24 +70,15 @@ static lsp_status pairs_join_cuda(lsp_ctx *ctx, const pairs_job *job, PAIRS_NUMB
     }
     PAIRS_CUDA(cudaGetLastError());
     PAIRS_CUDA(cudaMemcpy(start, device, bytes, cudaMemcpyDeviceToHost));
-    start[0] = 0;
-    for (int64_t i = 0; i < n; i++) {
-        start[i + 1] += start[i];
-    }
+    PAIRS_TRY(pairs_make(ctx, job, join, LSP_PLACE_CUDA, start, &made.C));
     PAIRS_CUDA(cudaMemcpy(device, start, bytes, cudaMemcpyHostToDevice));
-    PAIRS_TRY(lsp_csr_create(ctx, n, job->n_b, start[n], &types, &made.C));
     PAIRS_TRY(lsp_ctx_sync(ctx));
     if (blocks > 0) {
         pairs_join_kernel<true><<<blocks, PAIRS_NT>>>(pairs_sets_of(job), limit, half, skip, device,
                                                       (int32_t *)made.C.col, (PAIRS_NUMBER *)made.C.val);
     }
     PAIRS_CUDA(cudaGetLastError());
-    for (int64_t i = 0; i <= n && made.C.rowptr_type == LSP_I32; i++) { /* narrowed in place */
-        const int32_t narrow = (int32_t)start[i];
-        memcpy((char *)here.memory + i * 4, &narrow, 4);
-    }
-    PAIRS_CUDA(cudaMemcpy(made.C.rowptr, here.memory, made.C.rowptr_type == LSP_I32 ? bytes / 2 : bytes,
-                          cudaMemcpyHostToDevice));
+    PAIRS_CUDA(cudaMemcpy(made.C.rowptr, start, pairs_narrow(start, n, made.C.rowptr_type), cudaMemcpyHostToDevice));
     PAIRS_CUDA(cudaDeviceSynchronize());
     *C = made.C;
     memset(&made.C, 0, sizeof made.C);

@@ -34,7 +34,8 @@ typedef struct pairs_job {
     lsp_array memory[2];          /* of copied coordinates */
 } pairs_job;
 
-/* A refusal writes its sentence to info->reason, because lsp_last_error tells of the library's own calls only. */
+/* A refusal writes its sentence to info->reason, because lsp_last_error tells of the library's own calls only.
+ * PAIRS_TRY is for these calls, PAIRS_PASS for what has written its sentence. */
 #define PAIRS_REQUIRE(condition, code, ...)                                                                            \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
@@ -44,16 +45,20 @@ typedef struct pairs_job {
             return (code);                                                                                             \
         }                                                                                                              \
     } while (0)
-#define PAIRS_TRY(call)                                                                                                \
+#define PAIRS_PASS(call)                                                                                               \
     do {                                                                                                               \
         const lsp_status pairs_status = (call);                                                                        \
         if (pairs_status != LSP_OK) {                                                                                  \
-            if (info != NULL) {                                                                                        \
-                snprintf(info->reason, sizeof info->reason, "%.150s", lsp_last_error(ctx));                            \
-            }                                                                                                          \
             return pairs_status;                                                                                       \
         }                                                                                                              \
     } while (0)
+#define PAIRS_TRY(call) PAIRS_PASS(pairs_told(ctx, (call), info))
+static inline lsp_status pairs_told(const lsp_ctx *ctx, lsp_status status, lsp_pair_info *info) {
+    if (status != LSP_OK && info != NULL) {
+        snprintf(info->reason, sizeof info->reason, "%.150s", lsp_last_error(ctx));
+    }
+    return status;
+}
 #define PAIRS_AT_END(function) __attribute__((cleanup(function), unused))
 
 static inline lsp_status pairs_check_points(const lsp_points *s, char name, lsp_where device, lsp_pair_info *info) {
@@ -101,23 +106,47 @@ static inline lsp_status pairs_check(lsp_ctx *ctx, const lsp_points *a, const ls
     for (int k = 0; k < PAIRS_PARAMETERS; k++) {
         job->p[k] = (PAIRS_NUMBER)parameters[k];
     }
-    const lsp_status status = pairs_check_points(a, 'a', device, info);
-    return status == LSP_OK && b != NULL ? pairs_check_points(b, 'b', device, info) : status;
+    PAIRS_PASS(pairs_check_points(a, 'a', device, info));
+    PAIRS_PASS(b != NULL ? pairs_check_points(b, 'b', device, info) : LSP_OK);
+    job->n_a = a->n;
+    job->n_b = b != NULL ? b->n : a->n;
+    return LSP_OK;
 }
 
-static inline void pairs_drop(pairs_job *job) {
-    lsp_array_free(&job->memory[0]);
-    lsp_array_free(&job->memory[1]);
-}
-
-static inline void pairs_tell(const pairs_job *job, const char *how, lsp_pair_info *info) {
+static inline lsp_status pairs_tell(const pairs_job *job, const char *how, lsp_pair_info *info) {
     if (info != NULL) {
         memset(info, 0, sizeof *info);
         info->method = LSP_PAIR_ALL;
         info->tested = job->self ? job->n_a * (job->n_a - 1) / 2 : job->n_a * job->n_b;
         snprintf(info->reason, sizeof info->reason, "%.150s", how);
     }
+    return LSP_OK;
 }
+
+#ifdef PAIRS_JOIN
+/* Makes the matrix of a join. start[i + 1], the number of entries of row i, becomes where they end. */
+static inline lsp_status pairs_make(lsp_ctx *ctx, const pairs_job *job, const lsp_join_options *join, lsp_place place,
+                                    int64_t *start, lsp_csr *C) {
+    lsp_csr_types types;
+    memset(&types, 0, sizeof types);
+    types.col_type = LSP_I32, types.val_type = PAIRS_NUMBER_TYPE, types.place = place;
+    types.drop_values = join->values == LSP_JOIN_PATTERN || PAIRS_IS_PREDICATE;
+    start[0] = 0;
+    for (int64_t i = 0; i < job->n_a; i++) {
+        start[i + 1] += start[i];
+    }
+    return lsp_csr_create(ctx, job->n_a, job->n_b, start[job->n_a], &types, C);
+}
+
+/* Narrows start[0 .. n], in place, to the type of row pointers; returns their bytes. */
+static inline size_t pairs_narrow(int64_t *start, int64_t n, lsp_type type) {
+    for (int64_t i = 0; i <= n && type == LSP_I32; i++) {
+        const int32_t narrow = (int32_t)start[i];
+        memcpy((char *)start + i * 4, &narrow, 4);
+    }
+    return (size_t)(n + 1) * lsp_type_bytes(type);
+}
+#endif
 
 /* The bin of a value, PAIRS_SIZE for all that are in none: the whole part of the rounded product. With `--squared` the
  * value is the square of a distance, and the bin is that of lsp_pair_histogram: the whole part of the exact product of
