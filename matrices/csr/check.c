@@ -4,7 +4,7 @@
 #include "core/arrays.h"
 #include "core/cuda.h"
 #include "matrices/bodies.h"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
 
 /* ---- the struct ---- */
 
@@ -96,11 +96,11 @@ lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A,
         return lsp_csr_check_arrays(ctx, name, A);
     }
     LSP_TRY(lsp_csr_check_device(ctx, name));
-    return lsp_csr_on_gpu.csr_check_begin(ctx, A, gate);
+    return lsp_matrices_on_gpu.csr_check_begin(ctx, A, gate);
 }
 
 lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    return A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_check_end(ctx, name, A) : LSP_OK;
+    return A->where == LSP_CUDA ? lsp_matrices_on_gpu.csr_check_end(ctx, name, A) : LSP_OK;
 }
 
 lsp_status lsp_csr_check_valid(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
@@ -130,7 +130,7 @@ lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, 
         *row = lsp_csr_first_unsorted(ctx, A, strictly);
         return LSP_OK;
     }
-    LSP_TRY(lsp_csr_on_gpu.csr_is_sorted(ctx, A, strictly, &sorted));
+    LSP_TRY(lsp_matrices_on_gpu.csr_is_sorted(ctx, A, strictly, &sorted));
     LSP_TRY(sorted ? LSP_OK
                    : LSP_EACH_ENTRY(
                          ctx, unsorted,

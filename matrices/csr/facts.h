@@ -136,7 +136,7 @@ LSP_BOTH_SIDES static inline unsigned lsp_lost_number(double x_re, double x_im, 
            (re && minus_im ? 0u : (unsigned)LSP_LOST_HERMITIAN);
 }
 
-/* lsp_csr_check_valid in two halves, for calls whose kernels may run before the host knows the answer: csr/gpu/gpu.h
+/* lsp_csr_check_valid in two halves, for calls whose kernels may run before the host knows the answer: gpu/gpu.h
  * tells how. On the host the first half is all, and *gate = NULL. *gate lies in scratch. */
 lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A, const unsigned **gate);
 lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A);

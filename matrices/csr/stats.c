@@ -2,7 +2,7 @@
  * compares the two for symmetry. */
 #include "stats.h"
 #include "matrices/bodies.h"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
 
 /* ---- on the host ---- */
 
@@ -76,7 +76,8 @@ static lsp_status find_here(lsp_ctx *ctx, const lsp_csr *A, bool entries, lsp_fa
 /* ---- either device ---- */
 
 static lsp_status find_facts(lsp_ctx *ctx, const lsp_csr *A, bool entries, lsp_facts *facts) {
-    return A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_facts(ctx, A, entries, facts) : find_here(ctx, A, entries, facts);
+    return A->where == LSP_CUDA ? lsp_matrices_on_gpu.csr_facts(ctx, A, entries, facts)
+                                : find_here(ctx, A, entries, facts);
 }
 
 /* A wide sum, or INT64_MAX if that is less. */

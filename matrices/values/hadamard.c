@@ -1,6 +1,7 @@
 /* C = A and B multiplied entry by entry. The rows of both ascend strictly, so each is walked once with the other: first
  * to count, then to fill. */
-#include "values.h"
+#include "matrices/gpu/gpu.h"
+#include "number.h"
 
 typedef struct multiplying {
     const lsp_csr *A, *B, *C; /* A has the type of C's values; B may have a narrower one */
@@ -71,7 +72,7 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     const lsp_csr_types types = lsp_types_of(m.A);
     *done = true;
     if (A->where == LSP_CUDA) {
-        return lsp_values_on_gpu.csr_hadamard(ctx, m.A, m.B, &types, C, done);
+        return lsp_matrices_on_gpu.csr_hadamard(ctx, m.A, m.B, &types, C, done);
     }
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &m.starts));
     lsp_csr_for_rows(ctx, m.A, count_rows, &m);

@@ -1,6 +1,6 @@
 /* Is it a matrix? One read of its row pointers and columns on the GPU says so; only after a fault csr/refuse.c finds
  * the first one. Do its rows ascend? */
-#include "gpu.h"
+#include "matrices/gpu/gpu.h"
 #include "view.cuh"
 
 enum { CHECK_EACH = 4 }; /* loads of a thread in flight */

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "core/scan.h"
-#include "gpu.h"
+#include "matrices/gpu/gpu.h"
 #include "view.cuh"
 
 enum { ITEMS = 8, TILE = NT * ITEMS };

@@ -1,8 +1,8 @@
 /* Statistics of a matrix on the GPU. A pass over the entries collects what each row needs in scratch, a pass over the
  * rows sums it up. A thread collects facts in registers, a block in shared memory. */
 #include "entries.cuh"
-#include "gpu.h"
 #include "matrices/csr/stats.h"
+#include "matrices/gpu/gpu.h"
 
 /* ---- facts of threads added up ---- */
 
