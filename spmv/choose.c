@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *lsp_spmv_method_name(lsp_spmv_method method) {
+    static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",     "gather",
+                                                        "diagonals", "blocks",    "lengths", "propagate", "packed"};
+    return (unsigned)method < LSP_SPMV_METHODS ? names[method] : "?";
+}
+
 /* Are there blocks? job->choice.block is the best size among them. */
 static bool has_blocks(const lsp_spmv_job *job, const lsp_spmv_facts *facts, lsp_spmv_why *why) {
     const int b = facts->filled_block;
