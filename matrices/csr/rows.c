@@ -75,20 +75,20 @@ int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *dat
 
 /* ---- rows in order ---- */
 
-/* The first row whose columns do not ascend, or with `strictly` also repeat; `end` if none. A column -1, which no matrix
- * has but that of a file half read, repeats what is before the row. */
+/* The first row whose columns do not ascend, or with `strictly` also repeat or begin below 0, as in a file half read;
+ * `end` if none. */
 LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
                             int64_t end) {
     for (int64_t i = begin; i < end; i++) {
-        const int64_t start = lsp_index_at(A->rowptr, rowptr_type, i),
-                      stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
-        int64_t before = -1;
-        for (int64_t k = start; k < stop; k++) {
-            const int64_t here = lsp_index_at(A->col, col_type, k);
-            if (before > here || (strictly && before == here)) {
+        int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
+        if (strictly && start < stop && lsp_index_at(A->col, col_type, start) < 0) {
+            return i;
+        }
+        for (int64_t k = start + 1; k < stop; k++) {
+            int64_t left = lsp_index_at(A->col, col_type, k - 1), right = lsp_index_at(A->col, col_type, k);
+            if (left > right || (strictly && left == right)) {
                 return i;
             }
-            before = here;
         }
     }
     return end;
