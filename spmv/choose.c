@@ -85,17 +85,6 @@ static unsigned offered_methods(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp
     return offered;
 }
 
-/* Predictions of these methods. */
-static void predict(const lsp_cache_figures *figures, lsp_spmv_job *job, const lsp_spmv_facts *facts,
-                    unsigned offered) {
-    lsp_spmv_predict(figures, job, facts, &job->choice);
-    for (int m = 0; m < LSP_SPMV_METHODS; m++) {
-        if ((offered >> m & 1) == 0) {
-            job->choice.seconds[m] = job->choice.plan_seconds[m] = 0;
-        }
-    }
-}
-
 /* The sentence about a choice by the model: milliseconds of a call and of the making; and those of CSR as it is or, if
  * that was chosen, of the next method. */
 static void explain(const lsp_cache_figures *figures, lsp_spmv_job *job) {
@@ -135,13 +124,13 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
         snprintf(choice->reason, sizeof choice->reason, "one call: CSR as it is");
     } else { /* methods sum in different orders */
         LSP_TRY(lsp_cache_figures_for_bits(ctx, job->A.where, &figures));
-        predict(figures, job, facts, offered);
+        lsp_spmv_predict(figures, job, facts, offered, choice);
         choice->method = least(job, LSP_SPMV_AUTO);
         explain(figures, job);
     }
     if (offered != 0) { /* the times here, and passes */
         LSP_TRY(lsp_cache_figures_of(ctx, &figures));
-        predict(figures, job, known, offered);
+        lsp_spmv_predict(figures, job, known, offered, choice);
     }
     if (choice->method != LSP_SPMV_GATHER) {
         choice->passes = 1;
