@@ -30,7 +30,6 @@ LSP_BEGIN_DECLS
     ITEM(count_repeats, repeating)                                                                                     \
     ITEM(repeat_rows, repeating)                                                                                       \
     ITEM(add_length, copying)                                                                                          \
-    ITEM(pass_length, copying)                                                                                         \
     VALUE(sum_run, running)                                                                                            \
     VALUE(add_equal, adding)                                                                                           \
     VALUE(add_sources, adding)                                                                                         \

@@ -153,8 +153,7 @@ typedef struct copying {
     bool numbered;
     lsp_dense D;
 } copying;
-LSP_ITEM_BODY(add_length, copying) { a->next[i + 1] += lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i); }
-LSP_ITEM_BODY(pass_length, copying) { a->next[i] += lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i); }
+LSP_ITEM_BODY(add_length, copying) { a->next[i] += lsp_csr_rowptr(&a->A, i + 1) - lsp_csr_rowptr(&a->A, i); }
 LSP_BODY_FUNCTION void copy_value(lsp_type to_type, void *to, int64_t at, lsp_type type, const void *from, int64_t k) {
     if (to_type == type) {
         lsp_move_value(to, at, from, k, lsp_value_bytes(type));

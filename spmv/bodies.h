@@ -4,6 +4,7 @@
 
 #include "core/each.h"
 #include "job.h"
+#include "packed.h"
 
 LSP_BEGIN_DECLS
 
@@ -76,9 +77,31 @@ LSP_ITEM_BODY(spmv_row_begin, lsp_spmv_cutting) {
     a->row_begin[i] = (uint16_t)((uint32_t)at - a->bin[bin < a->bins ? bin : a->bins - 1].begin);
 }
 
+/* The rows that have entries, listed: before[i] of them are rows below i. */
+typedef struct lsp_spmv_listing {
+    lsp_csr A;
+    lsp_packed p;
+    int64_t *before; /* rows + 1 */
+} lsp_spmv_listing;
+LSP_ITEM_BODY(spmv_has_entries, lsp_spmv_listing) {
+    const void *rowptr = a->A.rowptr;
+    a->before[i] = i > 0 && lsp_index_at(rowptr, t.index, i - 1) != lsp_index_at(rowptr, t.index, i);
+}
+LSP_ITEM_BODY(spmv_list_row, lsp_spmv_listing) {
+    const int64_t r = a->before[i];
+    if (i == a->A.rows || r < a->before[i + 1]) {
+        lsp_index_set(a->p.rowptr, t.index, r, lsp_index_at(a->A.rowptr, t.index, i));
+    }
+    if (i < a->A.rows && r < a->before[i + 1]) {
+        a->p.rows[r] = i;
+    }
+}
+
 #define LSP_SPMV_BODIES(ITEM)                                                                                          \
     ITEM(spmv_row_length, lsp_csr)                                                                                     \
     ITEM(spmv_tile_room, lsp_spmv_tiling)                                                                              \
+    ITEM(spmv_has_entries, lsp_spmv_listing)                                                                           \
+    ITEM(spmv_list_row, lsp_spmv_listing)                                                                              \
     ITEM(spmv_pack, lsp_spmv_packing)                                                                                  \
     ITEM(spmv_bin, lsp_spmv_cutting)                                                                                   \
     ITEM(spmv_row_begin, lsp_spmv_cutting)

@@ -8,12 +8,6 @@ enum { MOST_VECTORS = 1 << 20, MOST_PASSES = 1024 };
 
 /* ---- options ---- */
 
-const char *lsp_spmv_method_name(lsp_spmv_method method) {
-    static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",     "gather",
-                                                        "diagonals", "blocks",    "lengths", "propagate", "packed"};
-    return (unsigned)method < LSP_SPMV_METHODS ? names[method] : "?";
-}
-
 static lsp_status check_type(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *options) {
     LSP_REQUIRE(A->val_type != LSP_C64, LSP_ERR_UNSUPPORTED, "complex matrices cannot be multiplied");
     LSP_REQUIRE(!lsp_is_integer(A->val_type), LSP_ERR_UNSUPPORTED,

@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *lsp_spmv_method_name(lsp_spmv_method method) {
+    static const char *const names[LSP_SPMV_METHODS] = {"auto",      "reference", "rows",    "equal",     "gather",
+                                                        "diagonals", "blocks",    "lengths", "propagate", "packed"};
+    return (unsigned)method < LSP_SPMV_METHODS ? names[method] : "?";
+}
+
 /* Are there blocks? job->choice.block is the best size among them. */
 static bool has_blocks(const lsp_spmv_job *job, const lsp_spmv_facts *facts, lsp_spmv_why *why) {
     const int b = facts->filled_block;
@@ -69,15 +75,14 @@ static lsp_spmv_method least(const lsp_spmv_job *job, lsp_spmv_method passed) {
     return best;
 }
 
-/* Predictions of all methods that are offered. */
-static void predict(lsp_ctx *ctx, const lsp_cache_figures *figures, lsp_spmv_job *job, const lsp_spmv_facts *facts) {
+/* The methods that can run this job, a set of bits. */
+static unsigned offered_methods(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
     lsp_spmv_why why;
-    lsp_spmv_predict(figures, job, facts, &job->choice);
+    unsigned offered = 0;
     for (int m = 0; m < LSP_SPMV_METHODS; m++) {
-        if (!is_offered(ctx, job, (lsp_spmv_method)m, facts, &why)) {
-            job->choice.seconds[m] = job->choice.plan_seconds[m] = 0;
-        }
+        offered |= (unsigned)is_offered(ctx, job, (lsp_spmv_method)m, facts, &why) << m;
     }
+    return offered;
 }
 
 /* The sentence about a choice by the model: milliseconds of a call and of the making; and those of CSR as it is or, if
@@ -103,10 +108,15 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     const lsp_spmv_method asked = job->options.method;
     lsp_spmv_choice *choice = &job->choice;
     const lsp_cache_figures *figures;
+    const lsp_spmv_facts none = {0}, *known = facts != NULL ? facts : &none; /* without facts for random columns */
     lsp_spmv_why why;
+    unsigned offered = 0;
     *choice = (lsp_spmv_choice){.method = asked, .passes = 1, .block = best_block(facts)};
     LSP_REQUIRE(asked == LSP_SPMV_AUTO || is_offered(ctx, job, asked, facts, &why), LSP_ERR_UNSUPPORTED,
                 "the method %s %s", lsp_spmv_method_name(asked), why.text);
+    if (facts != NULL || asked == LSP_SPMV_GATHER) {
+        offered = offered_methods(ctx, job, known);
+    }
     if (asked != LSP_SPMV_AUTO) {
         snprintf(choice->reason, sizeof choice->reason, "the caller asked for it");
     } else if (facts == NULL) {
@@ -114,13 +124,13 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
         snprintf(choice->reason, sizeof choice->reason, "one call: CSR as it is");
     } else { /* methods sum in different orders */
         LSP_TRY(lsp_cache_figures_for_bits(ctx, job->A.where, &figures));
-        predict(ctx, figures, job, facts);
+        lsp_spmv_predict(figures, job, facts, offered, choice);
         choice->method = least(job, LSP_SPMV_AUTO);
         explain(figures, job);
     }
-    if (facts != NULL || asked == LSP_SPMV_GATHER) { /* the times here; passes, without facts for random columns */
+    if (offered != 0) { /* the times here, and passes */
         LSP_TRY(lsp_cache_figures_of(ctx, &figures));
-        predict(ctx, figures, job, facts != NULL ? facts : &(lsp_spmv_facts){0});
+        lsp_spmv_predict(figures, job, known, offered, choice);
     }
     if (choice->method != LSP_SPMV_GATHER) {
         choice->passes = 1;

@@ -108,10 +108,12 @@ typedef struct lsp_spmv_engine {
 } lsp_spmv_engine;
 
 /* What a kind of device offers. */
+struct lsp_packed;
 typedef struct lsp_spmv_device {
     const lsp_spmv_engine *engines[LSP_SPMV_METHODS]; /* NULL: none */
     const struct lsp_diagonals_device *diagonals;
-    const struct lsp_packed_device *packed;
+    /* Of LSP_SPMV_PACKED: Y = alpha*sums + beta*Y. `all`: also the rows without entries. Waits for nothing. */
+    lsp_status (*spread)(lsp_ctx *ctx, const lsp_spmv_job *job, const struct lsp_packed *p, bool all);
     /* The entries with padding that LSP_SPMV_LENGTHS stores of a checked matrix. Waits. NULL: no such method. */
     lsp_status (*length_slots)(lsp_ctx *ctx, const lsp_csr *A, int64_t *slots);
 } lsp_spmv_device;

@@ -234,7 +234,7 @@ static void offer_packed(const model *m, lsp_spmv_choice *choice) {
 }
 
 void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job, const lsp_spmv_facts *facts,
-                      lsp_spmv_choice *choice) {
+                      unsigned offered, lsp_spmv_choice *choice) {
     const model m = model_of(figures, job, facts);
     const work csr = {.stream = m.nnz * (m.col + m.val) + (m.rows + 1) * m.rowptr + m.y, .entries = m.nnz};
     const int block = choice->block;
@@ -249,4 +249,9 @@ void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job,
     offer_lengths(&m, choice);
     offer_propagate(&m, choice);
     offer_packed(&m, choice);
+    for (int method = 0; method < LSP_SPMV_METHODS; method++) {
+        if ((offered >> method & 1) == 0) {
+            choice->seconds[method] = choice->plan_seconds[method] = 0;
+        }
+    }
 }

@@ -13,13 +13,6 @@ typedef struct lsp_packed {
     void *sums; /* of its rows: laid out as Y, without gaps */
 } lsp_packed;
 
-/* What a device does with them. */
-typedef struct lsp_packed_device {
-    /* Fills rows and rowptr. Waits for nothing. */
-    lsp_status (*list)(lsp_ctx *ctx, const lsp_csr *A, const lsp_packed *p);
-    /* Y = alpha*sums + beta*Y. `all`: also the rows without entries. Waits for nothing. */
-    lsp_status (*spread)(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_packed *p, bool all);
-} lsp_packed_device;
 extern const lsp_spmv_engine lsp_spmv_packed; /* of both devices */
 
 LSP_END_DECLS

@@ -105,7 +105,9 @@ static lsp_status prepare_method(lsp_spmv_plan *plan) {
 /* Everything between the check of the arguments and the first call. */
 static lsp_status prepare(lsp_spmv_plan *plan, bool transposes) {
     lsp_ctx *ctx = plan->ctx;
-    LSP_TRY(transposes ? transpose(plan) : lsp_csr_check_valid(ctx, "A", &plan->job.A));
+    LSP_TRY(transposes                      ? transpose(plan)
+            : plan->given.where == LSP_HOST ? lsp_csr_check_arrays(ctx, "A", &plan->job.A)
+                                            : lsp_csr_check_valid(ctx, "A", &plan->job.A));
     plan->job.planned = true;
     LSP_TRY(inspect(plan));
     LSP_TRY(lsp_spmv_choose(ctx, &plan->job, &plan->facts));

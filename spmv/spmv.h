@@ -16,10 +16,10 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
 /* choose.c: what a job tells of its choice. */
 void lsp_spmv_tell(const lsp_spmv_job *job, lsp_spmv_info *info);
 
-/* model.c: predicts seconds[] and plan_seconds[] of the choice for all methods; choice->block is set. The caller clears
- * those of methods that have no engine here or do not fit. */
+/* model.c: predicts seconds[] and plan_seconds[] of the choice for the methods that are offered, a set of bits, and
+ * clears those of the others; choice->block is set. */
 void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job, const lsp_spmv_facts *facts,
-                      lsp_spmv_choice *choice);
+                      unsigned offered, lsp_spmv_choice *choice);
 
 /* diagonals.c. Sets diagonal_slots, block_slots[] and filled_block of the facts: slots are 0 where more than
  * LSP_DIAGONALS_FILL would be stored, or where A does not consist of such blocks. If A consists of blocks of one size,

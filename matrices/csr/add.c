@@ -1,7 +1,7 @@
 /* C = alpha*A + beta*B. Here are the checks. Rows that ascend strictly are merged (add_strict.c; on a GPU gpu/add.cu),
  * other matrices are added as by a plan. */
 #include "addition.h"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
 
 /* All but the columns on the host, which the sum itself reads. The header was checked. */
 static lsp_status check_addend(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
@@ -42,7 +42,7 @@ lsp_status lsp_csr_add(lsp_ctx *ctx, double alpha, const lsp_csr *A, double beta
     LSP_TRY(check_addend(ctx, "A", &a));
     s.equal_rowptr = same_rowptr(&a, &b);
     LSP_TRY(s.equal_rowptr ? LSP_OK : check_addend(ctx, "B", &b));
-    LSP_TRY(a.where == LSP_CUDA ? lsp_csr_on_gpu.csr_add(ctx, alpha, &a, beta, &b, &made, &done)
+    LSP_TRY(a.where == LSP_CUDA ? lsp_matrices_on_gpu.csr_add(ctx, alpha, &a, beta, &b, &made, &done)
                                 : add_strict(ctx, &s, &types, &done));
     LSP_TRY(done ? LSP_OK : lsp_csr_add_stacked(ctx, &s));
     LSP_TRY(lsp_is_integer(type) ? lsp_csr_convert_integers(ctx, "the sum", type, &made) : LSP_OK);

@@ -4,7 +4,9 @@
 #include "core/arrays.h"
 #include "core/cuda.h"
 #include "matrices/bodies.h"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
+
+enum { least_share = 1 << 15 };
 
 /* ---- the struct ---- */
 
@@ -42,45 +44,74 @@ lsp_status lsp_csr_check_header(lsp_ctx *ctx, const char *name, const lsp_csr *A
     return LSP_OK;
 }
 
-/* ---- rows ---- */
+/* ---- rows and entries on the host ---- */
 
-/* The first row that ends before it starts; `end` if none. */
-static int64_t find_fall(const void *data, int64_t begin, int64_t end) {
-    const lsp_csr *A = data;
+/* For `any`: returns true if the condition holds for a k of begin .. end-1. Blocks are tested without a branch, so that
+ * they run in vectors: a product without a plan looks at all row pointers before it writes. `word` is as wide as the
+ * items, so that vectors need no conversion. */
+#define RETURN_IF_ANY(word, k, begin, end, condition)                                                                  \
+    for (int64_t from = (begin), to; from < (end); from = to) {                                                        \
+        word found = 0;                                                                                                \
+        to = lsp_min(from + 1024, end);                                                                                \
+        for (int64_t k = from; k < to; k++) {                                                                          \
+            found |= (condition);                                                                                      \
+        }                                                                                                              \
+        if (found) {                                                                                                   \
+            return true;                                                                                               \
+        }                                                                                                              \
+    }
+
+/* Does a row end before it starts? */
+static bool any_falls(const lsp_csr *A, int64_t begin, int64_t end) {
     const int32_t *narrow = A->rowptr;
     const int64_t *wide = A->rowptr;
     if (A->rowptr_type == LSP_I32) {
-        LSP_FIND(uint32_t, i, begin, end, narrow[i] > narrow[i + 1])
+        RETURN_IF_ANY(uint32_t, i, begin, end, narrow[i] > narrow[i + 1])
     } else {
-        LSP_FIND(uint64_t, i, begin, end, wide[i] > wide[i + 1])
+        RETURN_IF_ANY(uint64_t, i, begin, end, wide[i] > wide[i + 1])
     }
-    return end;
+    return false;
+}
+
+/* Is the column of an entry outside 0 .. cols-1? */
+static bool any_outside(const lsp_csr *A, int64_t begin, int64_t end) {
+    const uint32_t *narrow = A->col, cols = (uint32_t)A->cols;
+    const uint64_t *wide = A->col;
+    if (A->col_type == LSP_I32) {
+        RETURN_IF_ANY(uint32_t, k, begin, end, narrow[k] >= cols)
+    } else {
+        RETURN_IF_ANY(uint64_t, k, begin, end, wide[k] >= (uint64_t)A->cols)
+    }
+    return false;
+}
+
+typedef struct search {
+    const lsp_csr *A;
+    bool (*any)(const lsp_csr *A, int64_t begin, int64_t end);
+    bool found; /* atomic */
+} search;
+
+static void search_share(void *data, int64_t begin, int64_t end) {
+    search *s = data;
+    if (s->any(s->A, begin, end)) {
+        __atomic_store_n(&s->found, true, __ATOMIC_RELAXED);
+    }
+}
+
+static bool find(const lsp_ctx *ctx, search s, int64_t n) {
+    lsp_for_shares(ctx, n, least_share, search_share, &s);
+    return s.found;
 }
 
 lsp_status lsp_csr_check_rows(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     const bool fine = lsp_csr_rowptr(A, 0) == 0 && lsp_csr_rowptr(A, A->rows) == A->nnz &&
-                      lsp_first(ctx, A->rows, find_fall, A) == A->rows;
+                      !find(ctx, (search){.A = A, .any = any_falls}, A->rows);
     return fine ? LSP_OK : lsp_csr_refuse(ctx, name, A);
-}
-
-/* ---- entries ---- */
-
-/* The first entry whose column is outside 0 .. cols-1; `end` if none. */
-static int64_t find_outside(const void *data, int64_t begin, int64_t end) {
-    const lsp_csr *A = data;
-    const uint32_t *narrow = A->col, cols = (uint32_t)A->cols;
-    const uint64_t *wide = A->col;
-    if (A->col_type == LSP_I32) {
-        LSP_FIND(uint32_t, k, begin, end, narrow[k] >= cols)
-    } else {
-        LSP_FIND(uint64_t, k, begin, end, wide[k] >= (uint64_t)A->cols)
-    }
-    return end;
 }
 
 lsp_status lsp_csr_check_arrays(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
     LSP_TRY(lsp_csr_check_rows(ctx, name, A));
-    return lsp_first(ctx, A->nnz, find_outside, A) < A->nnz ? lsp_csr_refuse(ctx, name, A) : LSP_OK;
+    return find(ctx, (search){.A = A, .any = any_outside}, A->nnz) ? lsp_csr_refuse(ctx, name, A) : LSP_OK;
 }
 
 lsp_status lsp_csr_check_device(lsp_ctx *ctx, const char *name) {
@@ -96,11 +127,11 @@ lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A,
         return lsp_csr_check_arrays(ctx, name, A);
     }
     LSP_TRY(lsp_csr_check_device(ctx, name));
-    return lsp_csr_on_gpu.csr_check_begin(ctx, A, gate);
+    return lsp_matrices_on_gpu.csr_check_begin(ctx, A, gate);
 }
 
 lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
-    return A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_check_end(ctx, name, A) : LSP_OK;
+    return A->where == LSP_CUDA ? lsp_matrices_on_gpu.csr_check_end(ctx, name, A) : LSP_OK;
 }
 
 lsp_status lsp_csr_check_valid(lsp_ctx *ctx, const char *name, const lsp_csr *A) {
@@ -130,7 +161,7 @@ lsp_status lsp_csr_find_unsorted(lsp_ctx *ctx, const lsp_csr *A, bool strictly, 
         *row = lsp_csr_first_unsorted(ctx, A, strictly);
         return LSP_OK;
     }
-    LSP_TRY(lsp_csr_on_gpu.csr_is_sorted(ctx, A, strictly, &sorted));
+    LSP_TRY(lsp_matrices_on_gpu.csr_is_sorted(ctx, A, strictly, &sorted));
     LSP_TRY(sorted ? LSP_OK
                    : LSP_EACH_ENTRY(
                          ctx, unsorted,

@@ -65,8 +65,6 @@ lsp_status lsp_coo_to_csr(lsp_ctx *ctx, const lsp_coo *A, const lsp_csr_types *t
     LSP_TRY(lsp_csr_retype(ctx, &(lsp_csr_types){.val_type = sums, .drop_values = sums == LSP_NONE}, &made));
     LSP_TRY(lsp_csr_sum_duplicates(ctx, &made, &merged));
     LSP_TRY(lsp_csr_retype(ctx, types, &made));
-    if (duplicates) {
-        *duplicates = merged;
-    }
+    LSP_TELL(duplicates, merged);
     return lsp_csr_put(ctx, B, &made, false);
 }

@@ -76,27 +76,6 @@ LSP_BOTH_SIDES LSP_INLINE void lsp_term_set(lsp_type type, void *val, int64_t k,
 
 /* ---- checks ---- */
 
-/* The first of 0 .. n-1 that `find` finds; n if none. find(data, begin, end) is the first of a share, or `end`. */
-int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *data, int64_t begin, int64_t end),
-                  const void *data);
-
-/* For `find`: returns the first k of begin .. end-1 for which the condition holds. Blocks are tested without a branch,
- * so that they run in vectors: a product without a plan looks at all row pointers before it writes. `word` is as wide
- * as the items, so that vectors need no conversion. */
-#define LSP_FIND(word, k, begin, end, condition)                                                                       \
-    for (int64_t from = (begin), to; from < (end); from = to) {                                                        \
-        word found = 0;                                                                                                \
-        to = lsp_min(from + 1024, end);                                                                                \
-        for (int64_t k = from; k < to; k++) {                                                                          \
-            found |= (condition);                                                                                      \
-        }                                                                                                              \
-        for (int64_t k = from; found && k < to; k++) {                                                                 \
-            if (condition) {                                                                                           \
-                return k;                                                                                              \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
-
 /* Refuses A, whose header was checked, because of its row pointers or columns: names the first fault. LSP_OK if there
  * is none. */
 lsp_status lsp_csr_refuse(lsp_ctx *ctx, const char *name, const lsp_csr *A);
@@ -136,7 +115,7 @@ LSP_BOTH_SIDES static inline unsigned lsp_lost_number(double x_re, double x_im, 
            (re && minus_im ? 0u : (unsigned)LSP_LOST_HERMITIAN);
 }
 
-/* lsp_csr_check_valid in two halves, for calls whose kernels may run before the host knows the answer: csr/gpu/gpu.h
+/* lsp_csr_check_valid in two halves, for calls whose kernels may run before the host knows the answer: gpu/gpu.h
  * tells how. On the host the first half is all, and *gate = NULL. *gate lies in scratch. */
 lsp_status lsp_csr_check_begin(lsp_ctx *ctx, const char *name, const lsp_csr *A, const unsigned **gate);
 lsp_status lsp_csr_check_end(lsp_ctx *ctx, const char *name, const lsp_csr *A);

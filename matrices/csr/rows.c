@@ -1,7 +1,6 @@
 /* Work shared out among threads by rows, and the order of the columns in each row. A share holds as many rows plus
  * entries as any other, so one long row does not hold up the rest. */
-#include "facts.h"
-#include "matrices/bodies.h"
+#include "matrices/matrices.h"
 
 enum { least_share = 1 << 15 };
 
@@ -52,34 +51,17 @@ int64_t lsp_csr_row_of(const lsp_csr *A, int64_t k) {
     return LSP_FIRST(1, A->rows, middle, lsp_csr_rowptr(A, middle) > k) - 1;
 }
 
-/* ---- the first fault of all shares ---- */
-
-typedef struct first_search {
-    int64_t (*find)(const void *data, int64_t begin, int64_t end);
-    const void *data;
-    int64_t first; /* atomic */
-} first_search;
-
-static void find_in_share(void *data, int64_t begin, int64_t end) {
-    first_search *search = data;
-    const int64_t found = search->find(search->data, begin, end);
-    lsp_lower(&search->first, found < end ? found : INT64_MAX);
-}
-
-int64_t lsp_first(const lsp_ctx *ctx, int64_t n, int64_t (*find)(const void *data, int64_t begin, int64_t end),
-                  const void *data) {
-    first_search search = {.find = find, .data = data, .first = n};
-    lsp_for_shares(ctx, n, least_share, find_in_share, &search);
-    return search.first;
-}
-
 /* ---- rows in order ---- */
 
-/* The first row whose columns do not ascend, or with `strictly` also repeat; `end` if none. */
+/* The first row whose columns do not ascend, or with `strictly` also repeat or begin below 0, as in a file half read;
+ * `end` if none. */
 LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_csr *A, bool strictly, int64_t begin,
                             int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         int64_t start = lsp_index_at(A->rowptr, rowptr_type, i), stop = lsp_index_at(A->rowptr, rowptr_type, i + 1);
+        if (strictly && start < stop && lsp_index_at(A->col, col_type, start) < 0) {
+            return i;
+        }
         for (int64_t k = start + 1; k < stop; k++) {
             int64_t left = lsp_index_at(A->col, col_type, k - 1), right = lsp_index_at(A->col, col_type, k);
             if (left > right || (strictly && left == right)) {
@@ -90,15 +72,21 @@ LSP_INLINE int64_t unsorted(lsp_type rowptr_type, lsp_type col_type, const lsp_c
     return end;
 }
 
-static int64_t find_unsorted(const void *data, int64_t begin, int64_t end) {
-    const seeking *s = data;
-    const lsp_csr *A = &s->A;
-    return s->strictly ? LSP_WITH_INDICES(A, unsorted, A, true, begin, end)
-                       : LSP_WITH_INDICES(A, unsorted, A, false, begin, end);
+typedef struct order_search {
+    const lsp_csr *A;
+    bool strictly;
+    int64_t first; /* atomic */
+} order_search;
+
+static void find_unsorted(void *data, int64_t begin, int64_t end) {
+    order_search *s = data;
+    const int64_t row = s->strictly ? LSP_WITH_INDICES(s->A, unsorted, s->A, true, begin, end)
+                                    : LSP_WITH_INDICES(s->A, unsorted, s->A, false, begin, end);
+    lsp_lower(&s->first, row < end ? row : INT64_MAX);
 }
 
 int64_t lsp_csr_first_unsorted(const lsp_ctx *ctx, const lsp_csr *A, bool strictly) {
-    first_search search = {.find = find_unsorted, .data = &(seeking){.A = *A, .strictly = strictly}, .first = A->rows};
-    lsp_csr_for_rows(ctx, A, find_in_share, &search);
+    order_search search = {.A = A, .strictly = strictly, .first = A->rows};
+    lsp_csr_for_rows(ctx, A, find_unsorted, &search);
     return search.first;
 }

@@ -2,7 +2,9 @@
  * compares the two for symmetry. */
 #include "stats.h"
 #include "matrices/bodies.h"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
+
+#include <pthread.h>
 
 /* ---- on the host ---- */
 
@@ -23,27 +25,10 @@ LSP_INLINE void take_rows(lsp_type val, lsp_type index, const lsp_csr *A, bool e
                 products += (uint64_t)(lsp_csr_rowptr(A, j + 1) - lsp_csr_rowptr(A, j));
             }
         }
-        histogram[take_length(A, i, &f)]++;
-        take_row(A, falls, products, &f);
+        histogram[take_row(A, i, falls, products, &f)]++;
     }
     *all = f;
     memcpy(all->histogram, histogram, sizeof histogram);
-}
-
-typedef struct row_search {
-    const lsp_csr *A;
-    bool entries;
-    int parts;
-    lsp_facts *facts; /* of each part */
-} row_search;
-
-static void take_part(void *data, int64_t part, int thread) {
-    const row_search *search = data;
-    const lsp_csr *A = search->A;
-    int64_t begin, end;
-    (void)thread;
-    lsp_csr_share(A, (int)part, search->parts, &begin, &end);
-    LSP_WITH_BOTH(A->val_type, A->col_type, take_rows, A, search->entries, begin, end, &search->facts[part]);
 }
 
 static void join(lsp_facts *f, const lsp_facts *part) {
@@ -61,22 +46,33 @@ static void join(lsp_facts *f, const lsp_facts *part) {
     }
 }
 
-static lsp_status find_here(lsp_ctx *ctx, const lsp_csr *A, bool entries, lsp_facts *facts) {
-    LSP_SCRATCH_SCOPE(ctx);
-    row_search search = {.A = A, .entries = entries, .parts = lsp_csr_threads(ctx, A)};
-    LSP_TRY(LSP_SCRATCH(ctx, search.parts, &search.facts));
-    lsp_for_parts(ctx, search.parts, search.parts, take_part, &search);
-    *facts = (lsp_facts){.sum = {0}};
-    for (int p = 0; p < search.parts; p++) {
-        join(facts, &search.facts[p]);
-    }
-    return LSP_OK;
+typedef struct row_search {
+    const lsp_csr *A;
+    bool entries;
+    pthread_mutex_t mutex;
+    lsp_facts *facts; /* of all shares */
+} row_search;
+
+static void take_share(void *data, int64_t begin, int64_t end) {
+    row_search *search = data;
+    const lsp_csr *A = search->A;
+    lsp_facts mine;
+    LSP_WITH_BOTH(A->val_type, A->col_type, take_rows, A, search->entries, begin, end, &mine);
+    pthread_mutex_lock(&search->mutex);
+    join(search->facts, &mine);
+    pthread_mutex_unlock(&search->mutex);
 }
 
 /* ---- either device ---- */
 
 static lsp_status find_facts(lsp_ctx *ctx, const lsp_csr *A, bool entries, lsp_facts *facts) {
-    return A->where == LSP_CUDA ? lsp_csr_on_gpu.csr_facts(ctx, A, entries, facts) : find_here(ctx, A, entries, facts);
+    row_search here = {A, entries, PTHREAD_MUTEX_INITIALIZER, facts};
+    if (A->where == LSP_CUDA) {
+        return lsp_matrices_on_gpu.csr_facts(ctx, A, entries, facts);
+    }
+    *facts = (lsp_facts){.sum = {0}};
+    lsp_csr_for_rows(ctx, A, take_share, &here);
+    return LSP_OK;
 }
 
 /* A wide sum, or INT64_MAX if that is less. */

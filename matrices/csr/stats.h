@@ -36,20 +36,6 @@ LSP_BODY_FUNCTION void raise_most(lsp_facts *f, int which, int64_t x) {
     f->most[which] = x > f->most[which] ? x : f->most[which];
 }
 
-/* Takes the length of row i. Returns its place in the histogram. */
-LSP_BODY_FUNCTION int take_length(const lsp_csr *A, int64_t i, lsp_facts *f) {
-    const uint64_t length = (uint64_t)(lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i));
-    const unsigned __int128 square = (unsigned __int128)length * length;
-    raise_most(f, LONGEST, (int64_t)length);
-    raise_most(f, SHORTEST, INT64_MAX - (int64_t)length);
-    add_wide(f, SQUARES, (uint64_t)square, (uint64_t)(square >> 64));
-#ifdef __CUDA_ARCH__
-    return 64 - __clzll((long long)length);
-#else
-    return lsp_bits(length);
-#endif
-}
-
 /* Takes entry k of row i, which begins at `start`. Is its column below the one before it? */
 LSP_BODY_FUNCTION bool take_entry(const lsp_kind t, const lsp_csr *A, int64_t i, int64_t start, int64_t k,
                                   lsp_facts *f) {
@@ -66,12 +52,23 @@ LSP_BODY_FUNCTION bool take_entry(const lsp_kind t, const lsp_csr *A, int64_t i,
     return j < before;
 }
 
-/* Takes what the entries of a row told together: does a column fall, and the multiplications of the row in A*A. */
-LSP_BODY_FUNCTION void take_row(const lsp_csr *A, bool falls, uint64_t products, lsp_facts *f) {
+/* Takes row i: its length, and what its entries told together, if they were asked: does a column fall, and the
+ * multiplications of the row in A*A. Returns its place in the histogram. */
+LSP_BODY_FUNCTION int take_row(const lsp_csr *A, int64_t i, bool falls, uint64_t products, lsp_facts *f) {
+    const uint64_t length = (uint64_t)(lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i));
+    const unsigned __int128 square = (unsigned __int128)length * length;
     const uint64_t count = products > (uint64_t)INT64_MAX ? (uint64_t)INT64_MAX : products;
-    f->sum[FALLING] += falls;
+    raise_most(f, LONGEST, (int64_t)length);
+    raise_most(f, SHORTEST, INT64_MAX - (int64_t)length);
+    add_wide(f, SQUARES, (uint64_t)square, (uint64_t)(square >> 64));
     add_wide(f, PRODUCTS, count, 0);
     add_wide(f, BOUND, count > (uint64_t)A->cols ? (uint64_t)A->cols : count, 0);
+    f->sum[FALLING] += falls;
+#ifdef __CUDA_ARCH__
+    return 64 - __clzll((long long)length);
+#else
+    return lsp_bits(length);
+#endif
 }
 
 LSP_END_DECLS

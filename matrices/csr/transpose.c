@@ -1,6 +1,6 @@
 /* B = A^T: its entries are filed into rows by their columns. */
 #include "matrices/bodies.h"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
 
 lsp_status lsp_count_up(lsp_ctx *ctx, lsp_where where, void *to, lsp_type type, int64_t n) {
     return LSP_EACH(ctx, where, count_up,
@@ -27,7 +27,7 @@ lsp_status lsp_csr_transpose_as(lsp_ctx *ctx, const char *name, const lsp_csr *A
     const lsp_csr_types types = lsp_types_like(A, A->rows, A->nnz);
     LSP_TRY(lsp_csr_create(ctx, A->cols, A->rows, A->nnz, &types, &made));
     if (A->where == LSP_CUDA) { /* checks A on the way */
-        LSP_TRY(lsp_csr_on_gpu.csr_transpose(ctx, name, A, &made, &done));
+        LSP_TRY(lsp_matrices_on_gpu.csr_transpose(ctx, name, A, &made, &done));
     }
     if (!done) {
         LSP_TRY(file_columns(ctx, A, &made));

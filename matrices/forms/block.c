@@ -1,7 +1,7 @@
 /* B = consecutive rows and columns of A, and where to cut A into such blocks. Consecutive rows are a matrix over A's
  * own arrays, with row pointers that begin at 0; their columns are then cut out, or copied if all are wanted. */
 #include "matrices/bodies.h"
-#include "matrices/forms/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
 
 lsp_status lsp_csr_view_rows(lsp_ctx *ctx, const lsp_csr *A, int64_t first, int64_t rows, lsp_csr *S) {
     indexing a = {.from = A->rowptr, .first = first};
@@ -61,7 +61,7 @@ lsp_status lsp_csr_cut_columns(lsp_ctx *ctx, const lsp_csr *A, int64_t first, in
     for (int shift = 1; low < high && shift > 0; high = low + lsp_min(high - low, (int64_t)1 << shift)) {
         int b = 0;
         shift = lsp_bits((uint64_t)((high - low - 1) / BUCKETS));
-        LSP_TRY(lsp_forms_on_gpu.csr_count_columns(ctx, A, &(lsp_buckets){low, high, shift, BUCKETS}, counts));
+        LSP_TRY(lsp_matrices_on_gpu.csr_count_columns(ctx, A, &(lsp_buckets){low, high, shift, BUCKETS}, counts));
         for (; low < high && counts[b] <= left; b++) {
             left -= counts[b];
             low += lsp_min(high - low, (int64_t)1 << shift);

@@ -1,7 +1,7 @@
 /* B = the elements of a dense array that are not 0. The rows are cut into pieces; the elements of each piece are
  * counted, a prefix sum gives their places, and each piece is read again to fill B. */
-#include "matrices/forms/gpu/gpu.h"
-#include "matrices/matrices.h"
+#include "forms.h"
+#include "matrices/gpu/gpu.h"
 
 enum {
     piece_length = 1 << 13, /* elements: so that one long row is work for all threads, and stays in the cache */
@@ -79,7 +79,8 @@ static lsp_status gather_columns(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
     by_rows.rows = D->cols, by_rows.cols = D->rows, by_rows.by_columns = false;
     LSP_REQUIRE(D->cols <= INT64_MAX / 16, LSP_ERR_OVERFLOW, "D has %lld columns: more than can be addressed",
                 (long long)D->cols);
-    LSP_TRY(D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &by_rows, &T) : gather_here(ctx, &by_rows, &T));
+    LSP_TRY(D->where == LSP_CUDA ? lsp_matrices_on_gpu.dense_gather(ctx, &by_rows, &T)
+                                 : gather_here(ctx, &by_rows, &T));
     LSP_TRY(lsp_csr_transpose(ctx, &T, B));
     return lsp_csr_retype(ctx, NULL, B);
 }
@@ -90,7 +91,7 @@ lsp_status lsp_dense_to_csr(lsp_ctx *ctx, const lsp_dense *D, lsp_csr *B) {
     LSP_TRY(lsp_dense_check(ctx, D, &fit));
     LSP_REQUIRE(B, LSP_ERR_ARGUMENT, "the place for the matrix is NULL");
     LSP_TRY(D->by_columns          ? gather_columns(ctx, &fit, &made)
-            : D->where == LSP_CUDA ? lsp_forms_on_gpu.dense_gather(ctx, &fit, &made)
+            : D->where == LSP_CUDA ? lsp_matrices_on_gpu.dense_gather(ctx, &fit, &made)
                                    : gather_here(ctx, &fit, &made));
     return lsp_csr_put(ctx, B, &made, false);
 }

@@ -88,18 +88,14 @@ lsp_status lsp_csr_join(lsp_ctx *ctx, const lsp_part *parts, int64_t count, int6
         for (const lsp_part *p = parts; p < parts + count; p++) {
             const copying a = {.A = *p->A,
                                .B = *B,
-                               .next = (int64_t *)next + p->row,
+                               .next = (int64_t *)next + p->row + (pass == 0),
                                .offset = p->col,
                                .numbered = numbered,
                                .number = p->number};
             const lsp_each_job lengths = {.args = &a, .n = a.A.rows};
-            if (pass == 0) {
-                nnz += a.A.nnz;
-                LSP_TRY(LSP_EACH(ctx, where, add_length, lengths));
-            } else {
-                LSP_TRY(LSP_EACH_ENTRY(ctx, stack_entry, (lsp_entry_job){.args = &a, .A = &a.A}));
-                LSP_TRY(LSP_EACH(ctx, where, pass_length, lengths));
-            }
+            nnz += pass == 0 ? a.A.nnz : 0;
+            LSP_TRY(pass == 1 ? LSP_EACH_ENTRY(ctx, stack_entry, (lsp_entry_job){.args = &a, .A = &a.A}) : LSP_OK);
+            LSP_TRY(LSP_EACH(ctx, where, add_length, lengths));
         }
         LSP_TRY(pass == 0 ? lsp_csr_make_rows(ctx, where, rows, cols, next, nnz, types, B) : LSP_OK);
     }

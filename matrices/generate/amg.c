@@ -19,8 +19,6 @@ static int64_t aggregate_of(const lsp_grid *g, int64_t row) {
 typedef struct building {
     const lsp_grid *g;
     const lsp_csr *A;
-    int64_t *starts;
-    const lsp_csr *B;
 } building;
 
 typedef struct product_row { /* a row of A*T, columns ascending */
@@ -54,66 +52,43 @@ static void multiply_row(const building *b, int64_t i, product_row *row) {
     }
 }
 
-static void count_rows(void *data, int64_t begin, int64_t end) {
-    const building *b = data;
+static int64_t row_length(const void *data, int64_t i) {
     product_row row;
-    for (int64_t i = begin; i < end; i++) {
-        multiply_row(b, i, &row);
-        b->starts[i + 1] = row.count;
-    }
+    multiply_row(data, i, &row);
+    return row.count;
 }
 
-static void fill_rows(void *data, int64_t begin, int64_t end) {
+static void fill_row(const void *data, int64_t i, const lsp_csr *P, int64_t k) {
     const building *b = data;
     const double t = tentative_value(b->g), weight = -weight_of(b->g);
+    const int64_t own = aggregate_of(b->g, i);
     product_row row;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t own = aggregate_of(b->g, i), first = lsp_csr_rowptr(b->B, i);
-        multiply_row(b, i, &row);
-        for (int e = 0; e < row.count; e++) {
-            lsp_index_set(b->B->col, b->B->col_type, first + e, row.col[e]);
-            ((double *)b->B->val)[first + e] = row.col[e] == own ? t + weight * row.sum[e] : weight * row.sum[e];
-        }
+    multiply_row(b, i, &row);
+    for (int e = 0; e < row.count; e++, k++) {
+        lsp_index_set(P->col, P->col_type, k, row.col[e]);
+        ((double *)P->val)[k] = row.col[e] == own ? t + weight * row.sum[e] : weight * row.sum[e];
     }
 }
 
-static void fill_tentative(void *data, int64_t begin, int64_t end) {
-    const building *b = data;
-    for (int64_t i = begin; i < end; i++) {
-        lsp_index_set(b->B->rowptr, b->B->rowptr_type, i + 1, i + 1);
-        lsp_index_set(b->B->col, b->B->col_type, i, aggregate_of(b->g, i));
-        ((double *)b->B->val)[i] = tentative_value(b->g);
-    }
+static int64_t one(const void *data, int64_t i) {
+    (void)data, (void)i;
+    return 1;
 }
-
-static lsp_status make_tentative(lsp_ctx *ctx, const lsp_grid *g, lsp_csr *T) {
-    enum { least_share = 1 << 14 };
-    const int64_t rows = lsp_grid_unknowns(g, g->k), cols = lsp_grid_unknowns(g, aggregates_along(g));
-    LSP_TRY(lsp_generate_check_memory(ctx, rows, cols, rows));
-    LSP_TRY(lsp_csr_create(ctx, rows, cols, rows, &(lsp_csr_types){.val_type = LSP_F64}, T));
-    lsp_for_shares(ctx, rows, least_share, fill_tentative, &(building){.g = g, .B = T});
-    return LSP_OK;
-}
-
-static lsp_status smooth(lsp_ctx *ctx, const lsp_grid *g, const lsp_csr *A, lsp_csr *P) {
-    LSP_SCRATCH_SCOPE(ctx);
-    building b = {.g = g, .A = A, .B = P};
-    const int64_t cols = lsp_grid_unknowns(g, aggregates_along(g));
-    LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &b.starts));
-    lsp_csr_for_rows(ctx, A, count_rows, &b);
-    LSP_TRY(lsp_csr_make_rows(ctx, LSP_HOST, A->rows, cols, b.starts, -1, &(lsp_csr_types){.val_type = LSP_F64}, P));
-    lsp_csr_for_rows(ctx, A, fill_rows, &b);
-    return LSP_OK;
+static void fill_tentative(const void *data, int64_t i, const lsp_csr *T, int64_t k) {
+    lsp_index_set(T->col, T->col_type, k, aggregate_of(data, i));
+    ((double *)T->val)[k] = tentative_value(data);
 }
 
 lsp_status lsp_generate_amg(lsp_ctx *ctx, const lsp_parameter *p, uint64_t seed, lsp_csr *B) {
     const lsp_grid g = lsp_grid_of(p);
+    const int64_t rows = lsp_grid_unknowns(&g, g.k), cols = lsp_grid_unknowns(&g, aggregates_along(&g));
     LSP_OWNED_CSR(ctx, A);
     LSP_OWNED_CSR(ctx, P);
     if (p[1].letter == 'T') {
-        return make_tentative(ctx, &g, B);
+        LSP_TRY(lsp_generate_check_memory(ctx, rows, cols, rows));
+        return lsp_generate_rows(ctx, rows, cols, &(lsp_row_maker){one, fill_tentative, &g}, B);
     }
     LSP_TRY(lsp_generate_grid(ctx, p, seed, &A));
-    LSP_TRY(smooth(ctx, &g, &A, &P));
+    LSP_TRY(lsp_generate_rows(ctx, rows, cols, &(lsp_row_maker){row_length, fill_row, &(building){&g, &A}}, &P));
     return p[1].letter == 'R' ? lsp_csr_transpose(ctx, &P, B) : lsp_csr_put(ctx, B, &P, false);
 }

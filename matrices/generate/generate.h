@@ -27,6 +27,14 @@ static inline lsp_status lsp_generate_check_memory(lsp_ctx *ctx, int64_t rows, i
     return lsp_csr_check_memory(ctx, rows, entries, &fit);
 }
 
+/* Rows of doubles: row i has length(data, i) entries, which fill(data, i, A, k) writes from entry k of A on. */
+typedef struct lsp_row_maker {
+    int64_t (*length)(const void *data, int64_t i);
+    void (*fill)(const void *data, int64_t i, const lsp_csr *A, int64_t k);
+    const void *data;
+} lsp_row_maker;
+lsp_status lsp_generate_rows(lsp_ctx *ctx, int64_t rows, int64_t cols, const lsp_row_maker *maker, lsp_csr *A);
+
 /* A regular grid, and the unknowns of one of its kind with n nodes along an edge. */
 typedef struct lsp_grid {
     int64_t k;        /* nodes along an edge */

@@ -68,37 +68,31 @@ typedef struct summing {
     const lsp_csr *X, *T;
     const double *weights;
     double shift;
-    int64_t *starts; /* of A's rows */
-    const lsp_csr *A;
 } summing;
 
-static void count_rows(void *data, int64_t begin, int64_t end) {
+static int64_t row_length(const void *data, int64_t j) {
     const summing *s = data;
     const int32_t *i_of = s->T->col;
-    for (int64_t j = begin; j < end; j++) {
-        s->starts[j + 1] = 0;
-        for (int64_t t = lsp_csr_rowptr(s->T, j); t < lsp_csr_rowptr(s->T, j + 1); t++) {
-            s->starts[j + 1] += lsp_csr_rowptr(s->X, i_of[t] + 1) - lsp_csr_rowptr(s->X, i_of[t]);
-        }
+    int64_t length = 0;
+    for (int64_t t = lsp_csr_rowptr(s->T, j); t < lsp_csr_rowptr(s->T, j + 1); t++) {
+        length += lsp_csr_rowptr(s->X, i_of[t] + 1) - lsp_csr_rowptr(s->X, i_of[t]);
     }
+    return length;
 }
 
-/* Fills rows of A before they are summed: w_i x_i[j] x_i for every x_i with an entry at j. */
-static void fill_rows(void *data, int64_t begin, int64_t end) {
+/* Fills row j of A before it is summed: w_i x_i[j] x_i for every x_i with an entry at j. */
+static void fill_row(const void *data, int64_t j, const lsp_csr *A, int64_t to) {
     const summing *s = data;
-    const lsp_csr *X = s->X, *T = s->T, *A = s->A;
+    const lsp_csr *X = s->X, *T = s->T;
     const int32_t *x_col = X->col, *i_of = T->col;
     const double *x_val = X->val, *x_j = T->val;
-    int64_t to = lsp_csr_rowptr(A, begin);
-    for (int64_t j = begin; j < end; j++) {
-        for (int64_t t = lsp_csr_rowptr(T, j); t < lsp_csr_rowptr(T, j + 1); t++) {
-            const int64_t i = i_of[t], stop = lsp_csr_rowptr(X, i + 1);
-            const double scale = s->weights[i] * x_j[t];
-            for (int64_t k = lsp_csr_rowptr(X, i); k < stop; k++, to++) {
-                const double product = x_val[k] * scale;
-                lsp_index_set(A->col, A->col_type, to, x_col[k]);
-                ((double *)A->val)[to] = x_col[k] == j && i == j ? product + rcond - s->shift : product;
-            }
+    for (int64_t t = lsp_csr_rowptr(T, j); t < lsp_csr_rowptr(T, j + 1); t++) {
+        const int64_t i = i_of[t], stop = lsp_csr_rowptr(X, i + 1);
+        const double scale = s->weights[i] * x_j[t];
+        for (int64_t k = lsp_csr_rowptr(X, i); k < stop; k++, to++) {
+            const double product = x_val[k] * scale;
+            lsp_index_set(A->col, A->col_type, to, x_col[k]);
+            ((double *)A->val)[to] = x_col[k] == j && i == j ? product + rcond - s->shift : product;
         }
     }
 }
@@ -108,17 +102,13 @@ static lsp_status sum_products(lsp_ctx *ctx, const lsp_nas_class *params, const 
     LSP_SCRATCH_SCOPE(ctx);
     const int64_t n = params->n;
     double *weights, ratio = pow(rcond, 1.0 / (double)n);
-    summing s = {.X = X, .T = T, .shift = params->shift, .A = A};
-    LSP_TRY(LSP_SCRATCH(ctx, n + 1, &s.starts));
     LSP_TRY(LSP_SCRATCH(ctx, n, &weights));
     weights[0] = 1;
     for (int64_t i = 1; i < n; i++) {
         weights[i] = weights[i - 1] * ratio;
     }
-    s.weights = weights;
-    lsp_csr_for_rows(ctx, T, count_rows, &s);
-    LSP_TRY(lsp_csr_make_rows(ctx, LSP_HOST, n, n, s.starts, -1, &(lsp_csr_types){.val_type = LSP_F64}, A));
-    lsp_csr_for_rows(ctx, A, fill_rows, &s);
+    const summing s = {.X = X, .T = T, .weights = weights, .shift = params->shift};
+    LSP_TRY(lsp_generate_rows(ctx, n, n, &(lsp_row_maker){row_length, fill_row, &s}, A));
     LSP_TRY(lsp_csr_sort_rows(ctx, A));
     return lsp_csr_sum_duplicates(ctx, A, NULL);
 }

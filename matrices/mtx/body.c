@@ -1,7 +1,7 @@
 /* Two passes over the lines, straight into CSR. The text is cut into parts, one per thread. Pass 1 counts the entries
  * of every row in every part. A prefix sum of the counts, by row and then by part, gives the first slot of each; pass 2
  * puts every entry into its slot. So the entries of a row stand in the order of the file, for any number of parts. */
-#include "matrices/csr/facts.h"
+#include "matrices/bodies.h"
 #include "mtx.h"
 
 enum { least_text = 512 << 10, least_rows = 1 << 16, most_shares = 256 };
@@ -169,30 +169,12 @@ static lsp_status make_parts(lsp_mtx_job *job) {
     return LSP_OK;
 }
 
-static int64_t find_gap_in_rows(const void *data, int64_t begin, int64_t end) {
-    const lsp_csr *A = data;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t k = lsp_csr_rowptr(A, i);
-        if (k < lsp_csr_rowptr(A, i + 1) && lsp_csr_col(A, k) < 0) {
-            return i;
-        }
-    }
-    return end;
-}
-
-static int64_t find_gap(const void *data, int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; k++) {
-        if (lsp_csr_col(data, k) < 0) {
-            return k;
-        }
-    }
-    return end;
-}
-
-/* True if every slot was filled: no column is -1. In a strictly ascending row only the first column can be -1. */
-static bool complete(const lsp_ctx *ctx, const lsp_csr *A, bool ascending) {
-    const int64_t n = ascending ? A->rows : A->nnz;
-    return lsp_first(ctx, n, ascending ? find_gap_in_rows : find_gap, A) == n;
+/* *gap = the first slot that was left empty, or nnz. */
+static lsp_status find_gap(lsp_ctx *ctx, const lsp_csr *A, int64_t *gap) {
+    return LSP_EACH_FIRST(ctx, LSP_HOST, outside, gap,
+                          (lsp_each_job){.args = &(indexing){.from = A->col, .limit = A->cols},
+                                         .n = A->nnz,
+                                         .kind = {.index = A->col_type}});
 }
 
 /* Sorts all rows, counts duplicates from `row` on and sums them. A duplicate and its mirror count once. A sum of
@@ -240,7 +222,11 @@ lsp_status lsp_mtx_read_body(lsp_ctx *ctx, lsp_mtx_reader *reader) {
         LSP_TRY(make_matrix(&job));
         fine = run(&job, LSP_MTX_PLACE);
         row = fine ? lsp_csr_first_unsorted(ctx, &reader->A, true) : 0;
-        fine = fine && complete(ctx, &reader->A, row == header->rows);
+        if (fine && row < header->rows) { /* no gap is in rows that ascend strictly */
+            int64_t gap;
+            LSP_TRY(find_gap(ctx, &reader->A, &gap));
+            fine = gap == reader->A.nnz;
+        }
     }
     if (!fine) {
         LSP_TRY(lsp_go_on(ctx));

@@ -138,7 +138,7 @@ static const char *data_line(const char *text, int64_t k) {
 
 lsp_status lsp_mtx_explain(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_batch *batch, char *buffer) {
     const lsp_mtx_header *header = &reader->header;
-    const char *name = reader->source.name, *text;
+    const char *text;
     int64_t bytes, entries = 0, lines = header->line;
     lsp_mtx_cursor cursor = lsp_mtx_array_place(header, 0);
     lsp_mtx_stream stream;
@@ -165,16 +165,9 @@ lsp_status lsp_mtx_explain(lsp_ctx *ctx, const lsp_mtx_reader *reader, lsp_mtx_b
             lines += lsp_mtx_count_lines(text, next);
         }
     }
-    if (stream.fault == LSP_MTX_LONG_LINE) {
-        return explain_line(ctx, reader, LSP_MTX_LONG_LINE, "\n", lines + 1);
-    }
-    if (stream.fault == LSP_MTX_IO) {
-        return lsp_fail(ctx, LSP_ERR_IO, "%s: cannot be read: %s", name,
-                        stream.error ? strerror(stream.error) : "it became shorter meanwhile");
-    }
-    if (entries < header->entries) {
-        return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the file ends after %lld of %lld entries announced", name,
-                        (long long)lines, (long long)entries, (long long)header->entries);
-    }
+    LSP_TRY(lsp_mtx_stream_check(ctx, &stream, lines + 1));
+    LSP_REQUIRE(entries >= header->entries, LSP_ERR_FORMAT,
+                "%s:%lld: the file ends after %lld of %lld entries announced", reader->source.name, (long long)lines,
+                (long long)entries, (long long)header->entries);
     return LSP_OK;
 }

@@ -138,9 +138,6 @@ lsp_status lsp_mtx_read_header(lsp_ctx *ctx, const lsp_mtx_source *source, char 
             }
         }
     }
-    LSP_REQUIRE(stream.fault != LSP_MTX_IO, LSP_ERR_IO, "%s: cannot be read: %s", name,
-                stream.error ? strerror(stream.error) : "it became shorter meanwhile");
-    LSP_REQUIRE(stream.fault != LSP_MTX_LONG_LINE, LSP_ERR_FORMAT, "%s:%lld: the line is longer than %d bytes", name,
-                (long long)line + 1, lsp_mtx_line_most);
+    LSP_TRY(lsp_mtx_stream_check(ctx, &stream, line + 1));
     return lsp_fail(ctx, LSP_ERR_FORMAT, "%s:%lld: the file ends before its size line", name, (long long)line);
 }

@@ -126,6 +126,9 @@ void lsp_mtx_stream_start(lsp_mtx_stream *stream, const lsp_mtx_source *source, 
 /* Gives the next lines, each ended by a newline, which is added to the last one. False at the end or at a fault. */
 bool lsp_mtx_stream_next(lsp_mtx_stream *stream, const char **text, int64_t *bytes);
 
+/* Refuses the text if a fault ended the stream; `line`: the one that it could not give. */
+lsp_status lsp_mtx_stream_check(lsp_ctx *ctx, const lsp_mtx_stream *stream, int64_t line);
+
 /* ---- the header ---- */
 
 typedef struct lsp_mtx_header {

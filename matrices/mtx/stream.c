@@ -82,6 +82,15 @@ bool lsp_mtx_stream_next(lsp_mtx_stream *stream, const char **text, int64_t *byt
     return true;
 }
 
+lsp_status lsp_mtx_stream_check(lsp_ctx *ctx, const lsp_mtx_stream *stream, int64_t line) {
+    const char *name = stream->source->name;
+    LSP_REQUIRE(stream->fault != LSP_MTX_IO, LSP_ERR_IO, "%s: cannot be read: %s", name,
+                stream->error ? strerror(stream->error) : "it became shorter meanwhile");
+    LSP_REQUIRE(stream->fault != LSP_MTX_LONG_LINE, LSP_ERR_FORMAT, "%s:%lld: the line is longer than %d bytes", name,
+                (long long)line, lsp_mtx_line_most);
+    return LSP_OK;
+}
+
 /* Refuses a file that the budget does not allow before anything is allocated: so the refusal can name the bytes. */
 lsp_status lsp_mtx_check_memory(lsp_ctx *ctx, const lsp_mtx_source *source, int64_t bytes) {
     if (ctx->options.max_bytes > 0) { /* without a budget, the allocation itself fails */

@@ -1,6 +1,6 @@
 /* The diagonal of a matrix, and the matrix of a diagonal. */
 #include "matrices/bodies.h"
-#include "values.h"
+#include "matrices/gpu/gpu.h"
 
 /* ---- of a matrix ---- */
 
@@ -38,7 +38,7 @@ static lsp_status lay(lsp_ctx *ctx, const void *diagonal, const lsp_csr *B) {
 
 static lsp_status take_diagonal(lsp_ctx *ctx, const lsp_csr *A, const unsigned *gate, void *diagonal) {
     if (A->where == LSP_CUDA) {
-        return lsp_values_on_gpu.csr_diagonal(ctx, A, gate, diagonal);
+        return lsp_matrices_on_gpu.csr_diagonal(ctx, A, gate, diagonal);
     }
     lsp_csr_for_rows(ctx, A, take_share, &(diagonal_of){.A = A, .diagonal = diagonal});
     return LSP_OK;

@@ -1,6 +1,7 @@
 /* C = A and B multiplied entry by entry. The rows of both ascend strictly, so each is walked once with the other: first
  * to count, then to fill. */
-#include "values.h"
+#include "matrices/gpu/gpu.h"
+#include "number.h"
 
 typedef struct multiplying {
     const lsp_csr *A, *B, *C; /* A has the type of C's values; B may have a narrower one */
@@ -36,31 +37,25 @@ LSP_INLINE int64_t walk_row(lsp_type index, lsp_type type, bool fill, const mult
 
 static bool is_narrow(const multiplying *m) { return m->A->col_type == LSP_I32 && m->B->col_type == LSP_I32; }
 
-LSP_INLINE void count_rows_of(lsp_type index, const multiplying *m, int64_t begin, int64_t end) {
+LSP_INLINE void walk_rows(lsp_type index, lsp_type type, bool fill, const multiplying *m, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
-        m->starts[i + 1] = walk_row(index, LSP_NONE, false, m, i);
+        const int64_t stop = walk_row(index, type, fill, m, i);
+        if (!fill) {
+            m->starts[i + 1] = stop;
+        }
     }
 }
 LSP_SHARE(count_rows, const multiplying, m,
-          LSP_WITH_INDEX(is_narrow(m) ? LSP_I32 : LSP_I64, count_rows_of, m, begin, end))
+          LSP_WITH_INDEX(is_narrow(m) ? LSP_I32 : LSP_I64, walk_rows, LSP_NONE, false, m, begin, end))
 
-LSP_INLINE void fill_rows_of(lsp_type index, lsp_type type, const multiplying *m, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        walk_row(index, type, true, m, i);
-    }
+static bool are_all(const multiplying *m, lsp_type type) { /* C has A's types */
+    return is_narrow(m) && m->A->val_type == type && m->B->val_type == type;
 }
-static void fill_rows(void *data, int64_t begin, int64_t end) {
-    const multiplying *m = data; /* C has A's types */
-    if (!is_narrow(m)) {
-        fill_rows_of(LSP_I64, LSP_C64, m, begin, end);
-    } else if (m->A->val_type == LSP_F64 && m->B->val_type == LSP_F64) {
-        fill_rows_of(LSP_I32, LSP_F64, m, begin, end);
-    } else if (m->A->val_type == LSP_F32 && m->B->val_type == LSP_F32) {
-        fill_rows_of(LSP_I32, LSP_F32, m, begin, end);
-    } else {
-        fill_rows_of(LSP_I32, LSP_C64, m, begin, end);
-    }
-}
+LSP_SHARE(fill_rows, const multiplying, m,
+          are_all(m, LSP_F64)   ? walk_rows(LSP_I32, LSP_F64, true, m, begin, end)
+          : are_all(m, LSP_F32) ? walk_rows(LSP_I32, LSP_F32, true, m, begin, end)
+          : is_narrow(m)        ? walk_rows(LSP_I32, LSP_C64, true, m, begin, end)
+                                : walk_rows(LSP_I64, LSP_C64, true, m, begin, end))
 
 /* The product of matrices that were checked; integers are of LSP_I64, and beside reals there are none. Rows of both
  * ascend strictly; where they do not on a GPU, *done is false. */
@@ -71,7 +66,7 @@ static lsp_status multiply(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B, lsp
     const lsp_csr_types types = lsp_types_of(m.A);
     *done = true;
     if (A->where == LSP_CUDA) {
-        return lsp_values_on_gpu.csr_hadamard(ctx, m.A, m.B, &types, C, done);
+        return lsp_matrices_on_gpu.csr_hadamard(ctx, m.A, m.B, &types, C, done);
     }
     LSP_TRY(LSP_SCRATCH(ctx, A->rows + 1, &m.starts));
     lsp_csr_for_rows(ctx, m.A, count_rows, &m);

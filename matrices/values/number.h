@@ -190,6 +190,20 @@ LSP_NUMBER int64_t lsp_none_whole(lsp_reduction reduction) {
 
 /* ---- lsp_csr_reduce: a term of each entry, terms joined to one number, the result made of that ---- */
 
+/* Is the result of a reduction of integers an integer? Norms are doubles. */
+static inline bool lsp_reduces_whole(lsp_type val_type, lsp_reduction reduction) {
+    return lsp_is_integer(val_type) && reduction <= LSP_REDUCE_MAX;
+}
+
+/* The type of the results of lsp_csr_reduce. */
+static inline lsp_type lsp_reduce_type(lsp_type val_type, lsp_reduction reduction) {
+    return reduction == LSP_REDUCE_COUNT ? LSP_I64
+           : lsp_is_integer(val_type)    ? (lsp_reduces_whole(val_type, reduction) ? LSP_I64 : LSP_F64)
+           : val_type == LSP_NONE        ? LSP_F64
+           : val_type == LSP_C64 && reduction != LSP_REDUCE_SUM ? LSP_F64
+                                                                : val_type;
+}
+
 LSP_NUMBER bool lsp_takes_largest(lsp_reduction reduction) {
     return reduction == LSP_REDUCE_MIN || reduction == LSP_REDUCE_MAX || reduction == LSP_REDUCE_NORM_MAX;
 }

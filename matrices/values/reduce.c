@@ -2,7 +2,7 @@
  * that depends on its length alone (number.h), so threads and devices do not matter. One pass joins all lists of up to
  * LSP_LIST_PIECE terms; longer ones are joined afterwards, each by all threads. */
 #include "matrices/bodies.h"
-#include "values.h"
+#include "matrices/gpu/gpu.h"
 
 enum {
     least_rows = 1 << 12,  /* rows that are worth another thread */
@@ -248,7 +248,7 @@ static lsp_status reduce_lists_of(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction 
         const counting a = {.A = *A, .reduction = reduction, .all = all, .results = results};
         return LSP_EACH(ctx, A->where, count_list, (lsp_each_job){.args = &a, .n = all ? 1 : A->rows});
     }
-    return A->where == LSP_CUDA ? lsp_values_on_gpu.csr_reduce(ctx, A, reduction, all, gate, results)
+    return A->where == LSP_CUDA ? lsp_matrices_on_gpu.csr_reduce(ctx, A, reduction, all, gate, results)
                                 : reduce_on_host(ctx, A, reduction, all, results);
 }
 
@@ -278,7 +278,7 @@ static lsp_status reduce_columns(lsp_ctx *ctx, const lsp_csr *A, lsp_reduction r
         LSP_TRY(lsp_csr_transpose(ctx, A, &transposed));
     } else {
         LSP_TRY(lsp_csr_check_device(ctx, "A"));
-        LSP_TRY(lsp_values_on_gpu.csr_reduce_columns(ctx, A, reduction, results, &done));
+        LSP_TRY(lsp_matrices_on_gpu.csr_reduce_columns(ctx, A, reduction, results, &done));
         LSP_TRY(done ? LSP_OK : lsp_csr_file_transpose(ctx, A, &transposed));
     }
     return done ? LSP_OK

@@ -3,7 +3,7 @@
 #include "dense/kernel_strips.cuh"
 #include "kernel_check.cuh"
 #include "kernel_inspect.cuh"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
 #include "sort/short_launch.cuh"
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "core/items.h"
 #include "core/scan.h"
 #include "launch.cuh"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
 
 /* ---- kernels ---- */
 

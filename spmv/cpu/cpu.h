@@ -10,7 +10,7 @@
 extern const lsp_spmv_engine lsp_spmv_rows_cpu; /* also LSP_SPMV_EQUAL: it balances by entries */
 extern const lsp_spmv_engine lsp_spmv_gather_cpu, lsp_spmv_propagate_cpu;
 extern const lsp_diagonals_device lsp_diagonals_cpu;
-extern const lsp_packed_device lsp_packed_cpu;
+lsp_status lsp_packed_spread_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_packed *p, bool all);
 
 /* A row is summed in pieces of this many entries, counted from its begin; the sums of the pieces are added in order.
  * So threads may share a long row, and the bits do not depend on how. */

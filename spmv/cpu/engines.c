@@ -10,4 +10,4 @@ const lsp_spmv_device lsp_spmv_cpu = {.engines = {[LSP_SPMV_REFERENCE] = &lsp_sp
                                                   [LSP_SPMV_PROPAGATE] = &lsp_spmv_propagate_cpu,
                                                   [LSP_SPMV_PACKED] = &lsp_spmv_packed},
                                       .diagonals = &lsp_diagonals_cpu,
-                                      .packed = &lsp_packed_cpu};
+                                      .spread = lsp_packed_spread_cpu};

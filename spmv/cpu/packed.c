@@ -1,23 +1,10 @@
-/* LSP_SPMV_PACKED on the CPU. */
+/* LSP_SPMV_PACKED on the CPU: sums of rows brought to Y. */
 #include "cpu.h"
 #include "matrices/matrices.h"
 
 enum { least_share = 1 << 14 };
 
 static bool is_empty(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i) == lsp_csr_rowptr(A, i + 1); }
-
-static lsp_status list(lsp_ctx *ctx, const lsp_csr *A, const lsp_packed *p) {
-    int64_t r = 0;
-    (void)ctx;
-    for (int64_t i = 0; i < A->rows; i++) {
-        if (!is_empty(A, i)) {
-            p->rows[r] = i;
-            lsp_index_set(p->rowptr, A->rowptr_type, r++, lsp_index_at(A->rowptr, A->rowptr_type, i));
-        }
-    }
-    lsp_index_set(p->rowptr, A->rowptr_type, r, A->nnz);
-    return LSP_OK;
-}
 
 typedef struct spreading {
     const lsp_spmv_job *job;
@@ -53,7 +40,7 @@ static void write_empty(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static lsp_status spread(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_packed *p, bool all) {
+lsp_status lsp_packed_spread_cpu(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_packed *p, bool all) {
     spreading s = {job, p};
     lsp_for_shares(ctx, p->count, least_share, write_listed, &s);
     if (all) {
@@ -61,5 +48,3 @@ static lsp_status spread(lsp_ctx *ctx, const lsp_spmv_job *job, const lsp_packed
     }
     return LSP_OK;
 }
-
-const lsp_packed_device lsp_packed_cpu = {list, spread};

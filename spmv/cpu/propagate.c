@@ -8,7 +8,6 @@
 #include "spmv/bodies.h"
 #include "spmv/gather.h"
 #include <stdio.h>
-#include <string.h>
 
 typedef struct propagation {
     lsp_gather_job gather; /* x by column; without columns, and its index must not be followed after the plan is made */
@@ -45,32 +44,20 @@ static bool fits(lsp_ctx *ctx, const lsp_spmv_job *job, lsp_spmv_why *why) {
     return job->A.nnz == 0 || lsp_gather_stage_fits(&gather);
 }
 
-typedef struct work {
-    const lsp_csr *A;
-    propagation *p;
-} work;
-
 static void invert_places(void *data, int64_t bin, int thread) {
-    const work *w = data;
-    const int64_t first = bin * w->p->stage.bin_items;
+    const propagation *p = data;
+    const int64_t first = bin * p->stage.bin_items;
     (void)thread;
-    for (int64_t k = 0; k < bin_count(w->p, bin); k++) {
-        w->p->place[first + w->p->stage.to_place[first + k]] = (uint16_t)k;
+    for (int64_t k = 0; k < bin_count(p, bin); k++) {
+        p->place[first + p->stage.to_place[first + k]] = (uint16_t)k;
     }
-}
-
-static void copy_values(void *data, int64_t begin, int64_t end) {
-    const work *w = data;
-    const size_t bytes = lsp_type_bytes(w->A->val_type), at = (size_t)begin * bytes;
-    memcpy((char *)w->p->val + at, (const char *)w->A->val + at, (size_t)(end - begin) * bytes);
 }
 
 static lsp_status update(lsp_spmv_plan *plan) {
-    work w = {&plan->job.A, plan->parts};
-    if (w.p->val != NULL) {
-        lsp_for_shares(plan->ctx, w.p->nnz, 1 << 16, copy_values, &w);
-    }
-    return LSP_OK;
+    const propagation *p = plan->parts;
+    const lsp_csr *A = &plan->job.A;
+    return p->val != NULL ? lsp_convert_values(plan->ctx, LSP_HOST, A->val_type, p->val, A->val_type, A->val, p->nnz)
+                          : LSP_OK;
 }
 
 static lsp_status prepare(lsp_spmv_plan *plan) {
@@ -79,7 +66,6 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     const size_t bytes = lsp_type_bytes(plan->job.options.type);
     const int64_t items = plan->sizes.entries; /* 0: the stage chooses */
     propagation *p = NULL;
-    work w;
     LSP_TRY(lsp_spmv_make_parts(plan, sizeof *p, (void **)&p));
     *p = (propagation){.gather = gather_of(&plan->job), .nnz = A->nnz, .bins = 1};
     p->stage.bin_items = items > 0 ? items : 1;
@@ -96,9 +82,8 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
     LSP_TRY(lsp_spmv_hold(plan, A->nnz, sizeof *p->place, (void **)&p->place));
     LSP_TRY(lsp_spmv_cut_rows(ctx, &(lsp_spmv_cutting){*A, p->bins, p->stage.bin_items, true, p->bin, p->row_begin}));
     p->filled = LSP_FIRST(0, A->rows, row, lsp_csr_rowptr(A, row) >= A->nnz);
-    w = (work){A, p};
     if (A->nnz > 0) {
-        lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), invert_places, &w);
+        lsp_for_parts(ctx, p->bins, lsp_gather_threads(ctx, &p->gather), invert_places, p);
         lsp_free(ctx, p->stage.to_place); /* its inverse serves instead */
         p->stage.to_place = NULL;
     }

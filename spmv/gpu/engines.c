@@ -10,5 +10,5 @@ const lsp_spmv_device lsp_spmv_cuda = {.engines = {[LSP_SPMV_ROWS] = &lsp_spmv_r
                                                    [LSP_SPMV_PROPAGATE] = &lsp_spmv_propagate_cuda,
                                                    [LSP_SPMV_PACKED] = &lsp_spmv_packed},
                                        .diagonals = &lsp_diagonals_cuda,
-                                       .packed = &lsp_packed_cuda,
+                                       .spread = lsp_packed_spread_cuda,
                                        .length_slots = lsp_spmv_length_slots_cuda};

@@ -90,10 +90,10 @@ enum { LANES_NT = 256, ROWS_AHEAD = 5 }; /* threads of a block; entries that a l
 enum { SPMV_SMALL = 1 << 13 };           /* entries: below, a list costs more than it saves */
 
 /* shape.c */
-double lsp_spmv_mean(const lsp_spmv_job *given);                         /* entries of a row */
-bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given);       /* can entries be moved by bulk copies? */
-void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape); /* without bulk copies */
-void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape);
+double lsp_spmv_mean(const lsp_spmv_job *given);                   /* entries of a row */
+bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given); /* can entries be moved by bulk copies? */
+spmv_shape lsp_spmv_plain_shape(const lsp_spmv_job *given);        /* without bulk copies */
+spmv_shape lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given);
 int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given); /* the most that a call can list */
 
 /* rows.cu: rows by lanes that read the entries where they are, without a list. */
@@ -102,7 +102,7 @@ lsp_status lsp_spmv_lanes_start(lsp_ctx *ctx, const lsp_spmv_job *given, const s
 /* many.cu: several vectors, LSP_PLUS_TIMES. lanes of the shape: threads of a row; room 0: no bulk copies. _fit: do all
  * tiles of a checked matrix fit in shared memory, if rows of X are read by one element [0], or by 16 bytes [1]? Waits.
  * _start: area NULL: no list; `fits` NULL: memory->found tells. */
-void lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, spmv_shape *shape);
+spmv_shape lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job);
 lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given, bool fits[2]);
 lsp_status lsp_spmv_many_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, const spmv_shape *shape,
                                const spmv_area *area, const spmv_memory *memory, const bool fits[2]);
@@ -119,6 +119,6 @@ lsp_status lsp_spmv_length_slots_cuda(lsp_ctx *ctx, const lsp_csr *A, int64_t *s
 extern const lsp_spmv_engine lsp_spmv_rows_cuda, lsp_spmv_equal_cuda, lsp_spmv_gather_cuda, lsp_spmv_lengths_cuda,
     lsp_spmv_propagate_cuda;
 extern const lsp_diagonals_device lsp_diagonals_cuda;
-extern const lsp_packed_device lsp_packed_cuda;
+lsp_status lsp_packed_spread_cuda(lsp_ctx *ctx, const lsp_spmv_job *given, const lsp_packed *p, bool all);
 
 LSP_END_DECLS

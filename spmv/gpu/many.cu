@@ -53,8 +53,8 @@ static spmv_shape shape_of(lsp_ctx *ctx, const lsp_spmv_job *given, bool careful
     return shape;
 }
 
-extern "C" void lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, spmv_shape *shape) {
-    *shape = shape_of(ctx, given, job->careful, part_of(given, job));
+extern "C" spmv_shape lsp_spmv_many_shape(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job) {
+    return shape_of(ctx, given, job->careful, part_of(given, job));
 }
 
 extern "C" lsp_status lsp_spmv_many_fit(lsp_ctx *ctx, const lsp_spmv_job *given, bool fits[2]) {

@@ -34,8 +34,7 @@ template <typename V, typename T> static lsp_status start_tiles(lsp_ctx *ctx, co
 
 extern "C" lsp_status lsp_spmv_lanes_start(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job) {
     bool beside = false;
-    spmv_shape shape;
-    lsp_spmv_plain_shape(given, &shape);
+    const spmv_shape shape = lsp_spmv_plain_shape(given);
     const rows_launch l = spmv_launch_of(job, &shape, NULL);
     return SPMV_BY_TYPES(given, start_lanes, (ctx, &l, &beside));
 }
@@ -67,16 +66,6 @@ static bool is_many(const lsp_spmv_job *given) {
     return given->options.vectors > 1 && given->options.semiring == LSP_PLUS_TIMES;
 }
 
-static void shape_of(lsp_ctx *ctx, const lsp_spmv_job *given, const spmv_job *job, spmv_shape *shape) {
-    if (is_many(given)) {
-        lsp_spmv_many_shape(ctx, given, job, shape);
-    } else if (is_dense(job)) {
-        lsp_spmv_rows_shape(ctx, given, shape);
-    } else {
-        lsp_spmv_plain_shape(given, shape);
-    }
-}
-
 typedef struct rows_parts {
     spmv_area area; /* state NULL: there are no lists */
     bool fits[2];   /* see lsp_spmv_many_fit */
@@ -96,7 +85,6 @@ static lsp_status prepare(lsp_spmv_plan *plan) {
 
 /* A call whose row pointers were not seen decides between rows and pieces on the GPU, or remembers. */
 static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
-    spmv_shape shape;
     spmv_job job;
     spmv_area area = {};
     spmv_memory memory = {};
@@ -105,7 +93,9 @@ static lsp_status run(lsp_ctx *ctx, const lsp_spmv_job *given, void *parts) {
     const bool has_lists = prepared != NULL && prepared->area.state != NULL;
     const bool *const fits = prepared != NULL ? prepared->fits : given->planned ? unknown : NULL;
     lsp_spmv_gpu_job(ctx, given, &job);
-    shape_of(ctx, given, &job, &shape);
+    const spmv_shape shape = is_many(given)   ? lsp_spmv_many_shape(ctx, given, &job)
+                             : is_dense(&job) ? lsp_spmv_rows_shape(ctx, given)
+                                              : lsp_spmv_plain_shape(given);
     memory.known = given->planned || given->A.nnz <= SPMV_SMALL;
     memory.found = has_lists ? SPMV_LISTED : 0;
     if (has_lists || !memory.known) {

@@ -27,17 +27,18 @@ static int plain_lanes(double mean) {
 
 double lsp_spmv_mean(const lsp_spmv_job *given) { return (double)given->A.nnz / (double)lsp_max(given->A.rows, 1); }
 
-static void shape_bulk(const lsp_spmv_job *given, spmv_shape *shape) {
+static spmv_shape bulk_shape(const lsp_spmv_job *given) {
     const double mean = lsp_spmv_mean(given);
     int s = 0;
     while (bulk_shapes[s].mean < mean) {
         s++;
     }
-    shape->bulk = true;
-    shape->lanes = bulk_shapes[s].lanes;
-    shape->tile_rows = bulk_shapes[s].tile_rows;
-    shape->room = ((int)(1.15 * mean * shape->tile_rows) + 48 + 3) / 4 * 4;
-    shape->heavy = lsp_max((int64_t)(heavy_times * mean * shape->tile_rows), SPMV_PIECE);
+    const int rows = bulk_shapes[s].tile_rows;
+    return (spmv_shape){.bulk = true,
+                        .lanes = bulk_shapes[s].lanes,
+                        .tile_rows = rows,
+                        .room = ((int)(1.15 * mean * rows) + 48 + 3) / 4 * 4,
+                        .heavy = lsp_max((int64_t)(heavy_times * mean * rows), SPMV_PIECE)};
 }
 
 /* Does the matrix allow bulk copies? They move 16 bytes to and from multiples of 16. */
@@ -47,16 +48,13 @@ bool lsp_spmv_takes_bulk(lsp_ctx *ctx, const lsp_spmv_job *given) {
            A->col_type == LSP_I32 && ((uintptr_t)A->col | (uintptr_t)A->val) % 16 == 0;
 }
 
-void lsp_spmv_plain_shape(const lsp_spmv_job *given, spmv_shape *shape) {
+spmv_shape lsp_spmv_plain_shape(const lsp_spmv_job *given) {
     const int lanes = plain_lanes(lsp_spmv_mean(given));
-    *shape = (spmv_shape){.lanes = lanes, .tile_rows = LANES_NT / lanes, .heavy = SPMV_PIECE};
+    return (spmv_shape){.lanes = lanes, .tile_rows = LANES_NT / lanes, .heavy = SPMV_PIECE};
 }
 
-void lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given, spmv_shape *shape) {
-    lsp_spmv_plain_shape(given, shape);
-    if (lsp_spmv_takes_bulk(ctx, given) && given->options.vectors == 1 && bulk_pays(given)) {
-        shape_bulk(given, shape);
-    }
+spmv_shape lsp_spmv_rows_shape(lsp_ctx *ctx, const lsp_spmv_job *given) {
+    return lsp_spmv_takes_bulk(ctx, given) && bulk_pays(given) ? bulk_shape(given) : lsp_spmv_plain_shape(given);
 }
 
 int64_t lsp_spmv_listed_pieces(const lsp_spmv_job *given) {

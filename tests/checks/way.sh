@@ -14,7 +14,7 @@ stops=$(gdb -q -nx -batch -ex 'set breakpoint pending on' -ex "python exec('''$c
 [[ $stops == *'@ lsp_part'* ]] || { echo "not checked: gdb does not run the program: $stops" && exit 77; }
 { xargs nm -A <"$2" 2>/dev/null || true; } | awk -v stops="$stops" '
     BEGIN { # the most files, and how often one may be entered again
-        split("product 14 10 plan 14 14 execute 7 2 spmv_execute 3 0", limit, " ")
+        split("product 14 10 plan 14 14 execute 7 2 spmv_plan 15 14 spmv_execute 3 0", limit, " ")
         for (i = 1; i in limit; i += 3) { files[limit[i]] = limit[i + 1]; back[limit[i]] = limit[i + 2] }
     }
     $(NF - 1) == "T" { sub(/\.o:.*/, "", $1); sub(/CMakeFiles\/[^\/]*\.dir\//, "", $1); where[$NF] = $1 }

@@ -4,7 +4,7 @@
 #include "core/items.h"
 #include "core/layout.h"
 #include "core/memory.h"
-#include "matrices/csr/gpu/gpu.h"
+#include "matrices/gpu/gpu.h"
 #include "segsort/segsort.h"
 #include "tests/support.h"
 

@@ -45,7 +45,7 @@ static lsp_spmv_facts random_facts(int64_t nnz, int64_t longest) {
 
 static lsp_spmv_choice predict(const lsp_cache_figures *f, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
     lsp_spmv_choice choice = {.passes = 1};
-    lsp_spmv_predict(f, job, facts, &choice);
+    lsp_spmv_predict(f, job, facts, ~0u, &choice);
     return choice;
 }
 

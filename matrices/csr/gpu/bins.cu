@@ -2,8 +2,8 @@
  * bins of neighbouring columns, then each bin sorted in shared memory. Every entry is read and written twice, in runs.
  * Whoever asks atomics for places gets them in any order, so the last pass sorts each column by row; that is the only
  * order if no row holds a column twice. */
-#include "gpu.h"
 #include "kernel_bins.cuh"
+#include "matrices/gpu/gpu.h"
 #include "mirror.cuh"
 
 enum { short_run = 32 }; /* entries of a bin among those of a block of kernel_bin_count: fewer make short runs */

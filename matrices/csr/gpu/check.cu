@@ -1,6 +1,6 @@
 /* Is it a matrix? One read of its row pointers and columns on the GPU says so; only after a fault csr/refuse.c finds
  * the first one. Do its rows ascend? */
-#include "gpu.h"
+#include "matrices/gpu/gpu.h"
 #include "view.cuh"
 
 enum { CHECK_EACH = 4 }; /* loads of a thread in flight */
@@ -86,31 +86,12 @@ extern "C" lsp_status lsp_csr_check_cuda(lsp_ctx *ctx, const char *name, const l
 
 /* ---- the order of columns ---- */
 
-static __device__ bool is_fall(const gpu_csr &A, bool strictly, int64_t k) {
-    const int64_t before = k > 0 ? col_at(A, k - 1) : -1, here = col_at(A, k);
-    return before > here || (strictly && before == here);
-}
-
-/* *falls = entries within rows whose column is below the one before: all that fall, less the first ones of rows. */
-static __global__ void kernel_falls(gpu_csr A, bool strictly, ull *falls) {
-    ull mine = 0;
-    EACH_ITEM(k, A.nnz, NT) { mine += is_fall(A, strictly, k); }
-    EACH_ITEM(i, A.rows, NT) {
-        const int64_t k = rowptr_at(A, i);
-        mine -= k < rowptr_at(A, i + 1) && is_fall(A, strictly, k);
-    }
-    mine = warp_sum(mine);
-    if (lane_of() == 0) {
-        atomicAdd(falls, mine);
-    }
-}
-
 extern "C" lsp_status lsp_csr_is_sorted_cuda(lsp_ctx *ctx, const lsp_csr *A, bool strictly, bool *sorted) {
     LSP_SCRATCH_SCOPE(ctx);
     ull *there = NULL, falls = 0;
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_falls, lsp_blocks_for(ctx, A->rows + A->nnz, NT * 8, 8), NT, 0, view(A), strictly,
-                       there));
+    const auto kernel = strictly ? kernel_falls<false, true> : kernel_falls<false, false>;
+    LSP_TRY(LSP_LAUNCH(ctx, kernel, lsp_blocks_for(ctx, A->rows + A->nnz, NT * 8, 8), NT, 0, view(A), there));
     LSP_TRY(lsp_cuda_read(ctx, &falls, there, sizeof falls));
     *sorted = falls == 0;
     return LSP_OK;

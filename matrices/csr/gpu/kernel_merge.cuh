@@ -8,7 +8,7 @@
 #pragma once
 
 #include "core/scan.h"
-#include "gpu.h"
+#include "matrices/gpu/gpu.h"
 #include "view.cuh"
 
 enum { ITEMS = 8, TILE = NT * ITEMS };
@@ -37,15 +37,8 @@ static_assert((int)TILE <= (int)LOCAL, "a place in a tile takes 12 bits");
 
 /* ---- places ---- */
 
-/* Reads an index; `narrow`, known to the compiler: all indices have 32 bits. */
-template <bool NARROW> static __device__ inline int64_t index_of(const void *array, bool wide, int64_t i) {
-    return NARROW ? ((const int32_t *)array)[i] : index_at(array, wide, i);
-}
-template <bool NARROW> static __device__ inline int64_t first_of(const gpu_csr &A, int64_t i) {
-    return index_of<NARROW>(A.rowptr, A.wide_rowptr, i);
-}
 template <bool NARROW> static __device__ inline int64_t list_start(const gpu_merge &m, int64_t i) {
-    return first_of<NARROW>(m.A, i) + first_of<NARROW>(m.B, i);
+    return rowptr_of<NARROW>(m.A, i) + rowptr_of<NARROW>(m.B, i);
 }
 
 /* The row among low .. high that has item d; it is not empty. */
@@ -67,12 +60,11 @@ template <bool NARROW> static __global__ void kernel_cuts(gpu_merge m, int64_t t
         merge_place place;
         if (d < all) {
             place.row = row_with<NARROW>(m, d, 0, m.A.rows - 1);
-            const int64_t a = first_of<NARROW>(m.A, place.row), b = first_of<NARROW>(m.B, place.row);
-            const int64_t a_end = first_of<NARROW>(m.A, place.row + 1), b_end = first_of<NARROW>(m.B, place.row + 1);
+            const int64_t a = rowptr_of<NARROW>(m.A, place.row), b = rowptr_of<NARROW>(m.B, place.row);
+            const int64_t a_end = rowptr_of<NARROW>(m.A, place.row + 1), b_end = rowptr_of<NARROW>(m.B, place.row + 1);
             place.a = split(
-                d, max(a, d - b_end), min(a_end, d - b),
-                [&](int64_t k) { return index_of<NARROW>(m.A.col, m.A.wide_col, k); },
-                [&](int64_t k) { return index_of<NARROW>(m.B.col, m.B.wide_col, k); });
+                d, max(a, d - b_end), min(a_end, d - b), [&](int64_t k) { return col_of<NARROW>(m.A, k); },
+                [&](int64_t k) { return col_of<NARROW>(m.B, k); });
             place.b = d - place.a;
         } else {
             place.row = m.A.rows - 1, place.a = m.A.nnz, place.b = m.B.nnz;
@@ -98,10 +90,10 @@ static __device__ inline tile_columns<COL> load_columns(const gpu_merge &m, cons
     const int64_t a_from = from.a > 0 ? from.a - 1 : 0, a_count = to.a - a_from;
     const int64_t b_end = to.b < m.B.nnz ? to.b + 1 : to.b, b_count = b_end - from.b;
     for (int64_t k = threadIdx.x; k < a_count; k += NT) {
-        col[k] = (COL)index_of<narrow>(m.A.col, m.A.wide_col, a_from + k);
+        col[k] = (COL)col_of<narrow>(m.A, a_from + k);
     }
     for (int64_t k = threadIdx.x; k < b_count; k += NT) {
-        col[a_count + k] = (COL)index_of<narrow>(m.B.col, m.B.wide_col, from.b + k);
+        col[a_count + k] = (COL)col_of<narrow>(m.B, from.b + k);
     }
     __syncthreads();
     return tile_columns<COL>{col, col + a_count, a_from, from.b};
@@ -116,8 +108,8 @@ template <bool NARROW>
 static __device__ inline walked_row enter_row(const gpu_merge &m, int64_t i, const merge_place &to) {
     walked_row row;
     row.number = i;
-    row.a_begin = first_of<NARROW>(m.A, i), row.a_end = first_of<NARROW>(m.A, i + 1);
-    row.b_begin = first_of<NARROW>(m.B, i), row.b_end = first_of<NARROW>(m.B, i + 1);
+    row.a_begin = rowptr_of<NARROW>(m.A, i), row.a_end = rowptr_of<NARROW>(m.A, i + 1);
+    row.b_begin = rowptr_of<NARROW>(m.B, i), row.b_end = rowptr_of<NARROW>(m.B, i + 1);
     row.a_stop = min(row.a_end, to.a), row.b_stop = min(row.b_end, to.b);
     return row;
 }
@@ -194,17 +186,11 @@ static __global__ void __launch_bounds__(NT) kernel_merge_count(gpu_merge m, con
     }
 }
 
-/* The matrix that is made. */
-typedef struct merge_result {
-    void *rowptr, *col, *val;
-    bool wide_rowptr, wide_col;
-} merge_result;
-
 /* ends[t] = entries of C up to the end of tile t. Writes C, but for the row pointers of empty rows.
  * f(C.val, to, A, a, B, b) makes a value; a or b is -1 if A or B has no such entry. */
 template <typename COL, typename VALUE>
 static __global__ void __launch_bounds__(NT)
-    kernel_merge_fill(gpu_merge m, const merge_place *cuts, const int64_t *ends, merge_result C, VALUE f) {
+    kernel_merge_fill(gpu_merge m, const merge_place *cuts, const int64_t *ends, gpu_csr C, VALUE f) {
     __shared__ merge_tile<COL> tile;
     const merge_place from = cuts[blockIdx.x], to = cuts[blockIdx.x + 1];
     const tile_columns<COL> col = load_columns(m, from, to, tile.col);
@@ -216,7 +202,7 @@ static __global__ void __launch_bounds__(NT)
     const int64_t base = ends[blockIdx.x] - total;
     for (int step = 0; works && step < ITEMS; step++) {
         if (packed[step] & ROW_BEGINS) {
-            index_set(C.rowptr, C.wide_rowptr, rows[step], base + at);
+            index_set((void *)C.rowptr, C.wide_rowptr, rows[step], base + at);
         }
         if (packed[step] & (FROM_A | FROM_B)) {
             tile.packed[at++] = packed[step];
@@ -226,21 +212,21 @@ static __global__ void __launch_bounds__(NT)
     for (int e = (int)threadIdx.x; e < total; e += NT) {
         const uint32_t entry = tile.packed[e];
         const int64_t a = from.a + (entry & LOCAL), b = from.b + (entry >> 12 & LOCAL);
-        index_set(C.col, C.wide_col, base + e, entry & FROM_A ? col.a(a) : col.b(b));
-        f(C.val, base + e, m.A, entry & FROM_A ? a : -1, m.B, entry & FROM_B ? b : -1);
+        index_set((void *)C.col, C.wide_col, base + e, entry & FROM_A ? col.a(a) : col.b(b));
+        f((void *)C.val, base + e, m.A, entry & FROM_A ? a : -1, m.B, entry & FROM_B ? b : -1);
     }
 }
 
 /* The row pointers of rows that are empty in A and B, and the last one. */
-static __global__ void kernel_merge_rowptr(gpu_merge m, merge_result C, int64_t nnz) {
+static __global__ void kernel_merge_rowptr(gpu_merge m, gpu_csr C, int64_t nnz) {
     const int64_t all = m.A.nnz + m.B.nnz;
     EACH_ITEM(i, m.A.rows + 1, NT) {
         const int64_t start = list_start<false>(m, i);
         if (start == all) {
-            index_set(C.rowptr, C.wide_rowptr, i, nnz);
+            index_set((void *)C.rowptr, C.wide_rowptr, i, nnz);
         } else if (start == list_start<false>(m, i + 1)) {
             const int64_t next = row_with<false>(m, start, i, m.A.rows - 1);
-            index_set(C.rowptr, C.wide_rowptr, i, index_at(C.rowptr, C.wide_rowptr, next));
+            index_set((void *)C.rowptr, C.wide_rowptr, i, index_at(C.rowptr, C.wide_rowptr, next));
         }
     }
 }
@@ -251,23 +237,6 @@ typedef struct merge_facts {
     ull falls;     /* places where columns do not ascend within a row */
     ull different; /* not 0: the patterns of A and B differ; not set if A and B have different nnz */
 } merge_facts;
-
-/* Counts A's falls: all falls less those where a row begins. */
-template <bool NARROW> static __global__ void kernel_falls(gpu_csr A, merge_facts *facts) {
-    const auto falls = [&](int64_t k) {
-        return index_of<NARROW>(A.col, A.wide_col, k) <= index_of<NARROW>(A.col, A.wide_col, k - 1);
-    };
-    int64_t found = 0;
-    EACH_ITEM(k, A.nnz, NT) { found += k > 0 && falls(k); }
-    EACH_ITEM(i, A.rows, NT) {
-        const int64_t k = first_of<NARROW>(A, i);
-        found -= k > 0 && k < first_of<NARROW>(A, i + 1) && falls(k);
-    }
-    found = warp_sum(found);
-    if (lane_of() == 0 && found != 0) {
-        atomicAdd(&facts->falls, (ull)found);
-    }
-}
 
 /* Counts A's falls, and compares its pattern with B's, up to the first difference that somebody finds. */
 template <bool NARROW> static __global__ void __launch_bounds__(NT) kernel_compare(gpu_merge m, merge_facts *facts) {
@@ -282,9 +251,9 @@ template <bool NARROW> static __global__ void __launch_bounds__(NT) kernel_compa
 #pragma unroll
         for (int e = 0; e < EACH; e++) { /* the last entry in place of those behind it */
             const int64_t k = min(first + e * NT, m.A.nnz - 1);
-            a[e] = index_of<NARROW>(m.A.col, m.A.wide_col, k);
-            before[e] = k > 0 ? index_of<NARROW>(m.A.col, m.A.wide_col, k - 1) : -1;
-            b[e] = compares ? index_of<NARROW>(m.B.col, m.B.wide_col, k) : a[e];
+            a[e] = col_of<NARROW>(m.A, k);
+            before[e] = k > 0 ? col_of<NARROW>(m.A, k - 1) : -1;
+            b[e] = compares ? col_of<NARROW>(m.B, k) : a[e];
         }
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
@@ -296,10 +265,9 @@ template <bool NARROW> static __global__ void __launch_bounds__(NT) kernel_compa
         }
     }
     EACH_ITEM(i, m.A.rows, NT) {
-        const int64_t k = first_of<NARROW>(m.A, i);
-        found -= k > 0 && k < first_of<NARROW>(m.A, i + 1) &&
-                 index_of<NARROW>(m.A.col, m.A.wide_col, k) <= index_of<NARROW>(m.A.col, m.A.wide_col, k - 1);
-        differs |= k != first_of<NARROW>(m.B, i);
+        const int64_t k = rowptr_of<NARROW>(m.A, i);
+        found -= k < rowptr_of<NARROW>(m.A, i + 1) && is_fall<NARROW, true>(m.A, k);
+        differs |= k != rowptr_of<NARROW>(m.B, i);
     }
     if (differs && *different == 0) { /* or all threads would write the same word */
         *different = 1;
@@ -311,11 +279,11 @@ template <bool NARROW> static __global__ void __launch_bounds__(NT) kernel_compa
 }
 
 /* A and B have one pattern. */
-template <typename VALUE> static __global__ void kernel_merge_equal(gpu_merge m, merge_result C, VALUE f) {
-    EACH_ITEM(i, m.A.rows + 1, NT) { index_set(C.rowptr, C.wide_rowptr, i, rowptr_at(m.A, i)); }
+template <typename VALUE> static __global__ void kernel_merge_equal(gpu_merge m, gpu_csr C, VALUE f) {
+    EACH_ITEM(i, m.A.rows + 1, NT) { index_set((void *)C.rowptr, C.wide_rowptr, i, rowptr_at(m.A, i)); }
     EACH_ITEM(k, m.A.nnz, NT) {
-        index_set(C.col, C.wide_col, k, col_at(m.A, k));
-        f(C.val, k, m.A, k, m.B, k);
+        index_set((void *)C.col, C.wide_col, k, col_at(m.A, k));
+        f((void *)C.val, k, m.A, k, m.B, k);
     }
 }
 
@@ -326,7 +294,7 @@ template <bool NARROW>
 static lsp_status compare_patterns(lsp_ctx *ctx, const gpu_merge &m, merge_facts *there, merge_facts *facts) {
     const bool same = m.A.col == m.B.col && m.A.rowptr == m.B.rowptr;
     if (same || m.A.nnz != m.B.nnz) {
-        LSP_TRY(LAUNCH_ITEMS(ctx, kernel_falls<NARROW>, m.A.nnz, m.A, there));
+        LSP_TRY(LAUNCH_ITEMS(ctx, (kernel_falls<NARROW, true>), m.A.nnz, m.A, &there->falls));
     } else {
         LSP_TRY(LSP_LAUNCH(ctx, kernel_compare<NARROW>, lsp_blocks_for(ctx, m.A.nnz, NT * 4, 16), NT, 0, m, there));
     }
@@ -343,7 +311,7 @@ template <typename COL>
 static lsp_status count_merged(lsp_ctx *ctx, const gpu_merge &m, int64_t tiles, merge_place *cuts, int64_t *ends,
                                merge_facts *there, merge_facts *facts) {
     const bool narrow = sizeof(COL) == 4;
-    LSP_TRY(LAUNCH_ITEMS(ctx, kernel_falls<narrow>, m.B.nnz, m.B, there));
+    LSP_TRY(LAUNCH_ITEMS(ctx, (kernel_falls<narrow, true>), m.B.nnz, m.B, &there->falls));
     LSP_TRY(LAUNCH_ITEMS(ctx, kernel_cuts<narrow>, tiles + 1, m, tiles, cuts));
     LSP_TRY(LSP_LAUNCH(ctx, kernel_merge_count<COL>, tiles, NT, 0, m, cuts, ends));
     LSP_TRY(lsp_cuda_scan_async(ctx, ends, tiles, &there->nnz));
@@ -374,8 +342,7 @@ static lsp_status merge_as(lsp_ctx *ctx, const gpu_merge &m, const lsp_csr_types
     *done = facts.falls == 0;
     if (*done) {
         LSP_TRY(lsp_csr_create(ctx, m.A.rows, m.A.cols, facts.nnz, types, &made));
-        const merge_result result = {made.rowptr, made.col, made.val, made.rowptr_type == LSP_I64,
-                                     made.col_type == LSP_I64};
+        const gpu_csr result = view(&made);
         if (equal) {
             LSP_TRY(LAUNCH_ITEMS(ctx, kernel_merge_equal<VALUE>, lsp_max(m.A.nnz, m.A.rows), m, result, f));
         } else {

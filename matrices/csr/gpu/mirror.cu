@@ -1,6 +1,6 @@
 /* B = A^T where entries are mirrored: one pass, in which each entry looks for its mirror. In matrices of grids the
  * mirror of a row's t-th entry is the t-th from the end of its own row, or near it. */
-#include "gpu.h"
+#include "matrices/gpu/gpu.h"
 #include "mirror.cuh"
 
 enum {

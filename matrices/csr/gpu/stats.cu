@@ -1,8 +1,8 @@
 /* Statistics of a matrix on the GPU. A pass over the entries collects what each row needs in scratch, a pass over the
  * rows sums it up. A thread collects facts in registers, a block in shared memory. */
 #include "entries.cuh"
-#include "gpu.h"
 #include "matrices/csr/stats.h"
+#include "matrices/gpu/gpu.h"
 
 /* ---- facts of threads added up ---- */
 
@@ -50,16 +50,10 @@ template <typename TAKE> static __device__ void collect(lsp_facts *all, TAKE tak
 
 /* ---- passes ---- */
 
-static __global__ void kernel_lengths(lsp_csr A, lsp_facts *all) {
-    collect(all, [&](lsp_facts *mine, uint64_t *histogram) {
-        EACH_ITEM(i, A.rows, NT) { add(&histogram[take_length(&A, i, mine)], 1); }
-    });
-}
-
 /* What the entries tell about their row. */
 typedef struct row_notes {
     ull *products;   /* multiplications of the row in A*A; NULL unless A is square */
-    uint32_t *flags; /* FELL, and OVER if `products` passed 2^64 */
+    uint32_t *flags; /* FELL, and OVER if `products` passed 2^64; NULL if nobody asks the entries */
 } row_notes;
 enum { FELL = 1, OVER = 2 };
 
@@ -106,11 +100,12 @@ static __global__ void __launch_bounds__(NT, 6)
     });
 }
 
-static __global__ void kernel_notes(lsp_csr A, row_notes notes, lsp_facts *all) {
-    collect(all, [&](lsp_facts *mine, uint64_t *) {
+static __global__ void kernel_rows(lsp_csr A, row_notes notes, lsp_facts *all) {
+    collect(all, [&](lsp_facts *mine, uint64_t *histogram) {
         EACH_ITEM(i, A.rows, NT) {
-            const uint32_t flags = notes.flags[i];
-            take_row(&A, flags & FELL, flags & OVER ? ~0ull : notes.products ? notes.products[i] : 0, mine);
+            const uint32_t flags = notes.flags ? notes.flags[i] : 0;
+            const ull products = flags & OVER ? ~0ull : notes.products ? notes.products[i] : 0;
+            add(&histogram[take_row(&A, i, flags & FELL, products, mine)], 1);
         }
     });
 }
@@ -126,14 +121,13 @@ extern "C" lsp_status lsp_csr_facts_cuda(lsp_ctx *ctx, const lsp_csr *A, bool en
     row_notes notes = {};
     gpu_csr seen = view(A);
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &there));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_lengths, blocks_for_facts(A->rows), NT, 0, *A, there));
     if (entries) {
         const lsp_kind t = {A->col_type, A->val_type, LSP_PASS_BOTH};
         LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.flags));
         LSP_TRY(A->rows == A->cols ? LSP_SCRATCH_FILLED(ctx, 0, A->rows, &notes.products) : LSP_OK);
         LSP_TRY(find_tile_rows(ctx, &seen));
         LSP_TRY(LSP_LAUNCH(ctx, kernel_entries, blocks_for_facts(A->nnz), NT, 0, seen, *A, t, notes, there));
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_notes, blocks_for_facts(A->rows), NT, 0, *A, notes, there));
     }
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_rows, blocks_for_facts(A->rows), NT, 0, *A, notes, there));
     return lsp_cuda_read(ctx, facts, there, sizeof *facts);
 }

@@ -1,5 +1,5 @@
 /* Entries counted by columns on the GPU. */
-#include "gpu.h"
+#include "matrices/gpu/gpu.h"
 #include "words.cuh"
 
 enum { MOST_BUCKETS = 1024, COUNT_BLOCKS = 2048 };

@@ -1,6 +1,6 @@
 /* Dense arrays on the GPU, read for elements that are not 0: these are marked, placed by a prefix sum, and copied. */
 #include "core/scan.h"
-#include "gpu.h"
+#include "matrices/gpu/gpu.h"
 #include "words.cuh"
 
 /* Where element e, counted by rows, lies in D. */

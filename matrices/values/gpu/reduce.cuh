@@ -3,7 +3,8 @@
 #pragma once
 
 #include "matrices/csr/gpu/entries.cuh"
-#include "matrices/values/values.h"
+#include "matrices/gpu/gpu.h"
+#include "matrices/values/number.h"
 
 /* Terms: of a lane alone; of 4 lanes; in a row that is not queued; loaded at a time, and at the end of a list. */
 enum { FEW = 8, FEW_BY_FOUR = 64, LONG = 512, FLIGHT = 8, LAST_FLIGHT = 4 };

@@ -2,7 +2,8 @@
  * the bits are too. */
 #include "matrices/csr/gpu/entries.cuh"
 #include "matrices/csr/gpu/kernel_merge.cuh"
-#include "matrices/values/values.h"
+#include "matrices/gpu/gpu.h"
+#include "matrices/values/number.h"
 
 /* ---- the entrywise product ---- */
 
