@@ -137,5 +137,5 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     if (work.only != LSP_BIN_NONE && !(update && plan->gpu->summed)) {
         LSP_TRY(start_rowptr(plan, job, C));
     }
-    return spg_with_value(plan, [&](auto v) { return fill_entries<decltype(v)>(plan, &work, C); });
+    return spg_with_value(plan, [&](auto v) { return spg_fill_entries<decltype(v)>(plan, &work, C); });
 }

@@ -91,7 +91,7 @@ template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *wor
     return LSP_OK;
 }
 
-template <typename V> lsp_status fill_entries(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
+template <typename V> lsp_status spg_fill_entries(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
     lsp_ctx *ctx = plan->ctx;
     const bin_lists *lists = &work->lists;
     const uint32_t *bins = plan->gpu->fill_bins;
@@ -114,6 +114,6 @@ template <typename V> lsp_status fill_entries(const lsp_spgemm_plan *plan, spg_f
     return fill_short<V>(plan, work, C);
 }
 
-#define FILL_ENTRIES(V) lsp_status fill_entries<V>(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C)
+#define FILL_ENTRIES(V) lsp_status spg_fill_entries<V>(const lsp_spgemm_plan *, spg_fill *, lsp_csr *)
 #define FILLED_ELSEWHERE(V) extern template FILL_ENTRIES(V);
 SPG_EACH_OTHER_TYPE(FILLED_ELSEWHERE)

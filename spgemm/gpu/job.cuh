@@ -273,9 +273,9 @@ __device__ inline row_part part_of_row(const spg_job &job, row_part row, uint32_
 }
 
 /* Goes through the products of a warp's 32 entries of A, `row` being those of B that this lane's entry leads to: in
- * order, 32 products at a time. Calls each(i, e, q, some) with a product's number, its entry of A as a lane, and its
+ * order, 32 products at a time. Calls use(i, e, q, some) with a product's number, its entry of A as a lane, and its
  * entry of B; `some` is false in lanes behind the last product. Returns the number of products. */
-template <typename F> __device__ inline uint32_t each_product(const row_part &row, F each) {
+template <typename F> __device__ inline uint32_t each_product(const row_part &row, F use) {
     const uint32_t lane = threadIdx.x % WARP;
     uint32_t total;
     const uint32_t before = sum_before(row.length, &total);
@@ -284,7 +284,7 @@ template <typename F> __device__ inline uint32_t each_product(const row_part &ro
         for (uint32_t step = WARP / 2; step > 0; step /= 2) {
             e += __shfl_sync(~0u, before, (int)(e + step)) <= i ? step : 0;
         }
-        each(i, e, __shfl_sync(~0u, row.at - before, (int)e) + i, i < total);
+        use(i, e, __shfl_sync(~0u, row.at - before, (int)e) + i, i < total);
     }
     return total;
 }

@@ -102,7 +102,7 @@ static lsp_status make_rows(lsp_spgemm_plan *plan, const lsp_spgemm_operands *op
     lsp_ctx *ctx = plan->ctx;
     const spg_job job = job_to(plan, operands, C);
     bool beside = true;
-    LSP_TRY(spg_with_value(plan, [&](auto v) { return one_pass_of<decltype(v)>(ctx, &job, to, way); }));
+    LSP_TRY(spg_with_value(plan, [&](auto v) { return spg_one_pass<decltype(v)>(ctx, &job, to, way); }));
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_one_pass_tell, 1, ONE_PASS_SLOTS, 0,
                               (const one_pass_report *)to->report, to->capacity, (one_pass_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));
