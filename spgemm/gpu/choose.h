@@ -93,28 +93,17 @@ LSP_BOTH_SIDES static inline int lsp_bits_below(uint32_t n) { /* bits that hold 
 #endif
 }
 
+/* The bin of SORT_1 (8 items), SORT_2 (16), .. SORT_512 (LSP_SORT_MOST) that sorts at most LSP_SORT_MOST items. */
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_sort_bin(uint32_t items) {
-    return items <= 8      ? LSP_BIN_SORT_1
-           : items <= 16   ? LSP_BIN_SORT_2
-           : items <= 32   ? LSP_BIN_SORT_4
-           : items <= 64   ? LSP_BIN_SORT_8
-           : items <= 128  ? LSP_BIN_SORT_16
-           : items <= 256  ? LSP_BIN_SORT_32
-           : items <= 512  ? LSP_BIN_SORT_64
-           : items <= 1024 ? LSP_BIN_SORT_128
-           : items <= 2048 ? LSP_BIN_SORT_256
-                           : LSP_BIN_SORT_512;
+    return (lsp_spgemm_bin)(LSP_BIN_SORT_1 + lsp_bits_below((items + 7) / 8));
 }
 
 /* The bin that counts a row of C with this many products, from this many entries of A. */
 LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_count_bin(uint32_t products, uint32_t entries) {
     uint32_t items = products > entries ? products : entries;
-    return products == 0                      ? LSP_BIN_NONE
-           : items <= LSP_SORT_IN_WARP        ? lsp_sort_bin(items)
-           : items <= 512                     ? LSP_BIN_COUNT_64
-           : items <= 1024                    ? LSP_BIN_COUNT_128
-           : items <= 2048                    ? LSP_BIN_COUNT_256
-           : items <= LSP_SORT_MOST           ? LSP_BIN_COUNT_512
+    return products == 0               ? LSP_BIN_NONE
+           : items <= LSP_SORT_IN_WARP ? lsp_sort_bin(items)
+           : items <= LSP_SORT_MOST    ? (lsp_spgemm_bin)(lsp_sort_bin(items) + LSP_BIN_COUNT_64 - LSP_BIN_SORT_64)
            : products <= LSP_LARGE_COUNT_MOST ? LSP_BIN_COUNT_LARGE
                                               : LSP_BIN_LONG;
 }

@@ -13,21 +13,17 @@ static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg
     const size_t bytes = (size_t)lsp_ceil_div(columns, LONG_GROUP) * LONG_GROUP / 8;
     const int nt = long_threads(columns);
     const auto count_kernel = nt == LONG_NT ? kernel_long_count<LONG_NT> : kernel_long_count<LONG_MANY_NT>;
-    LSP_TRY(lsp_allow_shared(ctx, count_kernel, bytes));
-    return LSP_LAUNCH_BESIDE(ctx, beside, count_kernel, long_blocks(ctx, tasks, nt), nt, bytes, *job, list, rest, range,
-                             &counting->taken);
+    return SPG_START(ctx, beside, count_kernel, long_blocks(ctx, tasks, nt), nt, bytes, *job, list, rest, range,
+                     &counting->taken);
 }
 
 /* Counts rows that fit no window by a hash table of their columns. Only the GPU knows how many rows these are. */
-template <int G, int VT>
-static __global__ void __launch_bounds__(G)
-    kernel_count_again(spg_job job, const uint32_t *rows, const uint32_t *count) {
+template <int G, int VT> static __global__ void __launch_bounds__(G) kernel_count_again(spg_job job, spg_rest list) {
     LSP_DYNAMIC_SHARED(memory);
     sort_shared<G, VT, no_value> &shared = *(sort_shared<G, VT, no_value> *)memory;
     lsp_let_next_begin();
-    for (uint32_t i = blockIdx.x; i < *count; i += gridDim.x) {
-        const uint32_t row = rows[i], begin = job.A.rowptr[row], entries = job.A.rowptr[row + 1] - begin;
-        const uint32_t total = count_row<G, VT>(job, {0, begin, entries, job.products[row]}, shared, NULL);
+    for (uint32_t i = blockIdx.x; i < *list.count; i += gridDim.x) {
+        const uint32_t row = list.rows[i], total = count_row<G, VT>(job, read_row(job, row, 0), shared, NULL);
         if (threadIdx.x == 0) {
             job.rowptr[row + 1] = total;
         }
@@ -37,15 +33,9 @@ static __global__ void __launch_bounds__(G)
 }
 
 template <int G, int VT>
-static lsp_status count_again(lsp_ctx *ctx, bool *beside, const spg_job *job, const uint32_t *rows, uint32_t most,
-                              const uint32_t *count) {
-    const size_t bytes = sort_bytes<G, VT, no_value>(0);
-    if (most > 0) {
-        LSP_TRY(lsp_allow_shared(ctx, kernel_count_again<G, VT>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, beside, (kernel_count_again<G, VT>), lsp_min(most, chip_sms(ctx) * 32), G, bytes,
-                                  *job, rows, count));
-    }
-    return LSP_OK;
+static lsp_status count_again(lsp_ctx *ctx, bool *beside, const spg_job *job, uint32_t most, spg_rest list) {
+    return SPG_START(ctx, beside, (kernel_count_again<G, VT>), lsp_min(most, chip_sms(ctx) * 32), G,
+                     (sort_bytes<G, VT, no_value>(0)), *job, list);
 }
 
 /* Counts all rows of more than 256 products, first in windows. Rows that fit no window go to a hash table of columns,
@@ -81,15 +71,15 @@ static lsp_status count_listed(lsp_ctx *ctx, const spg_job *job, const bin_lists
                                   (spg_rest){work.merged, work.merged_count}));
     }
 #define COUNT_AGAIN(G, VT, k)                                                                                          \
-    LSP_TRY((count_again<G, VT>(ctx, &beside, job, work.again + work.first[k], work.first[k + 1] - work.first[k],      \
-                                counting->retry + (k))))
+    LSP_TRY((count_again<G, VT>(ctx, &beside, job, bins[LSP_BIN_COUNT_64 + (k)],                                       \
+                                {work.again + work.first[k], counting->retry + (k)})))
     COUNT_AGAIN(64, 8, 0);
     COUNT_AGAIN(128, 8, 1);
     COUNT_AGAIN(256, 8, 2);
     COUNT_AGAIN(256, 16, 3);
 #undef COUNT_AGAIN
     if (bins[LSP_BIN_COUNT_LARGE] > 0 && job->cols > LSP_LARGE_COUNT_FROM) {
-        const size_t bytes = WINDOW_WARPS * large_window::pool();
+        const size_t bytes = WINDOW_WARPS * large_window::POOL;
         uint32_t *const again = long_rows + bins[LSP_BIN_LONG];
         LSP_TRY(lsp_allow_shared(ctx, kernel_window_count_large, bytes));
         beside = false;
@@ -127,7 +117,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     LSP_SCRATCH_SCOPE(ctx);
     spg_job job = job_of(plan, operands);
     const uint32_t *bins = plan->gpu->count_bins;
-    spg_counting *counting = &report_of(plan)->counting, here;
+    spg_counting *counting = &plan->gpu->report->counting, here;
     bin_lists lists;
     if (plan->gpu->all_short) {
         plan->info.nnz = plan->gpu->nnz;

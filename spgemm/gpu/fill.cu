@@ -121,16 +121,13 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
                                           lsp_csr *C) {
     lsp_ctx *ctx = plan->ctx;
     LSP_SCRATCH_SCOPE(ctx);
-    spg_fill work = {job_of(plan, operands), {}, {}, 0, only_bin(plan), false};
+    spg_fill work = {job_to(plan, operands, C), {}, {}, 0, only_bin(plan), false};
     spg_job *job = &work.job;
     const uint32_t *bins = plan->gpu->fill_bins;
-    spg_filling *filling = &report_of(plan)->filling;
+    spg_filling *filling = &plan->gpu->report->filling;
     if (plan->gpu->dense_b.strips > 0) {
         return spg_fill_dense_b(plan, operands, update, C);
     }
-    job->col = C->col;
-    job->val = C->val;
-    job->wide_col = C->col_type == LSP_I64;
     if (list_rows(bins) > 0) {
         LSP_TRY(plan->gpu->filling ? lsp_cuda_clear(ctx, filling, sizeof *filling) : LSP_OK);
         plan->gpu->filling = true;
@@ -140,10 +137,5 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     if (work.only != LSP_BIN_NONE && !(update && plan->gpu->summed)) {
         LSP_TRY(start_rowptr(plan, job, C));
     }
-    return plan->type == LSP_NONE  ? fill_entries<no_value>(plan, &work, C)
-           : plan->type == LSP_I64 ? spg_fill_integer(plan, &work, C)
-           : is_minmax(plan)       ? spg_fill_minmax(plan, &work, C)
-           : plan->type == LSP_C64 ? spg_fill_complex(plan, &work, C)
-           : plan->type == LSP_F64 ? fill_entries<double>(plan, &work, C)
-                                   : fill_entries<float>(plan, &work, C);
+    return spg_with_value(plan, [&](auto v) { return spg_fill_entries<decltype(v)>(plan, &work, C); });
 }

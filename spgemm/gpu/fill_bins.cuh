@@ -19,19 +19,10 @@ typedef struct spg_fill {
     bool beside; /* a kernel of this pass has been started; later ones may run beside it */
 } spg_fill;
 
-lsp_status spg_fill_minmax(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
-lsp_status spg_fill_integer(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
-lsp_status spg_fill_complex(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C);
-
 template <int G, int VT, typename V> static lsp_status start_sort(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     typedef sort_shape<G, VT> S;
-    const size_t bytes = sort_bytes<G, VT, V>(work->job.cols);
-    if (list.count > 0) {
-        LSP_TRY(lsp_allow_shared(ctx, kernel_sort_rows<G, VT, V>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::nt / G),
-                                  S::nt, bytes, work->job, list));
-    }
-    return LSP_OK;
+    return SPG_START(ctx, &work->beside, (kernel_sort_rows<G, VT, V>), lsp_ceil_div(list.count, S::nt / G), S::nt,
+                     (sort_bytes<G, VT, V>(work->job.cols)), work->job, list);
 }
 
 /* Fills short rows, and writes C's row pointers. If all rows have one size, small blocks in row order are faster: rows
@@ -48,23 +39,12 @@ template <typename V> static lsp_status fill_short(const lsp_spgemm_plan *plan, 
         LSP_TRY(LSP_LAUNCH(ctx, kernel_single<V>, lsp_ceil_div(C->rows, SHORT_NT * SINGLE_TILES), SHORT_NT, 0,
                            work->job, layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
     } else {
-        const size_t bytes = SHORT_WARPS * sizeof(short_shared<V>);
         const bool lanes =
             plan->facts.products <= LANE_PRODUCTS * plan->facts.rows && lane_pays(plan->facts.products, plan->info.nnz);
         const auto kernel = lanes ? kernel_short<V, true> : kernel_short<V, false>;
-        LSP_TRY(lsp_allow_shared(ctx, kernel, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel, short_blocks(ctx, C->rows), SHORT_NT, bytes, work->job,
-                                  layout_of(plan), C->rowptr, C->rowptr_type == LSP_I64));
-    }
-    return LSP_OK;
-}
-
-template <typename V> static lsp_status start_merge(lsp_ctx *ctx, spg_fill *work, spg_list list) {
-    const size_t bytes = MERGE_WARPS * sizeof(merge_shared<V>);
-    if (list.count > 0) {
-        LSP_TRY(lsp_allow_shared(ctx, kernel_merge_rows<V>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_merge_rows<V>, lsp_ceil_div(list.count, MERGE_WARPS),
-                                  MERGE_NT, bytes, work->job, list));
+        LSP_TRY(SPG_START(ctx, &work->beside, kernel, short_blocks(ctx, C->rows), SHORT_NT,
+                          SHORT_WARPS * sizeof(short_shared<V>), work->job, layout_of(plan), C->rowptr,
+                          C->rowptr_type == LSP_I64));
     }
     return LSP_OK;
 }
@@ -73,14 +53,9 @@ template <typename V> static lsp_status start_merge(lsp_ctx *ctx, spg_fill *work
 template <typename V, int MOST, int WARPS, typename W>
 static lsp_status start_window_of(lsp_ctx *ctx, spg_fill *work, spg_list list) {
     const uint32_t sums = MOST <= WINDOW_SMALL ? WINDOW_TOGETHER * MOST : MOST * 9 / 4;
-    const window_shape shape = {MOST, sums, WARPS, W::WORDS, W::pool(), W::index()};
-    const size_t bytes = shape.bytes(value_kind<V>::valued ? sizeof(V) : 0);
-    if (list.count > 0) {
-        LSP_TRY(lsp_allow_shared(ctx, kernel_window_fill<V, MOST, WARPS, W>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, (kernel_window_fill<V, MOST, WARPS, W>), list.count, WARP * WARPS,
-                                  bytes, work->job, list, shape));
-    }
-    return LSP_OK;
+    const window_shape shape = {MOST, sums, WARPS, W::WORDS, W::POOL, W::INDEX};
+    return SPG_START(ctx, &work->beside, (kernel_window_fill<V, MOST, WARPS, W>), list.count, WARP * WARPS,
+                     shape.bytes(value_kind<V>::valued ? sizeof(V) : 0), work->job, list, shape);
 }
 
 /* The same for near columns, but chooses the number of warps: two share a row if rows are few and B's rows are long
@@ -103,23 +78,20 @@ template <typename V> static lsp_status start_pieces(lsp_ctx *ctx, spg_fill *wor
     if (work->most_pieces == 0) {
         return LSP_OK;
     }
-    if (longs->valued) {
-        const size_t bytes = sort_bytes<PIECE_G, PIECE_VT, V>(work->job.cols);
-        LSP_TRY(lsp_allow_shared(ctx, kernel_long_sort<V>, bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_sort<V>, lsp_min(work->most_pieces, chip->sms * 12),
-                                  PIECE_G, bytes, work->job, longs->pieces_end, longs->sorted_made));
+    if constexpr (value_kind<V>::valued) {
+        LSP_TRY(SPG_START(ctx, &work->beside, kernel_long_sort<V>, lsp_min(work->most_pieces, chip->sms * 12), PIECE_G,
+                          (sort_bytes<PIECE_G, PIECE_VT, V>(work->job.cols)), work->job, longs->pieces_end,
+                          longs->sorted_made));
     }
     if (longs->valued || work->job.names != NULL) {
         const int64_t resident = lsp_max(lsp_min(chip->shared_sm_bytes / (add_bytes + 4096), 16), 1) * chip->sms;
-        LSP_TRY(lsp_allow_shared(ctx, kernel_long_add<V>, (size_t)add_bytes));
-        LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &work->beside, kernel_long_add<V>, lsp_min(work->most_pieces, resident),
-                                  LONG_ADD_NT, (size_t)add_bytes, work->job, longs->pieces, longs->made, longs->range,
-                                  longs->taken));
+        LSP_TRY(SPG_START(ctx, &work->beside, kernel_long_add<V>, lsp_min(work->most_pieces, resident), LONG_ADD_NT,
+                          (size_t)add_bytes, work->job, longs->pieces, longs->made, longs->range, longs->taken));
     }
     return LSP_OK;
 }
 
-template <typename V> static lsp_status fill_entries(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
+template <typename V> lsp_status spg_fill_entries(const lsp_spgemm_plan *plan, spg_fill *work, lsp_csr *C) {
     lsp_ctx *ctx = plan->ctx;
     const bin_lists *lists = &work->lists;
     const uint32_t *bins = plan->gpu->fill_bins;
@@ -131,7 +103,8 @@ template <typename V> static lsp_status fill_entries(const lsp_spgemm_plan *plan
 #undef FILL_WINDOW
     LSP_TRY((start_window_of<V, 512, 1, spread_window<10>>(ctx, work, list_of(lists, bins, LSP_BIN_WIDE_512))));
     LSP_TRY(start_pieces<V>(ctx, work));
-    LSP_TRY(start_merge<V>(ctx, work, list_of(lists, bins, LSP_BIN_MERGE)));
+    LSP_TRY(SPG_START(ctx, &work->beside, kernel_merge_rows<V>, lsp_ceil_div(bins[LSP_BIN_MERGE], MERGE_WARPS),
+                      MERGE_NT, MERGE_WARPS * sizeof(merge_shared<V>), work->job, list_of(lists, bins, LSP_BIN_MERGE)));
 #define FILL_SORTED(G) LSP_TRY((start_sort<G, 8, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_##G))))
     LSP_TRY((start_sort<256, 16, V>(ctx, work, list_of(lists, bins, LSP_BIN_SORT_512))));
     FILL_SORTED(256);
@@ -140,3 +113,7 @@ template <typename V> static lsp_status fill_entries(const lsp_spgemm_plan *plan
 #undef FILL_SORTED
     return fill_short<V>(plan, work, C);
 }
+
+#define FILL_ENTRIES(V) lsp_status spg_fill_entries<V>(const lsp_spgemm_plan *, spg_fill *, lsp_csr *)
+#define FILLED_ELSEWHERE(V) extern template FILL_ENTRIES(V);
+SPG_EACH_OTHER_TYPE(FILLED_ELSEWHERE)

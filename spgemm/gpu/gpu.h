@@ -13,6 +13,11 @@
 
 LSP_BEGIN_DECLS
 
+/* Structs of kernels: replay/kernel_pairs.cuh, dense/kernel_strips.cuh, report.cuh. */
+typedef struct spg_pair spg_pair;
+typedef struct spg_strip spg_strip;
+typedef struct spg_report spg_report;
+
 /* What a replay needs to compute C's values again: C's structure, and what places each product. `col` is NULL where
  * there is no replay. */
 typedef struct lsp_spgemm_replay {
@@ -27,17 +32,18 @@ typedef struct lsp_spgemm_replay {
     uint32_t tile;         /* most entries of C that a block makes */
     bool values_only;      /* C's structure comes sooner by making C anew */
     /* or, for each entry of C, the pairs of entries of A and B whose products it sums (replay/kernel_pairs.cuh) */
-    void *pairs;
-    uint16_t *counts;
-    int64_t *ends;
+    spg_pair *pairs;
+    uint16_t *counts; /* products of each entry of C; zeros up to a whole block */
+    int64_t *ends;    /* where the pairs of each group of entries end */
+    int64_t nnz;      /* of C */
 } lsp_spgemm_replay;
 
-/* Which columns the rows of B and of C have in each strip of 32 columns. Allocated while C is counted. See
- * dense/kernel_strips.cuh. */
+/* Which columns the rows of B and of C have in each strip of 32 columns: `strips` items a row, fewer than 2^32 in all.
+ * Allocated while C is counted. See dense/kernel_strips.cuh. */
 typedef struct lsp_spgemm_dense_b {
     uint32_t strips; /* strips in a row; 0: B is not treated as dense */
     int64_t bytes;   /* size of both tables together */
-    void *B, *C;
+    spg_strip *B, *C;
 } lsp_spgemm_dense_b;
 
 /* What a plan keeps of a product on the GPU. Unless said otherwise, pointers lead to GPU memory. */
@@ -47,8 +53,8 @@ typedef struct lsp_spgemm_gpu {
     uint8_t *groups;           /* of each row of C: LSP_GROUPS_..., what counting learned */
     uint8_t *repeats;          /* of each row of B: REPEAT_..., does it repeat the row before? NULL if nobody asked */
     void *pieces;              /* pieces of the rows in LSP_BIN_LONG; NULL if the plan keeps none */
-    void *tiles;               /* for each block of the short rows' kernels: where its rows begin in C */
-    void *report;              /* an spg_report, which kernels write and the host reads */
+    unsigned long long *tiles; /* for each block of the short rows' kernels: where its rows begin in C */
+    spg_report *report;        /* what kernels write and the host reads */
     bool counting, filling;    /* this part of the report is no longer zero: clear it before the next use */
     bool all_short, summed;    /* all rows have at most 256 products; rowptr holds C's row pointers */
     int64_t nnz;               /* of C, if all_short */

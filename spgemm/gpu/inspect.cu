@@ -9,7 +9,8 @@
 
 /* ---- the check ---- */
 
-lsp_status spg_start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
+/* Starts the check of a matrix. *check is all zero. Does not wait. */
+static lsp_status start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check) {
     const int64_t blocks = lsp_blocks_for(ctx, A->rows + A->nnz, NT * 4, 16);
     const bool wide_rowptr = A->rowptr_type == LSP_I64, wide_col = A->col_type == LSP_I64;
 #define CHECK(R, C)                                                                                                    \
@@ -81,7 +82,7 @@ lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operand
         log_lanes++;
     }
     LSP_TRY(LSP_LAUNCH(ctx, kernel_inspect, inspect_blocks(ctx, A->rows), INSPECT_NT, bytes, job, layout, log_lanes,
-                       plan->gpu->products, &report_of(plan)->facts, (spg_facts *)lsp_cuda_note(ctx)));
+                       plan->gpu->products, &plan->gpu->report->facts, (spg_facts *)lsp_cuda_note(ctx)));
     return lsp_cuda_end_note(ctx);
 }
 
@@ -103,8 +104,8 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->products, (void **)&gpu->products));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, rows, sizeof *gpu->groups, (void **)&gpu->groups));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, inspect_blocks(ctx, rows) * (INSPECT_TILES * inspect_steps(ctx, rows) + 1),
-                      sizeof(ull), &gpu->tiles));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof(spg_report), &gpu->report));
+                      sizeof *gpu->tiles, (void **)&gpu->tiles));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, 1, sizeof *gpu->report, (void **)&gpu->report));
     return lsp_cuda_clear(ctx, gpu->report, sizeof(spg_report));
 }
 
@@ -112,10 +113,10 @@ static lsp_status take_memory(lsp_spgemm_plan *plan, int64_t rows) {
 static lsp_status read_checks(lsp_spgemm_plan *plan, const lsp_csr *A, const lsp_csr *B, bool same,
                               const spg_facts *here) {
     const spg_check *b = &here->check[same ? 0 : 1];
-    if (check_failed(here->check[0])) {
+    if (here->check[0].fault != 0) {
         return refuse(plan->ctx, plan->names[0], A);
     }
-    if (check_failed(*b)) {
+    if (b->fault != 0) {
         return refuse(plan->ctx, plan->names[1], B);
     }
     plan->gpu->unsorted = b->descents != 0;
@@ -140,16 +141,16 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
                 (long long)lsp_spgemm_most(ctx) - 1);
     plan->facts.rows = rows;
     LSP_TRY(take_memory(plan, rows));
-    report = &report_of(plan)->facts;
+    report = &plan->gpu->report->facts;
     if (!same) {
-        LSP_TRY(spg_start_check(ctx, B, &report->check[1]));
+        LSP_TRY(start_check(ctx, B, &report->check[1]));
     }
     if (ready) { /* the common case: starts the inspection before the host knows whether A and B are matrices, so that
                     it waits once */
         const lsp_spgemm_operands views = {*A, *B, NULL, NULL, NULL};
         LSP_TRY(spg_inspect(plan, &views));
     } else {
-        LSP_TRY(spg_start_check(ctx, A, &report->check[0]));
+        LSP_TRY(start_check(ctx, A, &report->check[0]));
     }
     LSP_TRY(ready ? lsp_cuda_read_note(ctx, &here, sizeof here) : lsp_cuda_read(ctx, &here, report, sizeof here));
     LSP_TRY(read_checks(plan, A, B, same, &here));

@@ -34,17 +34,3 @@ __device__ inline minmax_integer add_times(const spg_job &job, minmax_integer a,
 }
 __device__ inline integer_value canonical(integer_value value) { return value; }
 __device__ inline minmax_integer canonical(minmax_integer value) { return value; }
-
-template <int G = WARP>
-__device__ inline integer_value value_of_lane(integer_value value, uint32_t lane, unsigned members = ~0u) {
-    return {__shfl_sync(members, value.x, (int)lane, G)};
-}
-
-/* F(V) for the type of a plan's values; the second one if it has values. */
-#define SPG_WITH_VALUE(plan, F) ((plan)->type == LSP_NONE ? F(no_value) : SPG_WITH_NUMBER(plan, F))
-#define SPG_WITH_NUMBER(plan, F)                                                                                       \
-    ((plan)->type == LSP_C64   ? F(complex_value)                                                                      \
-     : (plan)->type == LSP_I64 ? (is_minmax(plan) ? F(minmax_integer) : F(integer_value))                              \
-     : (plan)->type == LSP_F64 ? (is_minmax(plan) ? F(minmax<double>) : F(double))                                     \
-     : is_minmax(plan)         ? F(minmax<float>)                                                                      \
-                               : F(float))

@@ -4,6 +4,7 @@
 #include "choose.h"
 #include "segsort/gpu/network.cuh"
 #include <math.h>
+#include <type_traits>
 
 /* An operand: fewer than 2^32 entries, columns below 2^31. */
 typedef struct spg_matrix {
@@ -138,34 +139,38 @@ template <typename V> __device__ inline V value_at(const spg_matrix &A, uint32_t
     }
 }
 
+/* A value that is read once. */
+template <typename V> __device__ inline V streamed_value(const spg_matrix &A, uint32_t p) {
+    if constexpr (value_kind<V>::valued) {
+        return V{__ldcs((const typename value_kind<V>::number *)A.val + p)};
+    } else {
+        return no_value{};
+    }
+}
+
 /* Reads the value of one of G lanes. `members` is the mask of the lanes that call together. */
 template <int G = WARP, typename V> __device__ inline V value_of_lane(V value, uint32_t lane, unsigned members = ~0u) {
-    return __shfl_sync(members, value, (int)lane, G);
+    if constexpr (!value_kind<V>::valued) {
+        return value;
+    } else if constexpr (std::is_arithmetic_v<V>) {
+        return __shfl_sync(members, value, (int)lane, G);
+    } else if constexpr (std::is_same_v<V, complex_value>) {
+        return {{__shfl_sync(members, value.z.x, (int)lane, G), __shfl_sync(members, value.z.y, (int)lane, G)}};
+    } else {
+        return {__shfl_sync(members, value.x, (int)lane, G)};
+    }
 }
-template <int G = WARP, typename T>
-__device__ inline minmax<T> value_of_lane(minmax<T> value, uint32_t lane, unsigned members = ~0u) {
-    return {__shfl_sync(members, value.x, (int)lane, G)};
-}
-template <int G = WARP>
-__device__ inline complex_value value_of_lane(complex_value value, uint32_t lane, unsigned members = ~0u) {
-    return {{__shfl_sync(members, value.z.x, (int)lane, G), __shfl_sync(members, value.z.y, (int)lane, G)}};
-}
-template <int G = WARP> __device__ inline no_value value_of_lane(no_value value, uint32_t, unsigned) { return value; }
+
+/* ---- lanes of a warp ---- */
+
+/* How many of the bits below bit i < 32 are set; with a vote of lanes, how many of the lanes before lane i. */
+__device__ inline uint32_t bits_below(unsigned bits, uint32_t i) { return (uint32_t)__popc(bits & ((1u << i) - 1)); }
 
 /* The exclusive prefix sum of x over the warp's lanes. */
 __device__ inline uint32_t sum_before(uint32_t x, uint32_t *total) {
     const uint32_t sum = warp_scan(x, (int)threadIdx.x % WARP);
     *total = __shfl_sync(~0u, sum, WARP - 1);
     return sum - x;
-}
-
-/* Where `before` is an exclusive prefix sum of products over the lanes: the lane that product i belongs to. */
-__device__ inline uint32_t lane_of_product(uint32_t before, uint32_t i) {
-    uint32_t e = 0;
-    for (uint32_t step = WARP / 2; step > 0; step /= 2) {
-        e += __shfl_sync(~0u, before, (int)(e + step)) <= i ? step : 0;
-    }
-    return e;
 }
 
 /* Adds the products of the first n lanes in order. All lanes get the sum. */
@@ -205,20 +210,34 @@ template <typename V> __device__ inline void put_value(const spg_job &job, int64
         ((V *)job.val)[at] = value;
     }
 }
+/* val[at] = value, which nobody reads soon. */
+template <typename V> __device__ inline void stream_value(V *val, int64_t at, V value) {
+    typedef typename value_kind<V>::number number;
+    static_assert(sizeof(number) == sizeof(V), "a value is one number");
+    number bits;
+    memcpy(&bits, &value, sizeof bits);
+    __stcs((number *)val + at, bits);
+}
 
-/* ---- rows of B ---- */
+/* ---- rows of A and B ---- */
 
-/* The first of begin .. end-1 whose column is not below x. */
-__device__ inline uint32_t lower_bound(const uint32_t *col, uint32_t begin, uint32_t end, uint32_t x) {
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (__ldg(col + middle) < x) {
-            begin = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return begin;
+/* A row of A, to be made from its entry `at` of C on. */
+__device__ inline spg_row read_row(const spg_job &job, int64_t row, int64_t at) {
+    const uint32_t begin = job.A.rowptr[row];
+    return {at, begin, job.A.rowptr[row + 1] - begin, job.products[row]};
+}
+
+/* Neighbouring entries of a row of B: the first one, and how many they are. */
+struct row_part {
+    uint32_t at, length;
+};
+__device__ inline row_part row_of_b(const spg_job &job, uint32_t k) {
+    const uint32_t at = __ldg(job.B.rowptr + k);
+    return {at, __ldg(job.B.rowptr + k + 1) - at};
+}
+/* The row of B that entry p of A leads to; no entries if p is not below `end`. */
+__device__ inline row_part row_of_entry(const spg_job &job, uint32_t p, uint32_t end) {
+    return p < end ? row_of_b(job, __ldg(job.A.col + p)) : row_part{0, 0};
 }
 
 /* N binary searches in each of ROWS rows of B, all at once, so that their loads overlap. In: at[r][..] is the first
@@ -243,4 +262,29 @@ __device__ inline void lower_bounds(const uint32_t *col, uint32_t (&n)[ROWS], co
             n[r] /= 2;
         }
     }
+}
+
+/* The part of a row of B with columns low .. high-1. */
+__device__ inline row_part part_of_row(const spg_job &job, row_part row, uint32_t low, uint32_t high) {
+    const uint32_t outer[2] = {low, high};
+    uint32_t n[1] = {row.length}, ends[1][2] = {{row.at, row.at}};
+    lower_bounds<1, 2>(job.B.col, n, outer, ends);
+    return {ends[0][0], ends[0][1] - ends[0][0]};
+}
+
+/* Goes through the products of a warp's 32 entries of A, `row` being those of B that this lane's entry leads to: in
+ * order, 32 products at a time. Calls use(i, e, q, some) with a product's number, its entry of A as a lane, and its
+ * entry of B; `some` is false in lanes behind the last product. Returns the number of products. */
+template <typename F> __device__ inline uint32_t each_product(const row_part &row, F use) {
+    const uint32_t lane = threadIdx.x % WARP;
+    uint32_t total;
+    const uint32_t before = sum_before(row.length, &total);
+    for (uint32_t i = lane; i < total + lane; i += WARP) {
+        uint32_t e = 0; /* the last lane whose products begin at or before i */
+        for (uint32_t step = WARP / 2; step > 0; step /= 2) {
+            e += __shfl_sync(~0u, before, (int)(e + step)) <= i ? step : 0;
+        }
+        use(i, e, __shfl_sync(~0u, row.at - before, (int)e) + i, i < total);
+    }
+    return total;
 }

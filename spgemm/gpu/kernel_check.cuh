@@ -3,7 +3,7 @@
 
 #include "report.cuh"
 
-enum { CHECK_NT = 256, CHECK_WARPS = CHECK_NT / WARP, STRUCTURE_NT = 1024, STRUCTURE_BLOCKS = 256 };
+enum { CHECK_NT = 256, STRUCTURE_NT = 1024, STRUCTURE_BLOCKS = 256 };
 
 /* ---- the check ---- */
 
@@ -12,29 +12,24 @@ enum { CHECK_NT = 256, CHECK_WARPS = CHECK_NT / WARP, STRUCTURE_NT = 1024, STRUC
 template <typename R, typename C>
 __global__ void __launch_bounds__(CHECK_NT)
     kernel_check(const R *rowptr, const C *col, int64_t rows, int64_t cols, int64_t nnz, spg_check *check) {
-    const int64_t stride = (int64_t)gridDim.x * CHECK_NT, first = (int64_t)blockIdx.x * CHECK_NT + threadIdx.x;
     int64_t descents = 0, duplicates = 0;
-    if (first == 0) {
-        check->start_wrong = rowptr[0] != 0;
-        check->stop_wrong = (int64_t)rowptr[rows] != nnz;
-    }
-    for (int64_t i = first; i < rows; i += stride) {
-        int64_t begin = rowptr[i], end = rowptr[i + 1];
-        if (begin > end) {
-            atomicMax(&check->falls, ~(ull)i);
-        }
+    bool fault = blockIdx.x == 0 && threadIdx.x == 0 && (rowptr[0] != 0 || (int64_t)rowptr[rows] != nnz);
+    EACH_ITEM(i, rows, CHECK_NT) {
+        const int64_t begin = rowptr[i], end = rowptr[i + 1];
+        fault |= begin > end;
         if (begin > 0 && begin < end && begin < nnz) {
             descents -= col[begin - 1] > col[begin];
             duplicates -= col[begin - 1] == col[begin];
         }
     }
-    for (int64_t k = first; k < nnz; k += stride) {
-        C here = col[k], before = k > 0 ? col[k - 1] : (C)-1;
-        if (here < 0 || here >= cols) {
-            atomicMax(&check->outside, ~(ull)k);
-        }
+    EACH_ITEM(k, nnz, CHECK_NT) {
+        const C here = col[k], before = k > 0 ? col[k - 1] : (C)-1;
+        fault |= here < 0 || here >= cols;
         descents += before > here;
         duplicates += before == here;
+    }
+    if (fault) {
+        check->fault = 1;
     }
     descents = warp_sum((long long)descents), duplicates = warp_sum((long long)duplicates);
     if (threadIdx.x % WARP == 0 && (descents != 0 || duplicates != 0)) {
@@ -76,17 +71,11 @@ static __global__ void __launch_bounds__(STRUCTURE_NT)
     const structure_words &its = blockIdx.x < blocks ? A : B;
     const int64_t first = (int64_t)(blockIdx.x % blocks) * STRUCTURE_NT + threadIdx.x;
     const int64_t step = (int64_t)blocks * STRUCTURE_NT;
-    ull sum = structure_sum(its.rowptr, its.pointers, 1, first, step) +
-              structure_sum(its.col, its.columns, (ull)1 << 40, first, step);
-    sum = warp_sum(sum);
-    if (threadIdx.x % WARP == 0) {
-        warp_sums[threadIdx.x / WARP] = sum;
-    }
-    __syncthreads();
+    const ull sum = structure_sum(its.rowptr, its.pointers, 1, first, step) +
+                    structure_sum(its.col, its.columns, (ull)1 << 40, first, step);
+    ull all;
+    block_scan(sum, warp_sums, &all);
     if (threadIdx.x == 0) {
-        for (int w = 1; w < STRUCTURE_NT / WARP; w++) {
-            sum += warp_sums[w];
-        }
-        sums[blockIdx.x] = sum;
+        sums[blockIdx.x] = all;
     }
 }

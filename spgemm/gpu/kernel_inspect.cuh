@@ -6,19 +6,15 @@
 #include "report.cuh"
 #include "sort/kernel_short.cuh"
 
-/* Faults of A that a thread has met. */
-enum { INSPECT_DESCENTS = 1, INSPECT_DUPLICATES = 2 };
-struct inspect_faults {
-    uint32_t seen;    /* INSPECT_... */
-    uint32_t outside; /* the first entry whose column is out of range; ~0: none */
-};
+/* What a thread has met in A: it is no matrix; pairs of neighbours in a row, as in spg_check. */
+enum { INSPECT_FAULT = 1, INSPECT_DESCENTS = 2, INSPECT_DUPLICATES = 4 };
 
 /* Counts the products of entries at, at + step, ... of one row, which begins at `begin`. Returns an impossibly large
  * count if the row is malformed. Past the end it reads the last entry again instead of branching: loads under a
  * condition would be waited for one by one. */
 template <int DEPTH>
 __device__ inline ull inspect_entries(const spg_job &job, uint32_t at, uint32_t begin, uint32_t end, uint32_t step,
-                                      inspect_faults *faults) {
+                                      uint32_t *met) {
     const uint32_t most = (uint32_t)job.B.nnz, rows = (uint32_t)job.B.rows;
     ull products = 0;
     bool wrong = false;
@@ -41,10 +37,8 @@ __device__ inline ull inspect_entries(const spg_job &job, uint32_t at, uint32_t 
         for (uint32_t i = 0; i < DEPTH; i++) {
             const uint32_t p = at + i * step, last = i > 0 && step == 1 ? k[i > 0 ? i - 1 : 0] : before[i];
             const bool there = p < end;
-            faults->seen |= !there || p == begin || last < k[i] ? 0
-                            : last > k[i]                       ? INSPECT_DESCENTS
-                                                                : INSPECT_DUPLICATES;
-            faults->outside = k[i] >= rows ? min(faults->outside, p) : faults->outside;
+            *met |= !there || p == begin || last < k[i] ? 0 : last > k[i] ? INSPECT_DESCENTS : INSPECT_DUPLICATES;
+            *met |= k[i] >= rows ? INSPECT_FAULT : 0;
             wrong |= k[i] >= rows || from[i] > to[i] || to[i] > most;
             products += there ? to[i] - from[i] : 0;
         }
@@ -63,7 +57,7 @@ struct inspect_long {
 /* Counts the products of the rows of the warp's lanes, with 2^log_lanes lanes a row. Long rows come with end == begin.
  */
 __device__ inline ull inspect_rows(const spg_job &job, uint32_t begin, uint32_t end, int log_lanes, int rows_each,
-                                   inspect_faults *faults) {
+                                   uint32_t *met) {
     const int lane = (int)threadIdx.x % WARP, lanes = 1 << log_lanes, together = WARP >> log_lanes;
     ull products = 0;
     for (int first = 0; first < rows_each; first += together) {
@@ -71,8 +65,8 @@ __device__ inline ull inspect_rows(const spg_job &job, uint32_t begin, uint32_t 
         const uint32_t its_begin = __shfl_sync(~0u, begin, from), its_end = __shfl_sync(~0u, end, from);
         const uint32_t at = its_begin + (uint32_t)(lane & (lanes - 1)), step = (uint32_t)lanes;
         ull p = __any_sync(~0u, its_end - its_begin > step)
-                    ? inspect_entries<INSPECT_DEPTH>(job, at, its_begin, its_end, step, faults)
-                    : inspect_entries<1>(job, at, its_begin, its_end, step, faults);
+                    ? inspect_entries<INSPECT_DEPTH>(job, at, its_begin, its_end, step, met)
+                    : inspect_entries<1>(job, at, its_begin, its_end, step, met);
         for (int mask = 1; mask < lanes; mask *= 2) {
             p += __shfl_xor_sync(~0u, p, mask);
         }
@@ -83,13 +77,14 @@ __device__ inline ull inspect_rows(const spg_job &job, uint32_t begin, uint32_t 
 }
 
 /* Counts the products of the long rows. The whole block calls together. */
-__device__ inline void inspect_long_rows(const spg_job &job, inspect_long &longs, inspect_faults *faults) {
+__device__ inline void inspect_long_rows(const spg_job &job, inspect_long &longs, uint32_t *met) {
     __shared__ ull sums[INSPECT_WARPS];
     const uint32_t lane = threadIdx.x % WARP;
+    ull all;
     for (uint32_t k = threadIdx.x / WARP; k < longs.count; k += INSPECT_WARPS) {
         const uint32_t begin = job.A.rowptr[longs.rows[k]], end = job.A.rowptr[longs.rows[k] + 1];
         if (end - begin <= INSPECT_WARP) {
-            const ull p = warp_sum(inspect_entries<INSPECT_DEPTH>(job, begin + lane, begin, end, WARP, faults));
+            const ull p = warp_sum(inspect_entries<INSPECT_DEPTH>(job, begin + lane, begin, end, WARP, met));
             longs.products[k] = p; /* the same value in all lanes */
         }
     }
@@ -98,20 +93,10 @@ __device__ inline void inspect_long_rows(const spg_job &job, inspect_long &longs
         if (end - begin <= INSPECT_WARP) {
             continue;
         }
-        const ull p =
-            warp_sum(inspect_entries<INSPECT_DEPTH>(job, begin + threadIdx.x, begin, end, INSPECT_NT, faults));
-        if (threadIdx.x % WARP == 0) {
-            sums[threadIdx.x / WARP] = p;
-        }
-        __syncthreads();
+        block_scan(inspect_entries<INSPECT_DEPTH>(job, begin + threadIdx.x, begin, end, INSPECT_NT, met), sums, &all);
         if (threadIdx.x == 0) {
-            ull all = 0;
-            for (int w = 0; w < INSPECT_WARPS; w++) {
-                all += sums[w];
-            }
             longs.products[k] = all;
         }
-        __syncthreads();
     }
     __syncthreads();
 }
@@ -152,10 +137,9 @@ struct inspect_sums {
     uint32_t repeats;
 };
 
-/* Reports the warp's faults, and adds its products. Done before rows are sorted, to free registers. Returns whether
+/* Reports what the warp has met, and adds its products. Done before rows are sorted, to free registers. Returns whether
  * some row has enough products to be a short repeat. */
-__device__ inline bool note_warp(const spg_job &job, ull products, const inspect_faults &faults, inspect_sums &sums,
-                                 spg_check *check) {
+__device__ inline bool note_warp(const spg_job &job, ull products, uint32_t met, inspect_sums &sums, spg_check *check) {
     const bool leads = threadIdx.x % WARP == 0;
     ull all = 0, bound = min(products, (ull)job.cols), most = products;
     if (__any_sync(~0u, products > 1 << 26)) {
@@ -168,16 +152,16 @@ __device__ inline bool note_warp(const spg_job &job, ull products, const inspect
     if (leads) {
         sums.products += all, sums.bound += bound, sums.most = max(sums.most, most);
     }
-    if (faults.outside != ~0u) {
-        atomicMax(&check->outside, ~(ull)faults.outside);
-    }
-    const unsigned seen = __reduce_or_sync(~0u, faults.seen);
-    if (seen != 0 && leads) {
-        if (seen & INSPECT_DESCENTS) {
-            atomicMax(&check->descents, (ull)1);
+    met = __reduce_or_sync(~0u, met);
+    if (met != 0 && leads) {
+        if (met & INSPECT_FAULT) {
+            check->fault = 1;
         }
-        if (seen & INSPECT_DUPLICATES) {
-            atomicMax(&check->duplicates, (ull)1);
+        if (met & INSPECT_DESCENTS) {
+            check->descents = 1;
+        }
+        if (met & INSPECT_DUPLICATES) {
+            check->duplicates = 1;
         }
     }
     return most >= SHORT_REPEAT_LEAST;
@@ -271,7 +255,7 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
     spg_check *check = facts->check;
     ull before = 0;
     bool sorted = false; /* see count_row */
-    if (check_failed(check[1])) {
+    if (check[1].fault != 0) {
         if (blockIdx.x == 0) {
             tell(facts, told);
         }
@@ -281,23 +265,21 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
         sums[threadIdx.x] = {};
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        check->start_wrong = job.A.rowptr[0] != 0;
-        check->stop_wrong = job.A.rowptr[job.A.rows] != (ull)job.A.nnz;
+        if (job.A.rowptr[0] != 0 || job.A.rowptr[job.A.rows] != (ull)job.A.nnz) {
+            check->fault = 1;
+        }
         job.rowptr[0] = 0;
     }
     counter.clear(); /* ends with a barrier */
     for (int step = 0; step < layout.steps; step++) {
         const int64_t row = step_row(layout, step) + lane;
         const bool there = lane < layout.rows_each && row < job.A.rows;
-        inspect_faults faults = {0, ~0u};
         spg_row mine = {};
-        uint32_t end = 0, place = 0;
+        uint32_t end = 0, place = 0, met = 0;
         int bin = -1;
         if (there) {
             mine.begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
-            if ((int32_t)mine.begin > (int32_t)end) {
-                atomicMax(&check->falls, ~(ull)row);
-            }
+            met = (int32_t)mine.begin > (int32_t)end ? INSPECT_FAULT : 0;
             if (mine.begin > end || end > (uint32_t)job.A.nnz) { /* malformed: empty from here on */
                 mine.begin = end = 0;
             }
@@ -312,10 +294,10 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
             longs.rows[place] = (uint32_t)row;
         }
         mine.entries = end - mine.begin;
-        ull p = inspect_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, layout.rows_each, &faults);
+        ull p = inspect_rows(job, mine.begin, is_long ? mine.begin : end, log_lanes, layout.rows_each, &met);
         if (any_long) {
             __syncthreads();
-            inspect_long_rows(job, longs, &faults);
+            inspect_long_rows(job, longs, &met);
             p = is_long ? longs.products[place] : p;
         }
         if (there) {
@@ -328,7 +310,7 @@ static __global__ void __launch_bounds__(INSPECT_NT, 5)
         mine.at = known ? mine.products : 0;
         shared.rows[lane] = mine;
         const bool may_repeat =
-            note_warp(job, p, faults, sums[threadIdx.x / WARP], check) && layout.rows_each >= 2 * SHORT_REPEAT_ROWS;
+            note_warp(job, p, met, sums[threadIdx.x / WARP], check) && layout.rows_each >= 2 * SHORT_REPEAT_ROWS;
         const bool repeats = may_repeat && find_short_repeats(job, layout.rows_each, mine.begin, mine.entries,
                                                               mine.products, shared.of_repeats, &place);
         const unsigned all_repeat = __ballot_sync(~0u, repeats);

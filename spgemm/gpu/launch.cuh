@@ -4,6 +4,7 @@
 #include "core/launch.cuh"
 #include "core/semiring.h"
 #include "gpu.h"
+#include "integer.cuh"
 #include "kernel_lists.cuh"
 #include "report.cuh"
 
@@ -11,11 +12,20 @@
 enum { NT = LIST_NT };
 /* Multiprocessors of the chip at hand. Kernels whose blocks fetch their own work launch a multiple of these. */
 static inline int64_t chip_sms(lsp_ctx *ctx) { return lsp_cuda_get_chip(ctx)->sms; }
+/* Starts one of several independent kernels (LSP_LAUNCH_BESIDE) with `bytes` of dynamic shared memory; none if it has
+ * no blocks. An expression. */
+#define SPG_START(ctx, beside, kernel, blocks, threads, bytes, ...)                                                    \
+    ({                                                                                                                 \
+        const int64_t its_blocks = (blocks);                                                                           \
+        const size_t its_bytes = (bytes);                                                                              \
+        lsp_status started = its_blocks > 0 ? lsp_allow_shared((ctx), kernel, its_bytes) : LSP_OK;                     \
+        if (started == LSP_OK && its_blocks > 0) {                                                                     \
+            started = LSP_LAUNCH_BESIDE(ctx, beside, kernel, its_blocks, threads, its_bytes, __VA_ARGS__);             \
+        }                                                                                                              \
+        started;                                                                                                       \
+    })
 
 /* ---- functions that one launcher calls in another ---- */
-
-/* Starts the check of a matrix. *check is all zero. Does not wait. */
-lsp_status spg_start_check(lsp_ctx *ctx, const lsp_csr *A, spg_check *check);
 
 /* Starts the kernel that fills spg_facts and counts the short rows. Does not wait. */
 lsp_status spg_inspect(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands);
@@ -32,10 +42,6 @@ bool spg_ranks_fit(const lsp_spgemm_plan *plan, int64_t entries);
 lsp_status spg_ranks_build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C,
                            int64_t windows, bool *built);
 lsp_status spg_ranks_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C);
-
-/* ---- the report ---- */
-
-static inline spg_report *report_of(const lsp_spgemm_plan *plan) { return (spg_report *)plan->gpu->report; }
 
 /* ---- the job ---- */
 
@@ -58,6 +64,14 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_opera
     job.min_plus = lsp_semiring_product(plan->options.semiring) == LSP_PRODUCT_PLUS;
     return job;
 }
+/* The same, to write C's columns and values. */
+static inline spg_job job_to(const lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C) {
+    spg_job job = job_of(plan, operands);
+    job.col = C->col;
+    job.val = C->val;
+    job.wide_col = C->col_type == LSP_I64;
+    return job;
+}
 
 /* The kernels add by fused multiply-add, or choose the least a + b or the largest a * b (`minmax` in job.cuh). Another
  * pair of product and join needs a flag in the job beside min_plus. */
@@ -69,7 +83,20 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_opera
                   name ": no kernel of the GPU joins these products");
 LSP_EACH_SEMIRING(GPU_HAS)
 
-static inline bool is_minmax(const lsp_spgemm_plan *plan) { return lsp_semiring_is_minmax(plan->options.semiring); }
+/* start(V{}) with the type V of the plan's values: THE list of types. spg_with_number: if it has values. */
+template <typename F> static inline lsp_status spg_with_number(const lsp_spgemm_plan *plan, F start) {
+    const bool chooses = lsp_semiring_is_minmax(plan->options.semiring);
+    return plan->type == LSP_C64   ? start(complex_value{})
+           : plan->type == LSP_I64 ? (chooses ? start(minmax_integer{}) : start(integer_value{}))
+           : plan->type == LSP_F64 ? (chooses ? start(minmax<double>{}) : start(double{}))
+           : chooses               ? start(minmax<float>{})
+                                   : start(float{});
+}
+template <typename F> static inline lsp_status spg_with_value(const lsp_spgemm_plan *plan, F start) {
+    return plan->type == LSP_NONE ? start(no_value{}) : spg_with_number(plan, start);
+}
+/* Declares or defines F(V) for the types whose kernels are compiled in files of their own, to save time. */
+#define SPG_EACH_OTHER_TYPE(F) F(complex_value) F(integer_value) F(minmax_integer) F(minmax<double>) F(minmax<float>)
 
 /* ---- lists of rows ---- */
 

@@ -24,18 +24,20 @@ static __global__ void kernel_name(uint32_t *col, int64_t *names, const ull *sor
 
 /* ---- steps ---- */
 
-/* Brings the values to the type of the arithmetic: ones for a pattern, rounded if that type is narrower. Kernels load a
- * complex value at once, so the array must be aligned to 16 bytes, which the caller's need not be. */
-static lsp_status convert_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type) {
-    void *val = NULL;
-    if (type == LSP_NONE || (A->val_type == type && lsp_spgemm_gpu_aligned(type, A->val))) {
-        return LSP_OK;
-    }
-    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, A->nnz, lsp_type_bytes(type), &val));
-    LSP_TRY(lsp_cuda_convert_values(ctx, val, type, A->val, A->val_type, A->nnz));
-    A->val = val;
-    A->val_type = type;
+/* Converts an array of indices or values, into scratch. */
+static lsp_status convert(lsp_ctx *ctx, void **array, lsp_type *type, lsp_type to_type, int64_t n) {
+    void *to = NULL;
+    LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, lsp_type_bytes(to_type), &to));
+    LSP_TRY(lsp_cuda_convert_values(ctx, to, to_type, *array, *type, n));
+    *array = to;
+    *type = to_type;
     return LSP_OK;
+}
+
+/* Brings indices to 32 bits. */
+static lsp_status narrow(lsp_ctx *ctx, lsp_csr *A) {
+    LSP_TRY(A->rowptr_type == LSP_I64 ? convert(ctx, &A->rowptr, &A->rowptr_type, LSP_I32, A->rows + 1) : LSP_OK);
+    return A->col_type == LSP_I64 ? convert(ctx, &A->col, &A->col_type, LSP_I32, A->nnz) : LSP_OK;
 }
 
 template <typename T> static lsp_status judge(lsp_ctx *ctx, void *to, const void *from, int64_t n) {
@@ -54,32 +56,16 @@ static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
     return LSP_OK;
 }
 
-/* Takes the values that the semiring's product multiplies: A's own, ones and zeros, or ones (a pattern). */
+/* Takes the values that the semiring's product multiplies, in the type of the arithmetic: A's own, ones and zeros, or
+ * ones (a pattern). Kernels load a complex value at once, so the array must be aligned to 16 bytes, which the caller's
+ * need not be. */
 static lsp_status take_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type, lsp_semiring semiring) {
     const lsp_product product = lsp_semiring_product(semiring);
     *A = lsp_spgemm_view(A, product == LSP_PRODUCT_ONE ? LSP_NONE : type);
-    LSP_TRY(convert_values(ctx, A, type));
-    if (product == LSP_PRODUCT_BOTH && type != LSP_NONE) {
-        LSP_TRY(take_truth(ctx, A));
+    if (type != LSP_NONE && (A->val_type != type || !lsp_spgemm_gpu_aligned(type, A->val))) {
+        LSP_TRY(convert(ctx, &A->val, &A->val_type, type, A->nnz));
     }
-    return LSP_OK;
-}
-
-/* Copies an array of indices to 32 bits, unless it has them. */
-static lsp_status narrow_array(lsp_ctx *ctx, void **array, lsp_type *type, int64_t n) {
-    void *to = NULL;
-    if (*type == LSP_I64) {
-        LSP_TRY(lsp_scratch_at(ctx, LSP_CUDA, n, sizeof(uint32_t), &to));
-        LSP_TRY(lsp_cuda_convert_values(ctx, to, LSP_I32, *array, LSP_I64, n));
-        *array = to;
-        *type = LSP_I32;
-    }
-    return LSP_OK;
-}
-
-static lsp_status narrow(lsp_ctx *ctx, lsp_csr *A) {
-    LSP_TRY(narrow_array(ctx, &A->rowptr, &A->rowptr_type, A->rows + 1));
-    return narrow_array(ctx, &A->col, &A->col_type, A->nnz);
+    return product == LSP_PRODUCT_BOTH && type != LSP_NONE ? take_truth(ctx, A) : LSP_OK;
 }
 
 /* Sorts the entries by column, all together or row by row (by_row). Returns the sorted columns and the entry that each

@@ -5,10 +5,8 @@
 
 /* What the check of a matrix found. All zero before. */
 typedef struct spg_check {
-    ull start_wrong, stop_wrong; /* 1 if rowptr[0] is not 0; if rowptr[rows] is not nnz */
-    ull falls;                   /* complement (~) of the first row that ends before it starts; 0: none */
-    ull outside;                 /* complement (~) of the first entry whose column is out of range; 0: none */
-    ull descents, duplicates;    /* pairs of neighbours in a row whose second column is smaller; is equal */
+    ull fault;                /* not 0: it is no matrix; the host finds out why */
+    ull descents, duplicates; /* pairs of neighbours in a row whose second column is smaller; is equal */
 } spg_check;
 
 /* What each of the three steps (inspect, count, fill) reports. The host reads a part once it is complete. All zero
@@ -39,12 +37,8 @@ typedef struct spg_filling {
     ull rows_taken, pieces_taken;
 } spg_filling;
 
-typedef struct spg_report {
+struct spg_report {
     spg_facts facts;
     spg_counting counting;
     spg_filling filling;
-} spg_report;
-
-__host__ __device__ inline bool check_failed(const spg_check &c) {
-    return c.start_wrong != 0 || c.stop_wrong != 0 || c.falls != 0 || c.outside != 0;
-}
+};

@@ -3,6 +3,7 @@
  * read or searched for, and no sum waits for another. */
 #pragma once
 
+#include "spgemm/gpu/gpu.h"
 #include "spgemm/gpu/job.cuh"
 
 enum {
@@ -16,15 +17,9 @@ enum {
 
 /* A row's part in one strip: which of the 32 columns it has, and where they begin: an entry of B, or a position in C's
  * row. */
-typedef struct alignas(8) spg_strip {
+struct alignas(8) spg_strip {
     uint32_t columns, at;
-} spg_strip;
-
-/* Both tables, `strips` items a row. Each has fewer than 2^32 items. */
-typedef struct spg_dense_b {
-    spg_strip *B, *C;
-    uint32_t strips;
-} spg_dense_b;
+};
 
 __device__ inline spg_strip strip_at(const spg_strip *strips, uint32_t i) {
     const uint2 x = __ldg((const uint2 *)strips + i);
@@ -32,7 +27,7 @@ __device__ inline spg_strip strip_at(const spg_strip *strips, uint32_t i) {
 }
 
 /* Makes the table of B, one warp a row. */
-static __global__ void __launch_bounds__(DENSE_B_NT) kernel_dense_b_index(spg_matrix B, spg_dense_b dense_b) {
+static __global__ void __launch_bounds__(DENSE_B_NT) kernel_dense_b_index(spg_matrix B, lsp_spgemm_dense_b dense_b) {
     const uint32_t row = blockIdx.x * DENSE_B_WARPS + threadIdx.x / WARP, lane = threadIdx.x % WARP;
     if (row < B.rows) {
         const uint32_t begin = B.rowptr[row], end = B.rowptr[row + 1];
@@ -53,7 +48,7 @@ static __global__ void __launch_bounds__(DENSE_B_NT) kernel_dense_b_index(spg_ma
 
 /* Makes the table of C and counts its rows, 2^log_share warps a row. A strip of C is the union of strips of B. */
 static __global__ void __launch_bounds__(DENSE_B_NT)
-    kernel_dense_b_count(spg_job job, spg_dense_b dense_b, int log_share) {
+    kernel_dense_b_count(spg_job job, lsp_spgemm_dense_b dense_b, int log_share) {
     __shared__ uint32_t columns[DENSE_B_WARPS][WARP];
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, share = 1u << log_share;
     const uint32_t part = warp & (share - 1), row = (blockIdx.x * DENSE_B_WARPS + warp) >> log_share;
@@ -112,7 +107,7 @@ template <typename V> struct strip_step {
 #pragma unroll
         for (int k = 0; k < DENSE_B_STEP; k++) {
             const spg_strip its = entries[k].b;
-            const uint32_t before = (uint32_t)__popc(its.columns & ((1u << lane) - 1)), mine = its.columns >> lane & 1;
+            const uint32_t before = bits_below(its.columns, lane), mine = its.columns >> lane & 1;
             b[k] = value_at<V>(job.B, its.at + (mine ? before : 0));
             has |= mine << k;
         }
@@ -130,7 +125,7 @@ template <typename V> struct strip_step {
 /* Goes through a row of A, 32 entries at a time, and keeps those that lead to the strip. */
 template <typename V> struct strip_walk {
     const spg_job &job;
-    const spg_dense_b &dense_b;
+    const lsp_spgemm_dense_b &dense_b;
     uint32_t strip, p, end; /* p .. end-1: the entries not yet read */
     uint32_t k;             /* the column of A that the lane reads next */
     spg_strip b;            /* the strip and the value that the lane has loaded last */
@@ -152,7 +147,7 @@ template <typename V> struct strip_walk {
     __device__ uint32_t put(strip_entry<V> *entries) const {
         const uint32_t lane = threadIdx.x % WARP;
         const unsigned some = __ballot_sync(~0u, b.columns != 0);
-        const uint32_t n = (uint32_t)__popc(some), before = (uint32_t)__popc(some & ((1u << lane) - 1));
+        const uint32_t n = (uint32_t)__popc(some), before = bits_below(some, lane);
         __syncwarp(); /* all lanes have read the entries before */
         entries[b.columns != 0 ? before : n + lane - before] = {b, a};
         __syncwarp();
@@ -162,7 +157,7 @@ template <typename V> struct strip_walk {
 
 /* The sum of the lane's column. While one half of the entries is added, the products of the other half are loaded. */
 template <typename V>
-__device__ inline V sum_strip(const spg_job &job, const spg_dense_b &dense_b, uint32_t row, uint32_t strip,
+__device__ inline V sum_strip(const spg_job &job, const lsp_spgemm_dense_b &dense_b, uint32_t row, uint32_t strip,
                               strip_entry<V> (*entries)[WARP]) {
     static_assert(2 * DENSE_B_STEP == WARP, "two steps of entries");
     const uint32_t end = min(job.A.rowptr[row + 1], (uint32_t)job.A.nnz);
@@ -205,7 +200,7 @@ __device__ inline V sum_strip(const spg_job &job, const spg_dense_b &dense_b, ui
  * nothing outside the arrays. */
 template <typename V>
 __global__ void __launch_bounds__(DENSE_B_FILL_NT, 5)
-    kernel_dense_b_fill(spg_job job, spg_dense_b dense_b, void *rowptr, bool wide_rowptr) {
+    kernel_dense_b_fill(spg_job job, lsp_spgemm_dense_b dense_b, void *rowptr, bool wide_rowptr) {
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const uint32_t i = blockIdx.x * DENSE_B_FILL_WARPS + warp, row = i / dense_b.strips, strip = i % dense_b.strips;
     if (row >= job.A.rows) {
@@ -217,7 +212,7 @@ __global__ void __launch_bounds__(DENSE_B_FILL_NT, 5)
     }
     const spg_strip its = strip_at(dense_b.C, i);
     const bool mine = its.columns >> lane & 1;
-    const int64_t at = job.rowptr[row] + its.at + __popc(its.columns & ((1u << lane) - 1));
+    const int64_t at = job.rowptr[row] + its.at + bits_below(its.columns, lane);
     if (rowptr && mine) {
         put_col(job, at, strip * WARP + lane);
     }

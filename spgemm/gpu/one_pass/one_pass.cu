@@ -100,18 +100,9 @@ static lsp_status trim(lsp_ctx *ctx, lsp_csr *C, int64_t nnz) {
 static lsp_status make_rows(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const one_pass_job *to,
                             one_pass_way way, const lsp_csr *C, one_pass_facts *found) {
     lsp_ctx *ctx = plan->ctx;
-    spg_job job = job_of(plan, operands);
+    const spg_job job = job_to(plan, operands, C);
     bool beside = true;
-    job.col = C->col;
-    job.val = C->val;
-    job.wide_col = C->col_type == LSP_I64;
-#define MAKE(V) one_pass_of<V>(ctx, &job, to, way)
-    LSP_TRY(plan->type == LSP_NONE ? MAKE(no_value)
-            : is_minmax(plan) || plan->type == LSP_C64 || plan->type == LSP_I64
-                ? spg_one_pass_types(plan, &job, to, way)
-            : plan->type == LSP_F64 ? MAKE(double)
-                                    : MAKE(float));
-#undef MAKE
+    LSP_TRY(spg_with_value(plan, [&](auto v) { return spg_one_pass<decltype(v)>(ctx, &job, to, way); }));
     LSP_TRY(LSP_LAUNCH_BESIDE(ctx, &beside, kernel_one_pass_tell, 1, ONE_PASS_SLOTS, 0,
                               (const one_pass_report *)to->report, to->capacity, (one_pass_facts *)lsp_cuda_note(ctx)));
     LSP_TRY(lsp_cuda_end_note(ctx));

@@ -38,8 +38,6 @@ typedef struct one_pass_way {
     int most;
     double products;
 } one_pass_way;
-lsp_status spg_one_pass_types(const lsp_spgemm_plan *plan, const spg_job *job, const one_pass_job *to,
-                              one_pass_way way);
 
 template <typename V, typename SHAPE>
 static lsp_status start_one_pass(lsp_ctx *ctx, const spg_job *job, const one_pass_job *to) {
@@ -55,7 +53,7 @@ static lsp_status start_one_pass(lsp_ctx *ctx, const spg_job *job, const one_pas
 }
 
 template <typename V>
-static lsp_status one_pass_of(lsp_ctx *ctx, const spg_job *job, const one_pass_job *to, one_pass_way way) {
+lsp_status spg_one_pass(lsp_ctx *ctx, const spg_job *job, const one_pass_job *to, one_pass_way way) {
     if constexpr (sizeof(V) > 8) {
 #define START(MOST) start_one_pass<V, one_pass_wide_shape<MOST>>(ctx, job, to)
         return way.most <= 4 ? START(4) : way.most <= 12 ? START(12) : START(24);
@@ -73,3 +71,7 @@ static lsp_status one_pass_of(lsp_ctx *ctx, const spg_job *job, const one_pass_j
 #undef START
     }
 }
+
+#define ONE_PASS_OF(V) lsp_status spg_one_pass<V>(lsp_ctx *, const spg_job *, const one_pass_job *, one_pass_way)
+#define MADE_ELSEWHERE(V) extern template ONE_PASS_OF(V);
+SPG_EACH_OTHER_TYPE(MADE_ELSEWHERE)

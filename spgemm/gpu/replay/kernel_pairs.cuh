@@ -3,6 +3,7 @@
  * memory allows and ranks do not fit (replay.cu). */
 #pragma once
 
+#include "spgemm/gpu/gpu.h"
 #include "spgemm/gpu/job.cuh"
 
 enum {
@@ -15,17 +16,9 @@ enum {
 };
 
 /* The two factors of one product, as entries of A and of B. */
-typedef struct alignas(8) spg_pair {
+struct alignas(8) spg_pair {
     uint32_t a, b;
-} spg_pair;
-
-typedef struct spg_replay {
-    spg_pair *pairs;
-    uint16_t *counts; /* products of each entry of C; zeros up to a whole block */
-    int64_t *ends;    /* where the pairs of each group end */
-    uint32_t *col;    /* of C */
-    int64_t nnz;      /* of C */
-} spg_replay;
+};
 
 /* ---- finding ---- */
 
@@ -35,21 +28,9 @@ struct replay_finder {
 
     /* The entry in first .. last-1 that has the column; there is one. */
     __device__ uint32_t find(uint32_t first, uint32_t last, uint32_t column) const {
-        while (last - first > 1) {
-            const uint32_t middle = (first + last) / 2;
-            (col[middle] <= column ? first : last) = middle;
-        }
-        return first;
+        return LSP_FIRST(first, last - 1, i, col[i] >= column);
     }
 };
-
-/* The part of B's row k with columns low .. high. */
-__device__ inline uint32_t part_of_row(const spg_job &job, uint32_t k, uint32_t low, uint32_t high, uint32_t *length) {
-    const uint32_t begin = __ldg(job.B.rowptr + k), end = __ldg(job.B.rowptr + k + 1);
-    const uint32_t at = lower_bound(job.B.col, begin, end, low);
-    *length = lower_bound(job.B.col, at, end, high + 1) - at;
-    return at;
-}
 
 /* Handles the products of a row of C that belong to entries first .. last-1 of the block: counts them, or (PUT) writes
  * their pairs. Lanes take products in the order of the sum; lanes that have the same entry write side by side. */
@@ -57,37 +38,28 @@ template <bool PUT>
 __device__ inline void find_products(const spg_job &job, uint32_t row, uint32_t first, uint32_t last,
                                      replay_finder &finder, spg_pair *to) {
     const uint32_t lane = threadIdx.x % WARP, end = __ldg(job.A.rowptr + row + 1);
-    const uint32_t low = finder.col[first], high = finder.col[last - 1];
+    const uint32_t low = finder.col[first], high = finder.col[last - 1] + 1;
     for (uint32_t p = __ldg(job.A.rowptr + row); p < end; p += WARP) {
-        uint32_t length = 0, total;
-        const uint32_t at = p + lane < end ? part_of_row(job, __ldg(job.A.col + p + lane), low, high, &length) : 0;
-        const uint32_t before = sum_before(length, &total);
-        for (uint32_t i = lane; i < total + lane; i += WARP) {
-            const uint32_t e = lane_of_product(before, i); /* the entry of A, counted from p */
-            const uint32_t q = __shfl_sync(~0u, at, (int)e) + (i - __shfl_sync(~0u, before, (int)e));
-            const uint32_t place = i < total ? finder.find(first, last, __ldg(job.B.col + q)) : ~0u;
+        const row_part part = part_of_row(job, row_of_entry(job, p + lane, end), low, high);
+        each_product(part, [&](uint32_t, uint32_t e, uint32_t q, bool some) {
+            const uint32_t place = some ? finder.find(first, last, __ldg(job.B.col + q)) : ~0u;
             const unsigned same = __match_any_sync(~0u, place);
-            const uint32_t rank = (uint32_t)__popc(same & ((1u << lane) - 1));
-            if (PUT && i < total) {
+            const uint32_t rank = bits_below(same, lane);
+            if (PUT && some) {
                 to[finder.next[place] + rank] = {p + e, q};
             }
             __syncwarp();
-            if (rank == 0 && i < total) {
+            if (rank == 0 && some) {
                 finder.next[place] += (uint32_t)__popc(same);
             }
             __syncwarp();
-        }
+        });
     }
 }
 
-/* The last row that begins at or before entry `at`. */
+/* The row that entry `at` is in. The whole warp calls together. */
 template <typename R> __device__ inline int64_t row_at(const R *rowptr, int64_t rows, int64_t at) {
-    int64_t low = 0, high = rows;
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        (rowptr[middle] <= at ? low : high) = middle;
-    }
-    return low;
+    return warp_first(0, rows, [&](int64_t row) { return rowptr[row + 1] > at; });
 }
 
 /* First run: counts the products of each entry and each group of C, and sets *most to those of an entry that has more
@@ -95,7 +67,7 @@ template <typename R> __device__ inline int64_t row_at(const R *rowptr, int64_t 
  * writes the pairs. */
 template <typename R, bool PUT>
 __global__ void __launch_bounds__(REPLAY_NT)
-    kernel_replay_find(spg_job job, const R *rowptr, spg_replay replay, unsigned *most) {
+    kernel_replay_find(spg_job job, const R *rowptr, lsp_spgemm_replay replay, unsigned *most) {
     __shared__ replay_finder finders[REPLAY_WARPS];
     enum { EACH = REPLAY_BLOCK / WARP, GROUPS = REPLAY_BLOCK / REPLAY_GROUP };
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -165,7 +137,7 @@ template <typename V> struct replay_chunk {
     }
 };
 
-template <typename V> __device__ inline void put_entry(const spg_replay &replay, V *val, int64_t i, V sum) {
+template <typename V> __device__ inline void put_entry(const lsp_spgemm_replay &replay, V *val, int64_t i, V sum) {
     if (i < replay.nnz) {
         val[i] = canonical(sum);
     }
@@ -173,7 +145,7 @@ template <typename V> __device__ inline void put_entry(const spg_replay &replay,
 
 /* Fills a warp's group of entries. */
 template <typename V>
-__device__ inline void fill_group(const spg_job &job, const spg_replay &replay, V *val, char *memory) {
+__device__ inline void fill_group(const spg_job &job, const lsp_spgemm_replay &replay, V *val, char *memory) {
     enum { EACH = REPLAY_GROUP / WARP };
     const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     replay_chunk<V> &chunk = ((replay_chunk<V> *)memory)[warp];
@@ -214,7 +186,7 @@ __device__ inline void fill_group(const spg_job &job, const spg_replay &replay, 
 
 /* Writes C's values. */
 template <typename V>
-__global__ void __launch_bounds__(REPLAY_NT) kernel_replay_fill(spg_job job, spg_replay replay, V *val) {
+__global__ void __launch_bounds__(REPLAY_NT) kernel_replay_fill(spg_job job, lsp_spgemm_replay replay, V *val) {
     LSP_DYNAMIC_SHARED(memory);
     fill_group(job, replay, val, memory);
 }

@@ -25,15 +25,15 @@ template <typename S> struct spg_ranks {
     }
 };
 
-/* The rows of a block, and the row of a group of G lanes among them. */
-template <int G> struct ranks_row {
+/* The rows of a block, and the row of a group of lanes among them. */
+struct ranks_row {
     int64_t row, at;         /* `count` if the group has no row; where the block's rows begin in C */
     uint32_t n, first, last; /* entries of the block's rows in C; those of the group's row are first .. last-1 */
 
-    template <typename S> __device__ explicit ranks_row(const spg_ranks<S> &r) {
-        enum { ROWS = RANKS_NT / G };
-        const int64_t begin = (int64_t)blockIdx.x * ROWS, end = min(begin + ROWS, r.count);
-        row = min(begin + threadIdx.x / G, end);
+    template <typename S> __device__ ranks_row(const spg_ranks<S> &r, uint32_t lanes) {
+        const uint32_t rows = RANKS_NT / lanes;
+        const int64_t begin = (int64_t)blockIdx.x * rows, end = min(begin + rows, r.count);
+        row = min(begin + threadIdx.x / lanes, end);
         at = r.row_at(begin);
         n = (uint32_t)(r.row_at(end) - at);
         first = (uint32_t)(r.row_at(row) - at);
@@ -50,12 +50,11 @@ typedef struct ranks_found {
 } ranks_found;
 
 /* `groups`: of the rows, or NULL. */
-template <int G>
-__global__ void __launch_bounds__(RANKS_NT)
-    kernel_ranks_look(spg_ranks<uint8_t> r, const uint8_t *groups, ranks_found *found) {
-    const ranks_row<G> mine(r);
+static __global__ void __launch_bounds__(RANKS_NT)
+    kernel_ranks_look(spg_ranks<uint8_t> r, uint32_t lanes, const uint8_t *groups, ranks_found *found) {
+    const ranks_row mine(r, lanes);
     const uint32_t longest = __reduce_max_sync(~0u, mine.last - mine.first);
-    const uint8_t group = groups && mine.row < r.count && threadIdx.x % G == 0 ? groups[mine.row] : 0;
+    const uint8_t group = groups && mine.row < r.count && threadIdx.x % lanes == 0 ? groups[mine.row] : 0;
     const unsigned same = __ballot_sync(~0u, group == LSP_GROUPS_REPEAT_SAME);
     const unsigned next = __ballot_sync(~0u, group == LSP_GROUPS_REPEAT_NEXT);
     if (threadIdx.x % WARP == 0) {
@@ -77,11 +76,10 @@ __global__ void __launch_bounds__(RANKS_NT) kernel_ranks_entries(spg_job job, sp
     const uint32_t end = row < r.count ? __ldg(job.A.rowptr + row + 1) : 0;
     uint32_t sum = 0;
     for (uint32_t k = row < r.count ? __ldg(job.A.rowptr + row) + threadIdx.x % G : 0; k < end; k += G) {
-        const uint32_t in_b = __ldg(job.A.col + k), begin = __ldg(job.B.rowptr + in_b);
-        const uint32_t length = __ldg(job.B.rowptr + in_b + 1) - begin;
-        r.begins[k] = begin;
-        r.lengths[k] = (S)length;
-        sum += length;
+        const row_part of_b = row_of_entry(job, k, end);
+        r.begins[k] = of_b.at;
+        r.lengths[k] = (S)of_b.length;
+        sum += of_b.length;
     }
     for (int step = G / 2; step > 0; step /= 2) {
         sum += __shfl_xor_sync(~0u, sum, step);
@@ -97,7 +95,7 @@ __global__ void __launch_bounds__(RANKS_NT)
     kernel_ranks_find(spg_job job, spg_ranks<S> r, const int64_t *ends, const uint32_t *col) {
     LSP_DYNAMIC_SHARED(memory);
     uint32_t *const columns = (uint32_t *)memory;
-    const ranks_row<G> mine(r);
+    const ranks_row mine(r, G);
     for (uint32_t i = threadIdx.x; i < mine.n; i += RANKS_NT) {
         columns[i] = __ldg(col + mine.at + i);
     }
@@ -116,12 +114,7 @@ __global__ void __launch_bounds__(RANKS_NT)
         const uint32_t begin = r.begins[k], length = r.lengths[k];
         for (uint32_t q = threadIdx.x % G; q < length; q += G) {
             const uint32_t column = __ldg(job.B.col + begin + q);
-            uint32_t low = mine.first, high = mine.last;
-            while (high - low > 1) {
-                const uint32_t middle = (low + high) / 2;
-                (columns[middle] <= column ? low : high) = middle;
-            }
-            ranks[q] = (S)(low - mine.first);
+            ranks[q] = (S)(LSP_FIRST(mine.first, mine.last - 1, i, columns[i] >= column) - mine.first);
         }
         ranks += length;
     }
@@ -139,7 +132,7 @@ template <int EACH, typename V, typename S> struct ranks_entries {
         for (uint32_t u = 0; u < EACH; u++) {
             length[u] = 0;
             if (k + u < end) {
-                a[u] = V{__ldcs((const typename value_kind<V>::number *)job.A.val + k + u)};
+                a[u] = streamed_value<V>(job.A, k + u);
                 begin[u] = __ldcs(r.begins + k + u);
                 length[u] = __ldcs(r.lengths + k + u);
             }
@@ -161,7 +154,7 @@ __global__ void __launch_bounds__(RANKS_NT) kernel_ranks_fill(spg_job job, spg_r
     typedef typename value_kind<V>::number number;
     V *const sums = (V *)memory;
     const uint32_t lane = threadIdx.x % G;
-    const ranks_row<G> mine(r);
+    const ranks_row mine(r, G);
     const uint2 from = __ldg(r.rows + mine.row);
     const uint32_t end = mine.row < r.count ? __ldg(r.rows + mine.row + 1).x : from.x;
     const number *const b_val = (const number *)job.B.val + lane; /* with this, steps from lane to lane are constants */
@@ -220,7 +213,6 @@ __global__ void __launch_bounds__(RANKS_NT) kernel_ranks_fill(spg_job job, spg_r
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < mine.n; i += RANKS_NT) {
-        const V x = canonical(sums[i]);
-        __stcs((number *)val + mine.at + i, *(const number *)&x);
+        stream_value(val, mine.at + i, canonical(sums[i]));
     }
 }

@@ -3,7 +3,6 @@
 #include "core/items.h"
 #include "core/scan.h"
 #include "kernel_ranks.cuh"
-#include "spgemm/gpu/integer.cuh"
 #include "spgemm/gpu/launch.cuh"
 
 /* Where replay by ranks is the fastest way; tuned on an H100 and an H200 with sparse-bench spgemm. */
@@ -46,13 +45,9 @@ static lsp_status look(lsp_spgemm_plan *plan, const lsp_csr *C, bool repeats, ra
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
     const spg_ranks<uint8_t> ranks = ranks_of<uint8_t>(kept, C->rowptr_type == LSP_I64, C->rows);
-    const auto kernel = kept->lanes == 1   ? kernel_ranks_look<1>
-                        : kept->lanes == 4 ? kernel_ranks_look<4>
-                        : kept->lanes == 8 ? kernel_ranks_look<8>
-                                           : kernel_ranks_look<16>;
     ranks_found *found;
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &found));
-    LSP_TRY(LSP_LAUNCH(ctx, kernel, ranks_blocks(kept, C->rows), RANKS_NT, 0, ranks,
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_ranks_look, ranks_blocks(kept, C->rows), RANKS_NT, 0, ranks, (uint32_t)kept->lanes,
                        (const uint8_t *)(repeats ? plan->gpu->groups : NULL), found));
     return lsp_cuda_read(ctx, here, found, sizeof *here);
 }
@@ -127,7 +122,5 @@ template <typename V> static lsp_status fill_values(lsp_spgemm_plan *plan, const
 
 lsp_status spg_ranks_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, const lsp_csr *C) {
     const spg_job job = job_of(plan, operands);
-#define FILL(V) fill_values<V>(plan, &job, C)
-    return SPG_WITH_NUMBER(plan, FILL);
-#undef FILL
+    return spg_with_number(plan, [&](auto v) { return fill_values<decltype(v)>(plan, &job, C); });
 }

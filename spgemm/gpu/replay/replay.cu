@@ -4,7 +4,6 @@
 #include "core/items.h"
 #include "core/scan.h"
 #include "kernel_pairs.cuh"
-#include "spgemm/gpu/integer.cuh"
 #include "spgemm/gpu/launch.cuh"
 
 /* Limits up to which a replay is faster than making the rows anew. */
@@ -28,15 +27,12 @@ static int64_t ranks_bytes(const lsp_spgemm_plan *plan, int64_t entries, const l
     return structure_bytes(C) + plan->facts.products * 2 + entries * 6 + C->rows * 8;
 }
 
-static spg_replay replay_of(const lsp_spgemm_replay *kept, int64_t nnz) {
-    return (spg_replay){(spg_pair *)kept->pairs, kept->counts, kept->ends, kept->col, nnz};
-}
-
 /* Copies C's structure. */
 static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
     const int64_t bytes = (C->rows + 1) * (int64_t)lsp_type_bytes(C->rowptr_type);
+    kept->nnz = C->nnz;
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, C->nnz, sizeof *kept->col, (void **)&kept->col));
     LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &kept->rowptr));
     LSP_TRY(lsp_cuda_copy(ctx, kept->rowptr, LSP_CUDA, C->rowptr, LSP_CUDA, bytes));
@@ -44,24 +40,21 @@ static lsp_status take_structure(lsp_spgemm_plan *plan, const lsp_csr *C) {
 }
 
 /* Finds the pairs. *most > 0: an entry has too many, and the pairs are not found. */
-template <typename R>
-static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, int64_t nnz, unsigned *most) {
+template <typename R> static lsp_status find_pairs(lsp_spgemm_plan *plan, const spg_job *job, unsigned *most) {
     lsp_ctx *ctx = plan->ctx;
     lsp_spgemm_replay *kept = &plan->gpu->replay;
     const R *rowptr = (const R *)kept->rowptr;
-    const int64_t blocks = lsp_ceil_div(nnz, REPLAY_BLOCK * REPLAY_WARPS);
-    spg_replay replay;
+    const int64_t blocks = lsp_ceil_div(kept->nnz, REPLAY_BLOCK * REPLAY_WARPS), groups = groups_of(kept->nnz);
     unsigned *found;
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products, sizeof(spg_pair), &kept->pairs));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups_of(nnz) * REPLAY_GROUP, sizeof *kept->counts, (void **)&kept->counts));
-    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups_of(nnz), sizeof *kept->ends, (void **)&kept->ends));
-    replay = replay_of(kept, nnz);
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, plan->facts.products, sizeof *kept->pairs, (void **)&kept->pairs));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups * REPLAY_GROUP, sizeof *kept->counts, (void **)&kept->counts));
+    LSP_TRY(lsp_alloc(ctx, LSP_CUDA, groups, sizeof *kept->ends, (void **)&kept->ends));
     LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, 1, &found));
-    LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, false>), blocks, REPLAY_NT, 0, *job, rowptr, replay, found));
-    LSP_TRY(lsp_cuda_scan(ctx, replay.ends, groups_of(nnz), NULL));
+    LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, false>), blocks, REPLAY_NT, 0, *job, rowptr, *kept, found));
+    LSP_TRY(lsp_cuda_scan(ctx, kept->ends, groups, NULL));
     LSP_TRY(lsp_cuda_read(ctx, most, found, sizeof *found));
     if (*most == 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, true>), blocks, REPLAY_NT, 0, *job, rowptr, replay, found));
+        LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, true>), blocks, REPLAY_NT, 0, *job, rowptr, *kept, found));
     }
     return LSP_OK;
 }
@@ -108,8 +101,8 @@ static lsp_status build(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operan
     if (!*built && windows == 0 && products <= (int64_t)UINT32_MAX - WARP && products / C->nnz <= REPLAY_WORTH &&
         pairs_bytes(plan, C) <= available) {
         LSP_TRY(plan->gpu->replay.col ? LSP_OK : take_structure(plan, C));
-        LSP_TRY(C->rowptr_type == LSP_I64 ? find_pairs<int64_t>(plan, &job, C->nnz, &most)
-                                          : find_pairs<int32_t>(plan, &job, C->nnz, &most));
+        LSP_TRY(C->rowptr_type == LSP_I64 ? find_pairs<int64_t>(plan, &job, &most)
+                                          : find_pairs<int32_t>(plan, &job, &most));
         *built = most == 0;
     }
     return LSP_OK;
@@ -129,8 +122,7 @@ extern "C" lsp_status lsp_spgemm_gpu_replay_build(lsp_spgemm_plan *plan, const l
 template <typename V>
 static lsp_status start_fill(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C) {
     return LSP_LAUNCH(plan->ctx, kernel_replay_fill<V>, lsp_ceil_div(C->nnz, REPLAY_GROUP * REPLAY_WARPS), REPLAY_NT,
-                      REPLAY_WARPS * sizeof(replay_chunk<V>), job_of(plan, operands),
-                      replay_of(&plan->gpu->replay, C->nnz), (V *)C->val);
+                      REPLAY_WARPS * sizeof(replay_chunk<V>), job_of(plan, operands), plan->gpu->replay, (V *)C->val);
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands, lsp_csr *C,
@@ -145,8 +137,5 @@ extern "C" lsp_status lsp_spgemm_gpu_replay_run(lsp_spgemm_plan *plan, const lsp
     if (kept->ranks != NULL) {
         return spg_ranks_fill(plan, operands, C);
     }
-#define FILL(V) start_fill<V>(plan, operands, C)
-    LSP_TRY(SPG_WITH_NUMBER(plan, FILL));
-#undef FILL
-    return LSP_OK;
+    return spg_with_number(plan, [&](auto v) { return start_fill<decltype(v)>(plan, operands, C); });
 }

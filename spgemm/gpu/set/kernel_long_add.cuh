@@ -100,12 +100,12 @@ template <typename V> struct long_memory {
         const bool some = step.place != ~0u;
         uint32_t place = some ? step.place - low : 0;
         if (!dense()) {
-            place = before[place / 32] + (uint32_t)__popc(bits[place / 32] & ((1u << (place % 32)) - 1));
+            place = before[place / 32] + bits_below(bits[place / 32], place % 32);
         }
         step.place = some ? place : ~0u;
     }
     /* Prepares the sums of n entries of C, from entry `at` on. */
-    __device__ void open(const spg_job &job, int64_t at, uint32_t n, uint32_t *warp_sum) const {
+    __device__ void open(const spg_job &job, int64_t at, uint32_t n, uint32_t (&warp_sum)[LONG_ADD_WARPS]) const {
         const uint32_t groups = dense() ? 0 : (columns + 127) / 128;
         for (uint32_t k = threadIdx.x; k < (dense() ? columns : n); k += LONG_ADD_NT) {
             sums[k] = value_kind<V>::nothing(job);
@@ -134,20 +134,13 @@ template <typename V> struct long_memory {
             const uint4 word = g < groups ? ((const uint4 *)bits)[g] : make_uint4(0, 0, 0, 0);
             const uint32_t x = (uint32_t)__popc(word.x), y = x + (uint32_t)__popc(word.y),
                            z = y + (uint32_t)__popc(word.z);
-            uint32_t of_warp, begin = all + sum_before(z + (uint32_t)__popc(word.w), &of_warp);
-            if (threadIdx.x % WARP == 0) {
-                warp_sum[threadIdx.x / WARP] = of_warp;
-            }
-            __syncthreads();
-            for (uint32_t k = 0; k < LONG_ADD_WARPS; k++) {
-                begin += k < threadIdx.x / WARP ? warp_sum[k] : 0;
-                all += warp_sum[k];
-            }
+            uint32_t here, begin = all + block_scan(z + (uint32_t)__popc(word.w), warp_sum, &here);
             if (g < groups) {
                 ((uint2 *)before)[g] = make_uint2(begin | (begin + x) << 16, (begin + y) | (begin + z) << 16);
             }
-            __syncthreads();
+            all += here;
         }
+        __syncthreads();
     }
     /* Writes the sums to C. */
     __device__ void close(const spg_job &job, int64_t at, uint32_t n) const {
@@ -168,11 +161,7 @@ __device__ inline void long_add_products(const spg_job &job, uint32_t row, const
     const uint32_t end = job.A.rowptr[row + 1];
     const long_turn turn = {threadIdx.x / WARP};
     for (uint32_t p = job.A.rowptr[row], take; p < end; p += take) {
-        /* entries of A that are read together: their products, and a step more, must number less than 2^32. That holds
-         * as long as B's rows have each column once; else fewer entries are read. */
-        take = job.duplicates ? min((UINT32_MAX - LONG_ADD_NT) / (uint32_t)job.B.nnz, (uint32_t)LONG_ADD_NT)
-                              : (uint32_t)LONG_ADD_NT;
-        take = min(end - p, take);
+        take = min(end - p, parts.most(job));
         const V value = threadIdx.x < take ? value_at<V>(job.A, p + threadIdx.x) : V();
         uint32_t slot;
         const uint32_t count = parts.read(job, p, p + take, memory.low, memory.low + memory.columns, slot);
@@ -205,20 +194,6 @@ __device__ inline void long_add_products(const spg_job &job, uint32_t row, const
     }
 }
 
-/* How many of n ascending columns of C are below a limit. The first one always is. */
-__device__ inline uint32_t columns_below(const spg_job &job, int64_t at, uint32_t n, ull limit) {
-    uint32_t first = 0;
-    for (uint32_t step = (n + WARP - 1) / WARP; n > 0;
-         step = (step + WARP - 1) / WARP) { /* each lane reads one column */
-        const uint32_t k = threadIdx.x % WARP * step;
-        const unsigned below = __ballot_sync(~0u, k < n && number_at(job, at + first + k) < limit);
-        const uint32_t last = 31 - (uint32_t)__clz((int)below);
-        first += last * step;
-        n = step > 1 ? min(n - last * step, step) : 0;
-    }
-    return first + 1;
-}
-
 template <typename V>
 __global__ void __launch_bounds__(LONG_ADD_NT, 8)
     kernel_long_add(spg_job job, const spg_piece *pieces, const uint32_t *made, uint32_t range, ull *taken) {
@@ -233,7 +208,8 @@ __global__ void __launch_bounds__(LONG_ADD_NT, 8)
         int64_t at = piece.at;
         for (uint32_t n, left = piece.n; left > 0; left -= n, at += n) {
             const uint32_t low = number_at(job, at);
-            n = columns_below(job, at, min(left, (uint32_t)LONG_ADD_MOST), (ull)low + range);
+            const uint32_t most = min(left, (uint32_t)LONG_ADD_MOST);
+            n = (uint32_t)warp_prefix(most, [&](int64_t k) { return number_at(job, at + k) < (ull)low + range; });
             if constexpr (value_kind<V>::valued) {
                 const long_memory<V> memory(shared, range, low, max(number_at(job, at + n - 1), low) + 1);
                 memory.open(job, at, n, parts.warp_sum);

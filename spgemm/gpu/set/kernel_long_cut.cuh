@@ -68,7 +68,7 @@ template <int NT> struct long_tiles {
         const uint32_t lane = threadIdx.x % WARP;
         for (uint32_t tile = threadIdx.x / WARP * LONG_TILES; tile < tiles; tile += NT / WARP * LONG_TILES) {
             const uint32_t g = tile * EACH + lane;
-            uint32_t sum = g < groups ? count_group(bits, g) : 0;
+            uint32_t sum = g < groups ? marks_of(((const uint4 *)bits)[g]) : 0;
             for (int mask = 1; mask < EACH; mask *= 2) {
                 sum += __shfl_xor_sync(~0u, sum, mask);
             }
@@ -77,18 +77,13 @@ template <int NT> struct long_tiles {
             }
         }
         __syncthreads();
-        const uint32_t mine = threadIdx.x < tiles ? before[threadIdx.x] : 0, warp = threadIdx.x / WARP;
-        uint32_t of_warp, sum = sum_before(mine, &of_warp);
-        if (lane == 0) {
-            sums[warp] = of_warp;
-        }
-        __syncthreads();
-        sum += __reduce_add_sync(~0u, lane < warp ? sums[lane] : 0);
+        uint32_t all;
+        const uint32_t sum = block_scan(threadIdx.x < tiles ? before[threadIdx.x] : 0, sums, &all);
         if (threadIdx.x < tiles) {
             before[threadIdx.x] = sum;
         }
-        if (threadIdx.x + 1 == tiles) {
-            before[tiles] = sum + mine;
+        if (threadIdx.x == 0) {
+            before[tiles] = all;
         }
         __syncthreads();
     }
@@ -102,7 +97,7 @@ template <int NT> struct long_tiles {
             for (uint32_t k = 0; k < WARP; k++) {
                 const uint32_t its_word = __shfl_sync(~0u, word, k), its_to = __shfl_sync(~0u, to, k);
                 if (its_word >> lane & 1) {
-                    put_number(job, at + its_to + __popc(its_word & ((1u << lane) - 1)), low + k * 32 + lane);
+                    put_number(job, at + its_to + bits_below(its_word, lane), low + k * 32 + lane);
                 }
             }
             return;
@@ -114,8 +109,7 @@ template <int NT> struct long_tiles {
     /* The same for LONG_TILES tiles with few marks. Each lane has one group of marks. */
     __device__ void put_sparse(const spg_job &job, uint4 group, int64_t at, uint32_t low) {
         const uint32_t first = threadIdx.x % WARP * LONG_GROUP;
-        uint32_t all, to = (uint32_t)(__popc(group.x) + __popc(group.y) + __popc(group.z) + __popc(group.w));
-        to = sum_before(to, &all);
+        uint32_t all, to = sum_before(marks_of(group), &all);
         __syncwarp();
         stage(group.x, first, &to);
         stage(group.y, first + 32, &to);
@@ -174,12 +168,7 @@ __device__ inline void long_put_columns(const spg_job &job, const long_range &ra
     }
     const uint32_t cost = tiles.cost_before(count) / (NT / WARP) + 1, from = cost * warp, end = from + cost;
     const int64_t at = range.at + nnz_before(range);
-    uint32_t tile = 0; /* the warp's first tile, found by binary search on the costs */
-    for (uint32_t n = count; n > 0;) {
-        const uint32_t half = (n + 1) / 2;
-        tile += tiles.cost_before(tile + half - 1) < from ? half : 0;
-        n /= 2;
-    }
+    uint32_t tile = (uint32_t)warp_first(0, count, [&](int64_t k) { return tiles.cost_before((uint32_t)k) >= from; });
     for (uint32_t next; tile < count && tiles.cost_before(tile) < end; tile = next) {
         const int64_t to = at + tiles.before[tile];
         next = min(tile + LONG_TILES, count);

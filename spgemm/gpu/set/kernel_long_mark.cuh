@@ -48,9 +48,7 @@ template <int NT>
 __device__ inline void long_mark_row(const spg_job &job, uint32_t row, uint32_t low, uint32_t high,
                                      const long_marking &marking, part_list<NT> &parts) {
     const uint32_t end = job.A.rowptr[row + 1], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    /* entries of A that are read together: their products must number less than 2^32. That holds as long as B's rows
-     * have each column once; else fewer entries are read. */
-    const uint32_t take = job.duplicates ? min(UINT32_MAX / (uint32_t)job.B.nnz, (uint32_t)NT) : NT;
+    const uint32_t take = parts.most(job);
     for (uint32_t p = job.A.rowptr[row]; p < end; p += take) {
         uint32_t slot;
         const uint32_t count = parts.read(job, p, min(end - p, take) + p, low, high, slot);
@@ -108,20 +106,6 @@ __device__ inline void long_mark_row(const spg_job &job, uint32_t row, uint32_t 
     __syncthreads();
 }
 
-template <int NT> __device__ inline uint32_t block_total(uint32_t x, uint32_t *warp_sum) {
-    x = __reduce_add_sync(~0u, x);
-    __syncthreads();
-    if (threadIdx.x % WARP == 0) {
-        warp_sum[threadIdx.x / WARP] = x;
-    }
-    __syncthreads();
-    x = 0;
-    for (int k = 0; k < NT / WARP; k++) {
-        x += warp_sum[k];
-    }
-    return x;
-}
-
 __device__ inline void long_clear(uint32_t *bits, uint32_t columns) {
     for (uint32_t i = threadIdx.x; i < (columns + LONG_GROUP - 1) / LONG_GROUP; i += blockDim.x) {
         ((uint4 *)bits)[i] = make_uint4(0, 0, 0, 0);
@@ -130,9 +114,8 @@ __device__ inline void long_clear(uint32_t *bits, uint32_t columns) {
 }
 
 /* The number of marks in a group of LONG_GROUP columns. */
-__device__ inline uint32_t count_group(const uint32_t *bits, uint32_t group) {
-    const uint4 marks = ((const uint4 *)bits)[group];
-    return (uint32_t)(__popc(marks.x) + __popc(marks.y) + __popc(marks.z) + __popc(marks.w));
+__device__ inline uint32_t marks_of(uint4 group) {
+    return (uint32_t)(__popc(group.x) + __popc(group.y) + __popc(group.z) + __popc(group.w));
 }
 
 /* ---- counting ---- */
@@ -152,15 +135,15 @@ __global__ void __launch_bounds__(NT)
     for (ull task = take_next(taken, &next); task < tasks; task = take_next(taken, &next)) {
         const uint32_t i = (uint32_t)(task / ranges), low = (uint32_t)(task % ranges) * range;
         const uint32_t row = i < list.count ? list.rows[i] : rest.rows[i - list.count];
-        uint32_t columns = min(job.cols - low, range), sum = 0;
+        uint32_t columns = min(job.cols - low, range), sum = 0, total;
         long_clear(bits, columns);
         long_mark_row(job, row, low, low + columns, {bits, NULL, low, 0}, parts);
         for (uint32_t k = threadIdx.x; k < (columns + LONG_GROUP - 1) / LONG_GROUP; k += NT) {
-            sum += count_group(bits, k);
+            sum += marks_of(((const uint4 *)bits)[k]);
         }
-        sum = block_total<NT>(sum, warp_sum);
-        if (threadIdx.x == 0 && sum > 0) {
-            atomicAdd((ull *)&job.rowptr[row + 1], (ull)sum);
+        block_scan(sum, warp_sum, &total);
+        if (threadIdx.x == 0 && total > 0) {
+            atomicAdd((ull *)&job.rowptr[row + 1], (ull)total);
         }
     }
     lsp_end_after_previous();

@@ -52,15 +52,7 @@ __device__ inline bool mask_find_piece(const spg_job &job, const mask_job<K> &ma
     int64_t row = number, part = 0;
     if (number >= rows) {
         const int64_t extra = number - rows;
-        int64_t high = rows;
-        for (row = 0; row < high;) {
-            const int64_t middle = row + (high - row) / 2;
-            if (mask.extra[middle] <= extra) {
-                row = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
+        row = LSP_FIRST((int64_t)0, rows, i, mask.extra[i] > extra);
         if (row == rows) {
             return false;
         }
@@ -92,15 +84,7 @@ template <typename K> __device__ inline K mask_key(const spg_job &job, uint32_t 
 
 /* The first entry of B in begin .. end-1 whose column is not below x. */
 template <typename K> __device__ inline uint32_t mask_search(const spg_job &job, uint32_t begin, uint32_t end, K x) {
-    while (begin < end) {
-        const uint32_t middle = begin + (end - begin) / 2;
-        if (mask_key<K>(job, middle) < x) {
-            begin = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return begin;
+    return LSP_FIRST(begin, end, q, mask_key<K>(job, q) >= x);
 }
 
 /* A lane's entry of B's row. */
@@ -167,11 +151,10 @@ __device__ inline void mask_multiply(const spg_job &job, Group &group, const mas
     const uint32_t lane = threadIdx.x % G, end = job.A.rowptr[piece.row + 1];
     mask_product<K, V> product = {};
     for (uint32_t p = job.A.rowptr[piece.row]; p < end; p += G) {
-        uint32_t first = 0, last = 0;
+        const row_part row = row_of_entry(job, p + lane, end);
+        uint32_t first = row.at, last = row.at + row.length;
         V factor = V{};
         if (p + lane < end) {
-            const uint32_t k = __ldg(job.A.col + (p + lane));
-            first = __ldg(job.B.rowptr + k), last = __ldg(job.B.rowptr + k + 1);
             factor = value_at<V>(job.A, p + lane);
             if (!piece.whole || last - first > 2 * G) {
                 first = mask_search(job, first, last, piece.low);

@@ -79,7 +79,8 @@ template <typename V> struct window_step {
 template <typename V, int R, bool NEXT, int WARPS, typename W> struct window_walk {
     const W &w;
     const window_part &part;
-    const entry_pack pack;
+    const row_part part_of_b; /* the lane's entry of A leads to it; it lies in a row of `whole` entries */
+    const uint32_t whole;
     const unsigned repeated; /* bit k: entry k's row of B has the same columns as the one before */
     const uint32_t count;
     const window_rows rows;
@@ -91,9 +92,9 @@ template <typename V, int R, bool NEXT, int WARPS, typename W> struct window_wal
         const uint32_t lane = threadIdx.x % WARP;
         const bool turn = q >= length;
         e += turn ? together : 0, q = turn ? 0 : q;
-        const uint32_t from = __shfl_sync(~0u, pack.at, e % WARP);
-        length = __shfl_sync(~0u, pack.length, e % WARP);
-        const uint32_t whole = WARPS > 1 ? __shfl_sync(~0u, pack.whole, e % WARP) : length;
+        const uint32_t from = __shfl_sync(~0u, part_of_b.at, e % WARP);
+        length = __shfl_sync(~0u, part_of_b.length, e % WARP);
+        const uint32_t stride = WARPS > 1 ? __shfl_sync(~0u, whole, e % WARP) : length; /* to the next row of B */
         together = NEXT ? 1 : window_share((uint32_t)__ffs((int)~(repeated >> e % WARP >> 1)));
         step.entry = e, step.together = together, step.some = q + lane < length;
         if (e < count && length > 0) {
@@ -102,9 +103,9 @@ template <typename V, int R, bool NEXT, int WARPS, typename W> struct window_wal
 #pragma unroll
             for (uint32_t t = 0; t < (NEXT ? R : 3); t++) {
                 if (NEXT) {
-                    step.b[t] = value_at<V>(job.B, at + (rows.first + min(t, rows.count - 1)) * whole);
+                    step.b[t] = value_at<V>(job.B, at + (rows.first + min(t, rows.count - 1)) * stride);
                 } else if (t == 0 || t < together) {
-                    step.b[t] = value_at<V>(job.B, at + t * whole);
+                    step.b[t] = value_at<V>(job.B, at + t * stride);
                 }
             }
         }
@@ -164,7 +165,8 @@ __device__ inline void window_make(const spg_job &job, const W &w, const window_
         sums.at[k] = value_kind<V>::nothing(job);
     }
     for (uint32_t p = rows.begin; p < end; p += WARP) {
-        const entry_pack pack = WARPS > 1 ? read_part(job, p + lane, end, part) : read_pack(job, p + lane, end);
+        const row_part whole = row_of_entry(job, p + lane, end);
+        const row_part its = WARPS > 1 ? part_of_row(job, whole, part.low, part.high) : whole;
         const unsigned repeated = NEXT ? 0 : repeated_entries(job, p + lane, end);
         if (p + lane < end) {
 #pragma unroll
@@ -175,8 +177,8 @@ __device__ inline void window_make(const spg_job &job, const W &w, const window_
         }
         __syncwarp();
         const uint32_t count = min(end - p, (uint32_t)WARP);
-        window_add_pack<V, R, NEXT, WARPS, W>(job, {w, part, pack, repeated, count, rows, 0, 0, 0, 0}, memory.factors,
-                                              sums);
+        window_add_pack<V, R, NEXT, WARPS, W>(job, {w, part, its, whole.length, repeated, count, rows, 0, 0, 0, 0},
+                                              memory.factors, sums);
         __syncwarp();
     }
     for (uint32_t r = 0; r < rows.count; r++) {
@@ -197,17 +199,17 @@ __device__ inline void window_make_duplicates(const spg_job &job, const W &w, ui
     }
     __syncwarp();
     for (uint32_t p = begin; p < end; p++) {
-        const uint32_t row = __ldg(job.A.col + p), from = __ldg(job.B.rowptr + row);
-        const uint32_t length = __ldg(job.B.rowptr + row + 1) - from, *col = job.B.col + from;
+        const row_part row = row_of_entry(job, p, end);
+        const uint32_t *col = job.B.col + row.at;
         const V a = value_at<V>(job.A, p);
-        for (uint32_t q = lane; q < length; q += WARP) {
+        for (uint32_t q = lane; q < row.length; q += WARP) {
             const uint32_t column = __ldg(col + q);
             if (q > 0 && __ldg(col + q - 1) == column) {
                 continue;
             }
             V *sum = sums + w.rank(column);
-            for (uint32_t k = q; k < length && __ldg(col + k) == column; k++) {
-                *sum = add_times(job, a, value_at<V>(job.B, from + k), *sum);
+            for (uint32_t k = q; k < row.length && __ldg(col + k) == column; k++) {
+                *sum = add_times(job, a, value_at<V>(job.B, row.at + k), *sum);
             }
         }
         __syncwarp();

@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(WINDOW_NT)
     kernel_window_count_large(spg_job job, spg_rest rest, uint32_t *again, uint32_t *again_count) {
     LSP_DYNAMIC_SHARED(memory);
     const uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, i = blockIdx.x * WINDOW_WARPS + warp;
-    large_window w = large_window::at(memory + warp * large_window::pool());
+    large_window w = large_window::at(memory + warp * large_window::POOL);
     if (i < *rest.count) {
         const uint32_t row = rest.rows[i], begin = job.A.rowptr[row], end = job.A.rowptr[row + 1];
         const bool fits = w.open(job, begin, end) && window_mark<1, true>(job, begin, end, w);

@@ -19,27 +19,24 @@ template <int NT> struct part_list {
     uint32_t warp_sum[NT / WARP], warp_count[NT / WARP]; /* first, because they are read 16 bytes at a time */
     uint32_t shift[NT], start[NT + 1];
 
+    /* How many entries of A may be read together: their products, and a step more, must number less than 2^32. That
+     * holds for NT as long as B's rows have each column once. */
+    __device__ static uint32_t most(const spg_job &job) {
+        return job.duplicates ? min((UINT32_MAX - NT) / (uint32_t)job.B.nnz, (uint32_t)NT) : (uint32_t)NT;
+    }
     /* Finds the parts of entries p .. end-1, at most NT, in columns low .. high-1. Returns how many there are. `slot`
      * is the number of this thread's part, or ~0 if it has none. Behind the last part, start[] has the number of
      * products. */
     __device__ uint32_t read(const spg_job &job, uint32_t p, uint32_t end, uint32_t low, uint32_t high,
                              uint32_t &slot) {
         const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-        uint32_t at = 0, length = 0, before = 0, count = 0, total = 0, of_warp;
-        if (p + threadIdx.x < end) {
-            const uint32_t k = __ldg(job.A.col + p + threadIdx.x);
-            at = __ldg(job.B.rowptr + k);
-            length = __ldg(job.B.rowptr + k + 1) - at;
-            if (low > 0 || high < job.cols) {
-                const uint32_t outer[2] = {low, high};
-                uint32_t n[1] = {length}, ends[1][2] = {{at, at}};
-                lower_bounds<1, 2>(job.B.col, n, outer, ends);
-                at = ends[0][0];
-                length = ends[0][1] - at;
-            }
+        uint32_t before = 0, count = 0, total = 0, of_warp;
+        row_part part = row_of_entry(job, p + threadIdx.x, end);
+        if (low > 0 || high < job.cols) {
+            part = part_of_row(job, part, low, high);
         }
-        uint32_t begin = sum_before(length, &of_warp);
-        const unsigned some = __ballot_sync(~0u, length > 0);
+        uint32_t begin = sum_before(part.length, &of_warp);
+        const unsigned some = __ballot_sync(~0u, part.length > 0);
         __syncthreads(); /* all threads have read the parts before */
         if (lane == 0) {
             warp_sum[warp] = of_warp;
@@ -51,10 +48,10 @@ template <int NT> struct part_list {
             total += warp_sum[k], count += warp_count[k];
         }
         slot = ~0u;
-        if (length > 0) {
-            slot = before + (uint32_t)__popc(some & ((1u << lane) - 1));
+        if (part.length > 0) {
+            slot = before + bits_below(some, lane);
             start[slot] = begin;
-            shift[slot] = at - begin;
+            shift[slot] = part.at - begin;
         }
         if (threadIdx.x == 0) {
             start[count] = total;

@@ -3,7 +3,6 @@
 #include "core/scan.h"
 #include "kernel_masked.cuh"
 #include "matrices/matrices.h"
-#include "spgemm/gpu/integer.cuh"
 #include "spgemm/gpu/launch.cuh"
 
 template <int G, typename K, typename V>
@@ -41,10 +40,10 @@ extern "C" lsp_status lsp_spgemm_gpu_masked(lsp_spgemm_plan *plan, const lsp_spg
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, sums.nnz, &touched));
     if (sums.nnz > 0) {
         LSP_TRY(lsp_cuda_clear(ctx, touched, sums.nnz));
-#define MULTIPLY(V)                                                                                                    \
-    (wide ? multiply<int64_t, V>(plan, &job, &sums, touched) : multiply<uint32_t, V>(plan, &job, &sums, touched))
-        LSP_TRY(SPG_WITH_VALUE(plan, MULTIPLY));
-#undef MULTIPLY
+        LSP_TRY(spg_with_value(plan, [&](auto v) {
+            return wide ? multiply<int64_t, decltype(v)>(plan, &job, &sums, touched)
+                        : multiply<uint32_t, decltype(v)>(plan, &job, &sums, touched);
+        }));
     }
     return lsp_filter_take(ctx, &sums, touched, &types, C);
 }

@@ -33,12 +33,18 @@ struct alignas(8) window_slot {
 
     __device__ uint32_t word() const { return word_before / WINDOW_MOST; }
     __device__ uint32_t rank(uint32_t column) const {
-        return word_before % WINDOW_MOST + (uint32_t)__popc(marks & ((1u << (column % 32)) - 1));
+        return word_before % WINDOW_MOST + bits_below(marks, column % 32);
     }
 };
 
+/* A warp's share of a row of C: entries first .. first+n-1, whose columns are in low .. high-1. */
+struct window_part {
+    uint32_t first, n, low, high;
+};
+
 /* The sizes of a block's shared memory: most entries of a row of C, sums at a time, most words. The pool holds the
- * marks of the window first, then the row's columns, then sums and factors. */
+ * marks of the window first, then the row's columns, then sums and factors. Passed at run time: with constants in its
+ * place the compiler makes longer loops. */
 struct window_shape {
     uint32_t most, sums, warps, words, marks, index;
     __host__ __device__ uint32_t pool(uint32_t value_bytes) const {
@@ -50,46 +56,12 @@ struct window_shape {
     __host__ __device__ uint32_t bytes(uint32_t value_bytes) const { return pool(value_bytes) + slots() * 8 + index; }
 };
 
-/* Up to 32 entries of A's row, one a lane: where their rows of B begin and how long they are. */
-struct entry_pack {
-    uint32_t at, length; /* of the row of B, or of the part of it that is wanted */
-    uint32_t whole;      /* the length of the whole row of B */
-};
-__device__ inline entry_pack read_pack(const spg_job &job, uint32_t p, uint32_t end) {
-    entry_pack pack = {0, 0, 0};
-    if (p < end) {
-        uint32_t k = __ldg(job.A.col + p);
-        pack.at = __ldg(job.B.rowptr + k);
-        pack.length = pack.whole = __ldg(job.B.rowptr + k + 1) - pack.at;
-    }
-    return pack;
-}
-
-/* A warp's share of a row of C: entries first .. first+n-1, whose columns are in low .. high-1. read_part reads only
- * these columns of B's rows. */
-struct window_part {
-    uint32_t first, n, low, high;
-};
-__device__ inline entry_pack read_part(const spg_job &job, uint32_t p, uint32_t end, const window_part &part) {
-    entry_pack pack = read_pack(job, p, end);
-    const uint32_t outer[2] = {part.low, part.high};
-    uint32_t n[1] = {pack.length}, ends[1][2] = {{pack.at, pack.at}};
-    lower_bounds<1, 2>(job.B.col, n, outer, ends);
-    pack.at = ends[0][0];
-    pack.length = ends[0][1] - pack.at;
-    return pack;
-}
-
-/* Reads entries for marking alone: leaves out those whose row of B has the same columns as the one before. */
-__device__ inline entry_pack read_new_pack(const spg_job &job, uint32_t p, uint32_t end) {
-    entry_pack pack = {0, 0, 0};
+/* The row of B that entry p of A leads to, for marking alone: none if it has the same columns as the one before. */
+__device__ inline row_part read_new_row(const spg_job &job, uint32_t p, uint32_t end) {
     const uint32_t k = p < end ? __ldg(job.A.col + p) : ~0u, before = __shfl_up_sync(~0u, k, 1);
     const bool first = threadIdx.x % WARP == 0 || before != k - 1;
-    if (p < end && (first || !job.repeats || job.repeats[k] != REPEAT_SAME)) {
-        pack.at = __ldg(job.B.rowptr + k);
-        pack.length = __ldg(job.B.rowptr + k + 1) - pack.at;
-    }
-    return pack;
+    const bool wanted = p < end && (first || !job.repeats || job.repeats[k] != REPEAT_SAME);
+    return wanted ? row_of_b(job, k) : row_part{0, 0};
 }
 
 /* A barrier, if several warps share a row. */
@@ -122,15 +94,16 @@ __device__ inline void rank_slots(window_slot *slots, uint32_t n, uint32_t low, 
 /* ---- the window of a row whose columns lie near each other: it has all words between the first and the last ---- */
 
 struct near_window {
-    enum { WORDS = 256 }; /* most words that may have columns, where a row is filled */
+    enum {
+        WORDS = 256,                /* most words that may have columns, where a row is filled */
+        POOL = LSP_WINDOW_NEAR * 4, /* bytes of marks */
+        INDEX = LSP_WINDOW_NEAR     /* bytes of slot_of */
+    };
     uint32_t *marks;
     window_slot *slots;
     uint8_t *slot_of; /* of each word */
     uint32_t low, words;
     bool scattered; /* nearly all rows of B begin in words of their own */
-
-    __host__ __device__ static uint32_t pool() { return LSP_WINDOW_NEAR * 4; } /* bytes of marks */
-    __host__ __device__ static uint32_t index() { return LSP_WINDOW_NEAR; }    /* bytes of slot_of */
 
     __device__ static near_window at(char *memory) { return {(uint32_t *)memory, NULL, NULL, 0, 0, false}; }
     /* Finds the words of a row of C and clears their marks. Returns false if they are too many. */
@@ -139,11 +112,11 @@ struct near_window {
         uint32_t high = 0, first = ~0u;
         low = ~0u;
         for (uint32_t p = begin; p < end; p += WARP) {
-            const entry_pack pack = read_pack(job, p + lane, end);
-            if (pack.length > 0) {
-                first = __ldg(job.B.col + pack.at);
+            const row_part row = row_of_entry(job, p + lane, end);
+            if (row.length > 0) {
+                first = __ldg(job.B.col + row.at);
                 low = min(low, first);
-                high = max(high, __ldg(job.B.col + (pack.at + pack.length - 1)));
+                high = max(high, __ldg(job.B.col + (row.at + row.length - 1)));
             }
         }
         low = __reduce_min_sync(~0u, low) / 32 * 32;
@@ -151,7 +124,7 @@ struct near_window {
         words = high < low ? 0 : (high - low) / 32 + 1;
         if (words > LSP_WINDOW_NEAR) {
             const unsigned same = __match_any_sync(~0u, first / 32),
-                           heads = __ballot_sync(~0u, !(same & ((1u << lane) - 1)));
+                           heads = __ballot_sync(~0u, bits_below(same, lane) == 0);
             scattered = (uint32_t)__popc(heads) > min(end - begin, (uint32_t)WARP) * 3 / 4;
             return false;
         }
@@ -190,7 +163,7 @@ struct near_window {
             const uint32_t its = k < words ? marks[k] : 0;
             const unsigned some = __ballot_sync(~0u, its != 0);
             if (its != 0) {
-                const uint32_t i = used + (uint32_t)__popc(some & ((1u << lane) - 1));
+                const uint32_t i = used + bits_below(some, lane);
                 slots[i] = window_slot{its, k * WINDOW_MOST};
                 slot_of[k] = (uint8_t)i;
             }
@@ -205,9 +178,6 @@ struct near_window {
 
 /* ---- the window of a row of columns anywhere: a hash table finds the words that have marks ---- */
 
-template <bool LARGE> struct window_index { typedef uint8_t type; };
-template <> struct window_index<true> { typedef uint16_t type; };
-
 template <int BITS> struct alignas(16) window_table {
     hash_table<BITS> words;
     uint32_t count;
@@ -217,14 +187,13 @@ template <int BITS> struct alignas(16) window_table {
 
 template <int B = 9> struct spread_window {
     enum { BITS = B, PLACES = 1 << BITS, WORDS = PLACES / 2 }; /* a word's number and its place are sorted as 32 bits */
-    typedef typename window_index<(WORDS > 256)>::type index_type;
+    typedef std::conditional_t<(WORDS > 256), uint16_t, uint8_t> index_type;
     window_table<BITS> *table;
     window_slot *slots;  /* of the words, in the order of columns */
     index_type *slot_of; /* of each place, then the factor that was found */
     uint32_t factor;     /* sends all words to different places; 0: places are those of the table, to be searched */
 
-    __host__ __device__ static uint32_t pool() { return sizeof(window_table<BITS>); }
-    __host__ __device__ static uint32_t index() { return PLACES * sizeof(index_type) + 16; }
+    enum { POOL = sizeof(window_table<BITS>), INDEX = PLACES * sizeof(index_type) + 16 };
     __device__ static uint32_t place_of(uint32_t word, uint32_t factor = WINDOW_FACTOR) {
         return hash_table<BITS>::place_of(word, factor);
     }
@@ -337,8 +306,8 @@ __device__ inline bool window_mark(const spg_job &job, uint32_t begin, uint32_t 
     const uint32_t lane = threadIdx.x % WARP, warp = WARPS > 1 ? threadIdx.x / WARP : 0;
     uint32_t seen = 0;
     for (uint32_t p = begin; p < end; p += WARP) {
-        const entry_pack pack = read_new_pack(job, p + lane, end);
-        unsigned left = __ballot_sync(~0u, pack.length > 0);
+        const row_part row = read_new_row(job, p + lane, end);
+        unsigned left = __ballot_sync(~0u, row.length > 0);
         for (uint32_t turn = 0; left; turn++) {
             if (WARPS > 1 && turn % WARPS != warp) {
                 for (int t = 0; t < WINDOW_EACH; t++) {
@@ -350,7 +319,7 @@ __device__ inline bool window_mark(const spg_job &job, uint32_t begin, uint32_t 
 #pragma unroll
             for (int t = 0; t < WINDOW_EACH; t++) {
                 const uint32_t e = left ? (uint32_t)__ffs((int)left) - 1 : 0;
-                at[t] = __shfl_sync(~0u, pack.at, e), length[t] = __shfl_sync(~0u, pack.length, e);
+                at[t] = __shfl_sync(~0u, row.at, e), length[t] = __shfl_sync(~0u, row.length, e);
                 length[t] = left ? length[t] : 0;
                 left &= left - 1;
                 longest = max(longest, length[t]);

@@ -49,7 +49,7 @@ __device__ inline void sum_equal(const spg_job &job, const spg_row &row, const s
     const int t = sort_lane<G>(), lane = (int)threadIdx.x % S::team; /* in the team */
     const uint32_t mask = (1u << its.bits) - 1, column = its.w[VT - 1] >> its.bits;
     sort_factor<V, S::pieces> *const b = shared.b + sort_group_number<G>() * S::stride;
-    const typename sort_origin<S::pieces>::type *const origin = shared.origin + sort_group_number<G>() * S::stride;
+    const auto *const origin = shared.origin + sort_group_number<G>() * S::stride;
     enum { TOGETHER = S::pieces ? 4 : VT, TAIL = S::pieces ? 4 : 1 }; /* products whose factors are loaded together */
     V sum = value_kind<V>::nothing(job);
 #pragma unroll
@@ -129,40 +129,6 @@ __device__ inline void sum_equal(const spg_job &job, const spg_row &row, const s
     sums[VT - 1] = sum;
 }
 
-/* What a team, or each of its groups, copies to C. */
-struct sort_output {
-    int64_t at;      /* where entry 0 of the team's memory goes in C */
-    int first, end;  /* the entries to copy are first .. end-1 */
-    int lane, lanes; /* this lane's number, and the number of lanes that copy together */
-};
-
-/* Copies entries to C. If a whole warp or more copies, each step begins at a full line of memory. */
-template <int G, int VT, typename V, bool PLAIN>
-__device__ inline void copy_out(const spg_job &job, const sort_output &out, uint32_t low,
-                                const sort_shared<G, VT, V> &shared) {
-    /* copies, because two conditions below on members of a struct would become two branches */
-    const int64_t at = out.at;
-    const int first = out.first, end = out.end, t = out.lane, step = out.lanes;
-    uint32_t *const col = (uint32_t *)job.col + at;
-    V *const val = value_kind<V>::valued ? (V *)job.val + at : NULL;
-#pragma unroll 1
-    for (int begin = step < WARP ? first : first - (int)((uint32_t)(at + first) % WARP); begin < end; begin += step) {
-        const int i = begin + t;
-        if (i >= first && i < end) {
-            const uint32_t place = (uint32_t)i + (uint32_t)i / 8;
-            const uint32_t column = low + shared.column_of(shared.columns[place]);
-            if (PLAIN) {
-                col[i] = column;
-            } else {
-                put_col(job, at + i, column);
-            }
-            if constexpr (value_kind<V>::valued) {
-                val[i] = canonical(shared.sums[place]);
-            }
-        }
-    }
-}
-
 /* Writes a row of C from its sorted words. The rows of a warp are written together if they are neighbours in C. Returns
  * the number of entries that were written together. */
 template <int G, int VT, typename V>
@@ -206,11 +172,28 @@ __device__ inline uint32_t compress(const spg_job &job, const spg_row &row, cons
         }
     }
     sort_sync<G>();
-    const sort_output out = {at, (int)first, (int)end, step == G ? t : (int)threadIdx.x % S::team, step};
+    /* copies the team's entries first .. end-1, or its groups', to C from `at` on, in steps of as many lanes. If a
+     * whole warp or more copies, each step begins at a full line of memory */
+    const auto copy = [&](auto put) {
+        V *const val = value_kind<V>::valued ? (V *)job.val + at : NULL;
+        const int lane = step == G ? t : (int)threadIdx.x % S::team, low = (int)first, high = (int)end;
+#pragma unroll 1
+        for (int begin = step < WARP ? low : low - (int)((uint32_t)(at + low) % WARP); begin < high; begin += step) {
+            const int i = begin + lane;
+            if (i >= low && i < high) {
+                const uint32_t place = (uint32_t)i + (uint32_t)i / 8;
+                put(i, its.low + shared.column_of(shared.columns[place]));
+                if constexpr (value_kind<V>::valued) {
+                    val[i] = canonical(shared.sums[place]);
+                }
+            }
+        }
+    };
     if (job.wide_col || job.names) {
-        copy_out<G, VT, V, false>(job, out, its.low, shared);
+        copy([&](int i, uint32_t column) { put_col(job, at + i, column); });
     } else {
-        copy_out<G, VT, V, true>(job, out, its.low, shared);
+        uint32_t *const col = (uint32_t *)job.col + at;
+        copy([&](int i, uint32_t column) { col[i] = column; });
     }
     return end;
 }

@@ -34,9 +34,6 @@ template <int G, int VT> struct sort_shape {
 template <typename V> struct alignas(8) sort_entry { uint32_t base, origin; };
 template <> struct alignas(4) sort_entry<no_value> { uint32_t base; };
 
-template <bool MANY> struct sort_origin { typedef uint16_t type; };
-template <> struct sort_origin<true> { typedef uint32_t type; };
-
 /* B's value of a product. It is loaded at once, in the order of B's rows; or (LATER) only its place is kept and it is
  * loaded when it is used, which takes less memory. */
 template <typename V, bool LATER> struct sort_factor {
@@ -54,11 +51,12 @@ template <typename V> struct sort_factor<V, true> {
 template <int G, int VT, typename V> struct sort_shared {
     typedef sort_shape<G, VT> S;
     enum { valued = value_kind<V>::valued };
+    typedef std::conditional_t<S::pieces, uint32_t, uint16_t> origin_type;
     enum { origins = valued ? S::groups * S::stride : 1 };
     union {
         struct {
             /* of each slot: the entry of A that its product belongs to */
-            typename sort_origin<S::pieces>::type origin[origins];
+            origin_type origin[origins];
             union {
                 struct {
                     sort_entry<V> entries[S::groups * S::stride];
@@ -254,9 +252,8 @@ __device__ inline void rank_blocks(uint32_t products, uint32_t columns, int shif
 #pragma unroll 4
     for (uint32_t slot = t; slot < products; slot += G) {
         const uint32_t column = shared.waiting[slot], block = column >> shift;
-        const uint32_t before = shared.blocks[block / 32] & ((1u << block % 32) - 1);
-        shared.waiting[slot] =
-            (shared.block_rank[block / 32] + (uint32_t)__popc(before)) << shift | (column & ((1u << shift) - 1));
+        const uint32_t rank = shared.block_rank[block / 32] + bits_below(shared.blocks[block / 32], block % 32);
+        shared.waiting[slot] = rank << shift | (column & ((1u << shift) - 1));
     }
 #pragma unroll
     for (int r = 0; r < VT; r++) {
@@ -288,7 +285,7 @@ __device__ inline void expand(const spg_job &job, uint32_t products, int bits, u
         const sort_entry<V> entry = all[__popc(starts & ((2u << bit) - 1))];
         at[r] = slot < (int)products ? entry.base + (uint32_t)slot : 0;
         if constexpr (!COUNT && value_kind<V>::valued) {
-            shared.origin[first + slot] = (typename sort_origin<S::pieces>::type)entry.origin;
+            shared.origin[first + slot] = (typename sort_shared<G, VT, V>::origin_type)entry.origin;
         }
     }
 #pragma unroll

@@ -36,14 +36,14 @@ struct merge_others {
 __device__ inline merge_row read_merge_row(const spg_job &job, uint32_t row) {
     merge_row m = {job.A.rowptr[row], job.A.rowptr[row + 1], 0, 0, 0};
     for (uint32_t p = m.begin + threadIdx.x % WARP; p < m.end; p += WARP) {
-        const uint32_t k = __ldg(job.A.col + p), length = __ldg(job.B.rowptr + k + 1) - __ldg(job.B.rowptr + k);
+        const uint32_t length = row_of_entry(job, p, m.end).length;
         m.longest = length > m.length ? p : m.longest;
         m.length = max(m.length, length);
     }
     const uint32_t length = __reduce_max_sync(~0u, m.length);
     m.longest = __reduce_min_sync(~0u, m.length == length && length > 0 ? m.longest : ~0u);
     m.length = length;
-    m.at = length > 0 ? __ldg(job.B.rowptr + __ldg(job.A.col + m.longest)) : 0;
+    m.at = row_of_entry(job, m.longest, m.end).at;
     return m;
 }
 
@@ -52,27 +52,17 @@ template <typename V>
 __device__ inline uint32_t expand_others(const spg_job &job, const merge_row &m, merge_shared<V> &shared,
                                          uint32_t *ahead) {
     const uint32_t lane = threadIdx.x % WARP;
-    uint32_t n = 0;
+    uint32_t n = 0; /* at most LSP_MERGE_MOST in the end: only such rows are merged */
     *ahead = 0;
     for (uint32_t p = m.begin; p < m.end; p += WARP) {
-        uint32_t at = 0, length = 0, total;
-        if (p + lane < m.end && p + lane != m.longest) {
-            const uint32_t k = __ldg(job.A.col + p + lane);
-            at = __ldg(job.B.rowptr + k);
-            length = __ldg(job.B.rowptr + k + 1) - at;
-        }
-        const uint32_t before = sum_before(length, &total);
-        *ahead += __reduce_add_sync(~0u, p + lane < m.longest ? length : 0);
-        total = min(total, LSP_MERGE_MOST - n); /* never cuts: only such rows are merged */
-        for (uint32_t i = lane; i < total + lane; i += WARP) {
-            const uint32_t e = lane_of_product(before, i); /* the entry of A, counted from p */
-            const uint32_t q = __shfl_sync(~0u, at, (int)e) + (i - __shfl_sync(~0u, before, (int)e));
-            if (i < total) {
+        const row_part row = row_of_entry(job, p + lane, p + lane != m.longest ? m.end : 0);
+        *ahead += __reduce_add_sync(~0u, p + lane < m.longest ? row.length : 0);
+        n += each_product(row, [&](uint32_t i, uint32_t e, uint32_t q, bool some) {
+            if (some) {
                 shared.words[n + i] = __ldg(job.B.col + q) << LSP_MERGE_BITS | (n + i);
                 shared.a[n + i] = value_at<V>(job.A, p + e), shared.b[n + i] = value_at<V>(job.B, q);
             }
-        }
-        n += total;
+        });
     }
     __syncwarp();
     return n;
@@ -216,12 +206,10 @@ template <typename V> __global__ void __launch_bounds__(MERGE_NT) kernel_merge_r
         merge_shared<V> &shared = ((merge_shared<V> *)memory)[warp];
         const uint32_t row = list_row(list, i);
         const merge_row m = read_merge_row(job, row);
-        if (m.length > 0) { /* always */
-            const merge_others others = find_others(job, m, shared);
-            const V a = value_at<V>(job.A, m.longest);
-            put_others(job, m, others, job.rowptr[row], a, shared);
-            put_longest(job, m, others, job.rowptr[row], a, shared);
-        }
+        const merge_others others = find_others(job, m, shared);
+        const V a = value_at<V>(job.A, m.longest);
+        put_others(job, m, others, job.rowptr[row], a, shared);
+        put_longest(job, m, others, job.rowptr[row], a, shared);
     }
     lsp_end_after_previous();
 }

@@ -59,7 +59,7 @@ __device__ inline void sort_some(const spg_job &job, bool mine, short_shared<V> 
         return;
     }
     if (mine) {
-        all.order[__popc(mask & ((1u << lane) - 1))] = (uint32_t)lane;
+        all.order[bits_below(mask, (uint32_t)lane)] = (uint32_t)lane;
     }
     __syncwarp();
     for (int i = lane / G, end = i + __popc(mask); i < end; i += WARP / G) {
@@ -98,7 +98,6 @@ __device__ inline void sort_short(const spg_job &job, int bin, short_shared<V> &
 __device__ inline void find_row(const spg_job &job, const short_layout &layout, int64_t row, bool there, int64_t *at,
                                 int64_t *end) {
     __shared__ uint32_t sums[SHORT_WARPS];
-    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
     *at = *end = 0;
     if (layout.summed) {
         *at = there ? layout.summed[row] : 0;
@@ -106,16 +105,9 @@ __device__ inline void find_row(const spg_job &job, const short_layout &layout, 
         return;
     }
     const uint32_t count = there ? (uint32_t)job.rowptr[row + 1] : 0;
-    uint32_t of_warp, before = sum_before(count, &of_warp);
-    if (lane == 0) {
-        sums[warp] = of_warp;
-    }
-    __syncthreads();
-    for (int w = 0; w < warp; w++) {
-        before += sums[w];
-    }
+    uint32_t total;
     *at = (int64_t)(layout.tiles[blockIdx.x] + layout.blocks[blockIdx.x / (INSPECT_TILES * (uint32_t)layout.steps)]) +
-          before;
+          block_scan(count, sums, &total);
     *end = *at + count;
 }
 
@@ -146,9 +138,7 @@ __global__ void __launch_bounds__(SHORT_NT, 8)
     lsp_let_next_begin();
     find_row(job, layout, row, there, &mine.at, &end);
     if (there) {
-        mine.products = job.products[row];
-        mine.begin = job.A.rowptr[row];
-        mine.entries = job.A.rowptr[row + 1] - mine.begin;
+        mine = read_row(job, row, mine.at);
         put_start(rowptr, wide_rowptr, row, end);
     } else if (job.A.rows == 0) {
         index_set(rowptr, wide_rowptr, 0, 0);
@@ -200,7 +190,7 @@ __global__ void __launch_bounds__(SHORT_NT)
 #pragma unroll
     for (int t = 0; t < SINGLE_TILES; t++) {
         const unsigned some = __ballot_sync(~0u, has[t]);
-        before[t] = (uint32_t)__popc(some & ((1u << lane) - 1));
+        before[t] = bits_below(some, lane);
         counts[t][warp] = (uint32_t)__popc(some);
         while (has[t] && q[t] - p[t] > 1) { /* skip entries that lead to empty rows of B */
             const uint32_t k = __ldg(job.A.col + p[t]);

@@ -164,10 +164,7 @@ __global__ void __launch_bounds__(sort_shape<G, VT>::nt, sort_shape<G, VT>::bloc
     lsp_let_next_begin();
     if (i < list.count) {
         const uint32_t number = list_row(list, i);
-        row.products = job.products[number];
-        row.begin = job.A.rowptr[number];
-        row.entries = row.products > 0 ? job.A.rowptr[number + 1] - row.begin : 0;
-        row.at = job.rowptr[number];
+        row = read_row(job, number, job.rowptr[number]);
     }
     if (row.entries > S::capacity || row.products > S::capacity) { /* never true: the bins see to it */
         row.entries = row.products = 0;
@@ -192,8 +189,7 @@ __global__ void __launch_bounds__(PIECE_G, 3)
     lsp_let_next_begin();
     for (uint32_t i = blockIdx.x; i < *made; i += gridDim.x) {
         const spg_piece piece = pieces_end[-1 - (int64_t)i];
-        const uint32_t begin = job.A.rowptr[piece.row], entries = job.A.rowptr[piece.row + 1] - begin;
-        fill_row<PIECE_G, PIECE_VT, V>(job, {piece.at, begin, entries, piece.products}, piece.low, piece.high,
+        fill_row<PIECE_G, PIECE_VT, V>(job, read_row(job, piece.row, piece.at), piece.low, piece.high,
                                        *(sort_shared<PIECE_G, PIECE_VT, V> *)memory);
         sort_sync<PIECE_G>();
     }

@@ -27,7 +27,7 @@ static inline int64_t short_blocks(lsp_ctx *ctx, int64_t rows) {
 static inline short_layout layout_of(const lsp_spgemm_plan *plan) {
     lsp_ctx *ctx = plan->ctx;
     const int64_t rows = plan->facts.rows, blocks = inspect_blocks(ctx, rows);
-    ull *starts = (ull *)plan->gpu->tiles;
+    ull *starts = plan->gpu->tiles;
     return (short_layout){rows_each(ctx, rows),
                           inspect_steps(ctx, rows),
                           starts + blocks,

@@ -33,12 +33,12 @@ template <typename V> struct short_repeat_shared {
 };
 
 /* The row that the others are compared with. It is a row in the middle of the warp, because the first and last rows are
- * more often at a border of the grid. Lane p has its entry p of A, the row of B that this leads to, and the number of
- * products before. */
+ * more often at a border of the grid. Lane p has the column of its entry p of A, and the row of B that this leads to.
+ */
 struct short_repeat_row {
     int lane;
-    uint32_t entries, products;
-    uint32_t k, begin, length, before;
+    uint32_t entries, products, k;
+    row_part b;
 };
 
 /* Loads that row. `begin`, `entries` and `products` are of each lane's own row. */
@@ -47,24 +47,19 @@ __device__ inline short_repeat_row short_repeat_read(const spg_job &job, int its
                                                      uint32_t products, short_repeat_shared<V> &shared) {
     const uint32_t lane = threadIdx.x % WARP;
     short_repeat_row row = {};
-    uint32_t all;
     begin = __shfl_sync(~0u, begin, its_lane);
     row.lane = its_lane;
     row.entries = __shfl_sync(~0u, entries, its_lane);
     row.products = __shfl_sync(~0u, products, its_lane);
     if (lane < row.entries) {
         row.k = __ldg(job.A.col + begin + lane);
-        row.begin = __ldg(job.B.rowptr + row.k);
-        row.length = __ldg(job.B.rowptr + row.k + 1) - row.begin;
+        row.b = row_of_b(job, row.k);
     }
-    row.before = sum_before(row.length, &all);
-    for (uint32_t s = lane; s < (row.products + WARP - 1) / WARP * WARP; s += WARP) {
-        const uint32_t p = lane_of_product(row.before, s);
-        const uint32_t q = __shfl_sync(~0u, row.begin - row.before, (int)p) + s;
-        if (s < row.products) {
+    each_product(row.b, [&](uint32_t s, uint32_t, uint32_t q, bool some) {
+        if (some) {
             shared.column[s] = __ldg(job.B.col + q);
         }
-    }
+    });
     __syncwarp();
     return row;
 }
@@ -80,8 +75,8 @@ __device__ inline bool short_repeat_compare(const spg_job &job, bool repeats, ui
     const uint32_t shift = short_repeat_shift(threadIdx.x % WARP, row.lane);
     uint32_t s = 0;
     for (uint32_t p = 0; p < row.entries && __any_sync(~0u, repeats); p++) {
-        const uint32_t k = __shfl_sync(~0u, row.k, (int)p), length = __shfl_sync(~0u, row.length, (int)p);
-        const uint32_t begins = __shfl_sync(~0u, row.begin, (int)p);
+        const uint32_t k = __shfl_sync(~0u, row.k, (int)p), length = __shfl_sync(~0u, row.b.length, (int)p);
+        const uint32_t begins = __shfl_sync(~0u, row.b.at, (int)p);
         const uint32_t from = repeats ? __ldg(job.A.col + begin + p) : k;
         repeats &= from == k + shift;
         const uint32_t b = __ldg(job.B.rowptr + (repeats ? from : k)),
@@ -178,7 +173,7 @@ __device__ inline void fill_short_repeats(const spg_job &job, int rows_each, boo
             V *const sums = shared.sums + lane % width * stride;
             uint32_t s = 0;
             for (uint32_t p = 0; p < row.entries; p++) {
-                const uint32_t k = __shfl_sync(~0u, row.k, (int)p), length = __shfl_sync(~0u, row.length, (int)p);
+                const uint32_t k = __shfl_sync(~0u, row.k, (int)p), length = __shfl_sync(~0u, row.b.length, (int)p);
                 const uint32_t b = __ldg(job.B.rowptr + (now ? k + shift : k));
                 const V a = value_at<V>(job.A, now ? mine.begin + p : 0);
                 for (uint32_t q = 0; q < length; q += SHORT_REPEAT_DEPTH) {
