@@ -126,9 +126,9 @@ static int64_t expected_entries(many *m, int64_t bound) {
     int64_t made = 0, most = 0;
     for (int64_t s = 0; s < PRODUCTS && bound > FEW; s++) {
         const int64_t i = m->count * s / PRODUCTS, rows = p->A[i].rows;
-        const int64_t first = rows / 2 / LSP_SAMPLE_ROWS * LSP_SAMPLE_ROWS;
+        const int64_t first = rows / 2 / LSP_RUN_SAMPLE * LSP_RUN_SAMPLE;
         if (p->most[i] > 0) {
-            const int64_t last = lsp_min(first + LSP_SAMPLE_ROWS, rows);
+            const int64_t last = lsp_min(first + LSP_RUN_SAMPLE, rows);
             int64_t here;
             made += lsp_spgemm_sample_rows(p, &p->A[i], &p->B[i], first, last, &here).nnz;
             most += here;

@@ -82,12 +82,12 @@ static bool is_promising(const product *p, const estimate *found, lsp_spgemm_way
 /* Makes some rows to count them. False: after a few runs a plan seems faster, even if the rows were half as long. */
 static bool take_sample(product *p, estimate *found) {
     enum { ENOUGH = 4 }; /* runs */
-    const int64_t rows = p->A.rows, least = lsp_min(rows / LSP_SAMPLE_ROWS + 1, ENOUGH);
-    const int runs = (int)lsp_max(lsp_min(rows / (SAMPLED * LSP_SAMPLE_ROWS), RUNS), least);
+    const int64_t rows = p->A.rows, least = lsp_min(rows / LSP_RUN_SAMPLE + 1, ENOUGH);
+    const int runs = (int)lsp_max(lsp_min(rows / (SAMPLED * LSP_RUN_SAMPLE), RUNS), least);
     bool good = true;
     for (int r = 0; r < runs && good; r++) {
-        const int64_t first = place_of(r, rows - lsp_min(LSP_SAMPLE_ROWS, rows));
-        const int64_t last = lsp_min(first + LSP_SAMPLE_ROWS, rows);
+        const int64_t first = place_of(r, rows - lsp_min(LSP_RUN_SAMPLE, rows));
+        const int64_t last = lsp_min(first + LSP_RUN_SAMPLE, rows);
         int64_t bound;
         const lsp_spgemm_sample of = lsp_spgemm_sample_rows(&p->parts, &p->A, &p->B, first, last, &bound);
         found->of.rows += of.rows;
@@ -198,7 +198,7 @@ static bool is_better(product *p, estimate *found) {
         }
         const double entries = (double)found->of.nnz / (double)found->of.rows * (double)A->rows;
         p->parts.capacity =
-            p->parts.capacity <= MOST_BOUND ? p->parts.capacity : (int64_t)(1.1 * entries) + LSP_SAMPLE_ROWS;
+            p->parts.capacity <= MOST_BOUND ? p->parts.capacity : (int64_t)(1.1 * entries) + LSP_RUN_SAMPLE;
     }
     return p->parts.capacity <= INT32_MAX || p->job->options.types.rowptr_type == LSP_I64;
 }

@@ -19,7 +19,7 @@ typedef enum lsp_spgemm_way {
 enum {
     LSP_RUN_ENTRIES = 1 << 15, /* of C that a thread has memory for, at least */
     LSP_RUN_NEAR = 64 * 64,    /* columns whose blocks are the tops; they stay in the nearest cache */
-    LSP_SAMPLE_ROWS = 8        /* neighbours in a sample */
+    LSP_RUN_SAMPLE = 8         /* neighbouring rows in a sample */
 };
 
 /* The top of column j is j >> lsp_top_shift(columns), if its blocks are not the tops. */
@@ -88,7 +88,7 @@ typedef struct lsp_spgemm_parts {
 lsp_status lsp_spgemm_open_runs(lsp_ctx *ctx, int64_t columns, int64_t entries, lsp_spgemm_parts *p);
 /* Bounds the entries of A*B by the products of its rows, of which at most `most` stay in a row. */
 int64_t lsp_spgemm_bound(const lsp_csr *A, const lsp_csr *B, int64_t most, int64_t *products);
-/* Makes up to LSP_SAMPLE_ROWS rows of A*B, only to count them. *bound: their entries by their products. */
+/* Makes up to LSP_RUN_SAMPLE rows of A*B, only to count them. *bound: their entries by their products. */
 lsp_spgemm_sample lsp_spgemm_sample_rows(lsp_spgemm_parts *p, const lsp_csr *A, const lsp_csr *B, int64_t first,
                                          int64_t last, int64_t *bound);
 /* Makes all parts, in columns and values that are taken for p->capacity entries at first. Sets p->C.nnz. *fits =

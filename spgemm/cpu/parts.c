@@ -99,7 +99,7 @@ lsp_spgemm_sample lsp_spgemm_sample_rows(lsp_spgemm_parts *p, const lsp_csr *A, 
                                          int64_t last, int64_t *bound) {
     lsp_spgemm_run *run = run_of(p, 0);
     lsp_spgemm_sample of = {.rows = last - first};
-    int32_t ends[LSP_SAMPLE_ROWS + 1];
+    int32_t ends[LSP_RUN_SAMPLE + 1];
     run->A = A;
     run->B = B;
     run->C = (lsp_csr){.rowptr_type = LSP_I32, .col_type = LSP_I32};
