@@ -89,15 +89,11 @@ static lsp_status open_batch(lsp_spgemm_batch_plan *b, int64_t count, const lsp_
 /* Product i of the stack *W, and its row pointers among all of them. */
 static lsp_csr slice(const lsp_spgemm_batch_plan *b, const lsp_csr *W, void *pointers, int64_t i) {
     const lsp_batch_span *c = &b->C[i];
-    lsp_csr C = *W;
-    C.rows = c[1].row_at - c->row_at;
-    C.cols = c->cols;
-    C.nnz = c[1].entry_at - c->entry_at;
-    C.rowptr_type = b->rowptr_type;
-    C.rowptr = lsp_spgemm_at(pointers, lsp_batch_first(b->C, LSP_BATCH_POINTERS, i), C.rowptr_type);
-    C.col = C.nnz > 0 ? lsp_spgemm_at(W->col, c->entry_at, C.col_type) : NULL;
-    C.val = C.nnz > 0 && C.val_type != LSP_NONE ? lsp_spgemm_at(W->val, c->entry_at, C.val_type) : NULL;
-    return C;
+    lsp_csr all = *W;
+    all.rowptr = pointers;
+    all.rowptr_type = b->rowptr_type;
+    return lsp_batch_slice(&all, c[1].row_at - c->row_at, c->cols, c[1].entry_at - c->entry_at,
+                           lsp_batch_first(b->C, LSP_BATCH_POINTERS, i), c->entry_at);
 }
 
 /* Finds where each product ends, and makes the row pointers of each. The types fit the one with the most entries. */

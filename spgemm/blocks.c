@@ -37,20 +37,6 @@ static lsp_status take_mask(lsp_ctx *ctx, const lsp_csr *mask, const int64_t row
     return LSP_OK;
 }
 
-/* Adds a block to the facts of all: method and reason of the last one, products and bounds of all together. */
-static void add_info(lsp_spgemm_info *all, const lsp_spgemm_info *block) {
-    all->method = block->method;
-    all->method_name = block->method_name;
-    all->passes = block->passes;
-    memcpy(all->reason, block->reason, sizeof all->reason);
-    all->products += block->products;
-    all->nnz_bound += block->nnz_bound;
-    all->blocks++;
-    all->max_row_products = lsp_max(all->max_row_products, block->max_row_products);
-    all->scratch_bytes = lsp_max(all->scratch_bytes, block->scratch_bytes);
-    all->bound_bytes = lsp_max(all->bound_bytes, block->bound_bytes);
-}
-
 lsp_status lsp_spgemm_make_block(lsp_spgemm_maker *m, const int64_t rows[2], const int64_t cols[2], lsp_csr *C) {
     lsp_ctx *ctx = m->ctx;
     LSP_SCRATCH_SCOPE(ctx);
@@ -68,8 +54,11 @@ lsp_status lsp_spgemm_make_block(lsp_spgemm_maker *m, const int64_t rows[2], con
         options.filter.mask = &mask;
     }
     LSP_TRY(lsp_spgemm_at_once(ctx, &left, m->right, &options, C, &m->block));
-    add_info(&m->info, &m->block);
-    m->info.nnz += C->nnz;
+    const lsp_spgemm_info before = m->info;
+    m->info = m->block; /* method, reason and passes are those of the last block */
+    m->info.blocks = before.blocks + 1;
+    m->info.nnz = before.nnz + C->nnz;
+    lsp_spgemm_add_info(&m->info, &before);
     return LSP_OK;
 }
 

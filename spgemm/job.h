@@ -231,6 +231,15 @@ int64_t lsp_spgemm_matrix_bytes(int64_t rows, int64_t cols, int64_t nnz, const l
 /* Bytes of C while it is made: its values before rounding count too. */
 int64_t lsp_spgemm_result_bytes(const lsp_spgemm_plan *plan);
 
+/* Adds the facts of a part of C, which was made alone, to those of all of C. */
+static inline void lsp_spgemm_add_info(lsp_spgemm_info *all, const lsp_spgemm_info *part) {
+    all->products += part->products;
+    all->nnz_bound += part->nnz_bound;
+    all->max_row_products = lsp_max(all->max_row_products, part->max_row_products);
+    all->scratch_bytes = lsp_max(all->scratch_bytes, part->scratch_bytes);
+    all->bound_bytes = lsp_max(all->bound_bytes, part->bound_bytes);
+}
+
 /* Frees what take_operands has made. */
 static inline void lsp_spgemm_release_operands(lsp_spgemm_operands *ops) {
     (void)lsp_csr_free(ops->frees_a, &ops->A);
@@ -263,12 +272,27 @@ static inline void *lsp_spgemm_at(void *array, int64_t i, lsp_type type) {
     return (void *)((uintptr_t)array + (uintptr_t)i * lsp_type_bytes(type));
 }
 
-/* The products of row i of A*B. */
-static inline int64_t lsp_spgemm_row_products(const lsp_csr *A, const lsp_csr *B, int64_t i) {
+/* A product of many, whose arrays are parts of those of `all`, from this row pointer and this entry on. */
+static inline lsp_csr lsp_batch_slice(const lsp_csr *all, int64_t rows, int64_t cols, int64_t nnz, int64_t pointer_at,
+                                      int64_t entry_at) {
+    lsp_csr C = *all;
+    C.rows = rows;
+    C.cols = cols;
+    C.nnz = nnz;
+    C.rowptr = lsp_spgemm_at(all->rowptr, pointer_at, all->rowptr_type);
+    C.col = nnz > 0 ? lsp_spgemm_at(all->col, entry_at, all->col_type) : NULL;
+    C.val = nnz > 0 && all->val_type != LSP_NONE ? lsp_spgemm_at(all->val, entry_at, all->val_type) : NULL;
+    return C;
+}
+
+/* The products of row i of A*B. narrow: the indices have 32 bits, those of B's columns aside. */
+LSP_INLINE int64_t lsp_spgemm_row_products(bool narrow, const lsp_csr *A, const lsp_csr *B, int64_t i) {
+    const lsp_type rowptr = narrow ? LSP_I32 : A->rowptr_type, col = narrow ? LSP_I32 : A->col_type;
+    const lsp_type b_rowptr = narrow ? LSP_I32 : B->rowptr_type;
     int64_t products = 0;
-    for (int64_t e = lsp_csr_rowptr(A, i), end = lsp_csr_rowptr(A, i + 1); e < end; e++) {
-        const int64_t k = lsp_csr_col(A, e);
-        products += lsp_csr_rowptr(B, k + 1) - lsp_csr_rowptr(B, k);
+    for (int64_t e = lsp_index_at(A->rowptr, rowptr, i), end = lsp_index_at(A->rowptr, rowptr, i + 1); e < end; e++) {
+        const int64_t k = lsp_index_at(A->col, col, e);
+        products += lsp_index_at(B->rowptr, b_rowptr, k + 1) - lsp_index_at(B->rowptr, b_rowptr, k);
     }
     return products;
 }
@@ -287,12 +311,7 @@ static inline int64_t lsp_spgemm_longest_row(const lsp_csr *A) {
 
 /* A, without its values if `type`, the type of the arithmetic, is LSP_NONE. */
 static inline lsp_csr lsp_spgemm_view(const lsp_csr *A, lsp_type type) {
-    lsp_csr view = *A;
-    if (type == LSP_NONE) {
-        view.val = NULL;
-        view.val_type = LSP_NONE;
-    }
-    return view;
+    return type == LSP_NONE ? lsp_csr_pattern(A) : *A;
 }
 
 LSP_END_DECLS

@@ -34,7 +34,7 @@ static void know_rows(void *data, int64_t begin, int64_t end) {
     streaming *s = data;
     const lsp_csr *mask = lsp_spgemm_masks(&s->options) ? &s->mask_rows : NULL;
     for (int64_t k = begin, i = s->known_from + k; k < end; k++, i++) {
-        const int64_t most = lsp_min(lsp_spgemm_row_products(&s->A.here, &s->B.here, i), s->B.here.cols);
+        const int64_t most = lsp_min(lsp_spgemm_row_products(false, &s->A.here, &s->B.here, i), s->B.here.cols);
         s->known[k] = mask != NULL ? lsp_min(most, lsp_csr_rowptr(mask, i + 1) - lsp_csr_rowptr(mask, i)) : most;
     }
 }
@@ -200,7 +200,7 @@ static void weigh_rows(void *data, int64_t begin, int64_t end) {
     const lsp_csr *A = &s->A.here;
     for (int64_t i = begin; i < end; i++) {
         const int64_t entries = lsp_csr_rowptr(A, i + 1) - lsp_csr_rowptr(A, i);
-        s->work[i + 1] = 1 + entries + lsp_spgemm_row_products(A, &s->B.here, i);
+        s->work[i + 1] = 1 + entries + lsp_spgemm_row_products(false, A, &s->B.here, i);
     }
 }
 

@@ -3,23 +3,16 @@
 #include "matrices/mtx/sink.h"
 #include "spgemm.h"
 
-typedef struct filing {
-    lsp_ctx *ctx;
-    lsp_mtx_sink sink;
-} filing;
-
 static lsp_status write_rows(void *user, int64_t first_row, const lsp_csr *rows) {
-    filing *file = user;
-    return lsp_mtx_rows_put(file->ctx, first_row, rows, &file->sink);
+    lsp_mtx_sink *sink = user;
+    return lsp_mtx_rows_put(sink->ctx, first_row, rows, sink);
 }
-
-static void drop_file(filing *file) { lsp_mtx_sink_drop(&file->sink); }
 
 lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, const lsp_csr *B,
                             const lsp_spgemm_options *options, int64_t block_bytes,
                             const lsp_mtx_write_options *file_options, lsp_spgemm_info *info) {
     LSP_ENTER(ctx);
-    filing file LSP_AT_END(drop_file) = {.ctx = ctx, .sink.file.fd = -1};
+    lsp_mtx_sink sink LSP_AT_END(lsp_mtx_sink_drop) = {.file.fd = -1};
     options = lsp_spgemm_given(options);
     lsp_spgemm_options pattern = *options;
     lsp_spgemm_info counted;
@@ -37,9 +30,9 @@ lsp_status lsp_spgemm_write(lsp_ctx *ctx, const char *path, const lsp_csr *A, co
                            .cols = options->transpose_b ? B->rows : B->cols,
                            .nnz = counted.nnz,
                            .val_type = type};
-    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &file.sink));
+    LSP_TRY(lsp_mtx_rows_open(ctx, path, &sizes, file_options, &sink));
     to.sink = write_rows;
-    to.user = &file;
+    to.user = &sink;
     LSP_TRY(lsp_spgemm_stream_to(ctx, A, B, options, &to, info));
-    return lsp_mtx_sink_finish(&file.sink);
+    return lsp_mtx_sink_finish(&sink);
 }

@@ -1,6 +1,7 @@
-/* Template by COL and INDEX_AT: everything that reads no values. Finds rows that repeat their neighbour, counts the
+/* Template by COL and INDEX_TYPE: everything that reads no values. Finds rows that repeat their neighbour, counts the
  * entries of rows, and finds the ranks of products. Includes cpu/fill_template.h. */
 #define COL_NAME(f) LSP_PASTE(f, COL_SUFFIX)
+#define INDEX_AT(array, type, i) lsp_index_at(array, INDEX_TYPE(type), i)
 #define b_row_of COL_NAME(b_row_of_entry)
 #define entries_of COL_NAME(entries_of_row)
 
@@ -10,21 +11,12 @@ static inline b_row b_row_of(const lsp_spgemm_job *job, int64_t e) {
     return (b_row){INDEX_AT(job->B.rowptr, job->B.rowptr_type, k), INDEX_AT(job->B.rowptr, job->B.rowptr_type, k + 1)};
 }
 
-/* If B is larger than the cache: prefetches the row of B that is needed 8 entries of A later, and the row pointer that
- * is needed 16 entries later. */
-ALWAYS void COL_NAME(fetch_ahead)(const lsp_spgemm_pass *pass, int64_t e, size_t value_bytes) {
-    enum { AHEAD = 8, LINE = 64 };
+/* If B is larger than the cache: see fetch_ahead. */
+ALWAYS void COL_NAME(look_ahead)(const lsp_spgemm_pass *pass, int64_t e, size_t value_bytes) {
     const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
-    if (pass->far && e + 2 * AHEAD < A->nnz) {
-        const int64_t next = INDEX_AT(A->col, A->col_type, e + AHEAD);
-        const int64_t later = INDEX_AT(A->col, A->col_type, e + 2 * AHEAD);
-        const int64_t p = INDEX_AT(B->rowptr, B->rowptr_type, next);
-        __builtin_prefetch((const char *)B->rowptr + (size_t)later * (B->rowptr_type == LSP_I32 ? 4 : 8));
-        __builtin_prefetch((const COL *)B->col + p);
-        if (value_bytes > 0) {
-            __builtin_prefetch((const char *)B->val + (size_t)p * value_bytes);
-            __builtin_prefetch((const char *)B->val + (size_t)p * value_bytes + LINE);
-        }
+    if (lsp_is_far(B)) {
+        fetch_ahead(A, B, INDEX_TYPE(A->col_type), INDEX_TYPE(B->rowptr_type), sizeof(COL) == 4 ? LSP_I32 : LSP_I64,
+                    value_bytes, value_bytes > 0 ? 2 : 0, e);
     }
 }
 
@@ -57,9 +49,11 @@ static inline uint8_t COL_NAME(repeat_distance)(const COL *col, int64_t p, int64
     return differ == 0 && rises < 0 ? (uint8_t)(distance + 1) : 0;
 }
 
-static bool COL_NAME(find_repeats)(const lsp_csr *B, int64_t first, int64_t last, uint8_t *repeats, int64_t *count,
-                                   int64_t *exact) {
+static void COL_NAME(find_repeats)(const lsp_spgemm_pass *pass, int64_t first, int64_t last,
+                                   lsp_spgemm_findings *found) {
+    const lsp_csr *B = &pass->job->B;
     const COL *col = B->col;
+    uint8_t *repeats = pass->repeats;
     int64_t p = 0, q = INDEX_AT(B->rowptr, B->rowptr_type, first);
     bool ascending = true;
     for (int64_t k = first; k < last; k++) {
@@ -72,11 +66,11 @@ static bool COL_NAME(find_repeats)(const lsp_csr *B, int64_t first, int64_t last
             }
             ascending = ascending && falls >= 0;
         }
-        *count += repeats[k] != 0;
-        *exact += repeats[k] == LSP_REPEAT_EXACT;
+        found->repeats += repeats[k] != 0;
+        found->exact += repeats[k] == LSP_REPEAT_EXACT;
         p = q, q = r;
     }
-    return ascending;
+    found->falls = !ascending;
 }
 
 /* Does row i of C repeat the row above? It does if all its rows of B repeat those of the row above, shifted by one
@@ -111,32 +105,48 @@ static bool COL_NAME(repeats_above)(const lsp_spgemm_pass *pass, int64_t i) {
     return true;
 }
 
-static bool COL_NAME(count_products)(const lsp_spgemm_pass *pass, int64_t first, int64_t last,
-                                     lsp_spgemm_facts *facts) {
+/* Sets the extent of row i. `inspecting`: B is read for the first time; returns false if an int64_t cannot hold the
+ * products. */
+ALWAYS bool COL_NAME(measure)(const lsp_spgemm_pass *pass, int64_t i, bool inspecting, row_extent *row) {
     const lsp_spgemm_job *job = pass->job;
     const COL *col = job->B.col;
+    int64_t products = 0, low = job->ascending ? INT64_MAX : 0, high = job->ascending ? -1 : job->B.cols - 1;
+    bool fits = true;
+    entries_of(job, i, row);
+    for (int64_t e = row->begin; e < row->end; e++) {
+        const b_row b = b_row_of(job, e);
+        if (inspecting) {
+            COL_NAME(look_ahead)(pass, e, 0);
+            fits = lsp_add(products, b.end - b.begin, &products) && fits;
+        } else {
+            products += b.end - b.begin;
+        }
+        if (job->ascending && b.begin < b.end) {
+            low = lsp_min(low, col[b.begin]);
+            high = lsp_max(high, col[b.end - 1]);
+        }
+    }
+    row->products = products;
+    row->low = low;
+    row->high = high;
+    return fits;
+}
+
+static void COL_NAME(count_products)(const lsp_spgemm_pass *pass, int64_t first, int64_t last,
+                                     lsp_spgemm_findings *found) {
+    const lsp_spgemm_job *job = pass->job;
     lsp_spgemm_facts f = {0}; /* in registers */
-    int64_t n = 0, width = 0;
+    row_extent row = {0};
+    int64_t width = 0;
     bool fits = true, window = false;
     for (int64_t i = first; i < last; i++) {
         const bool repeats = i > first && pass->repeats != NULL && COL_NAME(repeats_above)(pass, i);
         if (!repeats) {
-            row_extent row;
-            int64_t low = job->ascending ? INT64_MAX : 0, high = job->ascending ? -1 : job->B.cols - 1;
-            entries_of(job, i, &row);
-            n = 0;
-            for (int64_t e = row.begin; e < row.end; e++) {
-                const b_row b = b_row_of(job, e);
-                COL_NAME(fetch_ahead)(pass, e, 0);
-                fits = lsp_add(n, b.end - b.begin, &n) && fits;
-                if (job->ascending && b.begin < b.end) {
-                    low = lsp_min(low, col[b.begin]);
-                    high = lsp_max(high, col[b.end - 1]);
-                }
-            }
-            width = high - low + 1;
-            window = n > 0 && lsp_spgemm_prefers_window(n, width);
+            fits = COL_NAME(measure)(pass, i, true, &row) && fits;
+            width = row.high - row.low + 1;
+            window = row.products > 0 && lsp_spgemm_prefers_window(row.products, width);
         }
+        const int64_t n = row.products;
         pass->ways[i] = (uint8_t)((repeats ? LSP_WAY_REPEAT : 0) | (window ? LSP_WAY_WINDOW : 0));
         job->rowptr[i + 1] = n;
         fits = fits && lsp_add(f.products, n, &f.products);
@@ -145,26 +155,8 @@ static bool COL_NAME(count_products)(const lsp_spgemm_pass *pass, int64_t first,
         f.sort_products = lsp_max(f.sort_products, window ? 0 : n);
         f.window_columns = lsp_max(f.window_columns, window ? width : 0);
     }
-    *facts = f;
-    return fits;
-}
-
-static int64_t COL_NAME(mark)(const lsp_spgemm_pass *pass, int64_t first, int64_t last) {
-    const int64_t *products = pass->job->rowptr + 1;
-    uint8_t *ways = pass->ways;
-    int64_t bytes = 0;
-    ways[first] &= LSP_WAY_WINDOW; /* a block needs no row of another block */
-    for (int64_t i = first; i < last; i++) {
-        const uint8_t way = ways[i] & (LSP_WAY_WINDOW | LSP_WAY_REPEAT);
-        const bool repeated = i + 1 < last && (ways[i + 1] & LSP_WAY_REPEAT);
-        const bool keep = way == 0 || (way == LSP_WAY_WINDOW && (repeated || products[i] <= pass->window_products));
-        ways[i] = way;
-        if (products[i] > 0 && keep) {
-            bytes += lsp_ranks_bytes(products[i]);
-            ways[i] = lsp_way_kept(way, products[i]);
-        }
-    }
-    return bytes;
+    found->facts = f;
+    found->overflows = !fits;
 }
 
 /* Counts the entries of A from e on, at most three, whose rows of B have the same columns. They are added together, so
@@ -184,21 +176,8 @@ static inline int COL_NAME(together_at)(const lsp_spgemm_pass *pass, int64_t e, 
 
 /* ---- the extent of a row ---- */
 
-static void COL_NAME(extent_of)(const lsp_spgemm_job *job, int64_t i, row_extent *row) {
-    const COL *col = job->B.col;
-    int64_t products = 0, low = job->ascending ? INT64_MAX : 0, high = job->ascending ? -1 : job->B.cols - 1;
-    entries_of(job, i, row);
-    for (int64_t e = row->begin; e < row->end; e++) {
-        const b_row b = b_row_of(job, e);
-        products += b.end - b.begin;
-        if (job->ascending && b.begin < b.end) {
-            low = lsp_min(low, col[b.begin]);
-            high = lsp_max(high, col[b.end - 1]);
-        }
-    }
-    row->products = products;
-    row->low = low;
-    row->high = high;
+static void COL_NAME(extent_of)(const lsp_spgemm_pass *pass, int64_t i, row_extent *row) {
+    (void)COL_NAME(measure)(pass, i, false, row);
 }
 
 static int64_t COL_NAME(products_between)(const lsp_spgemm_job *job, const row_extent *piece) {
@@ -283,15 +262,16 @@ static int64_t COL_NAME(count_pieces)(const lsp_spgemm_pass *pass, const lsp_spg
 
 /* The extent of row i for sorting. If words are few and narrow anyway, all columns serve as the extent: finding the
  * exact one would cost more than it saves. */
-ALWAYS void COL_NAME(rough_extent_of)(const lsp_spgemm_job *job, int64_t i, int64_t products, row_extent *row) {
+ALWAYS void COL_NAME(rough_extent_of)(const lsp_spgemm_pass *pass, int64_t i, int64_t products, row_extent *row) {
     enum { FEW = 1 << 10 };
-    if (products > FEW || job->B.cols > 1 << 22) {
-        COL_NAME(extent_of)(job, i, row);
+    const int64_t cols = pass->job->B.cols;
+    if (products > FEW || cols > 1 << 22) {
+        COL_NAME(extent_of)(pass, i, row);
     } else {
-        entries_of(job, i, row);
+        entries_of(pass->job, i, row);
         row->products = products;
         row->low = 0;
-        row->high = job->B.cols - 1;
+        row->high = cols - 1;
     }
 }
 
@@ -305,11 +285,11 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
         if (products == 0) {
             count = 0;
         } else if ((way & LSP_WAY_KEPT) && !(way & LSP_WAY_WINDOW)) {
-            COL_NAME(rough_extent_of)(pass->job, i, products, &row);
+            COL_NAME(rough_extent_of)(pass, i, products, &row);
             count = COL_NAME(sorted_row)(pass, work, &row, ranks, lsp_rank_bytes(products));
             ranks += lsp_ranks_bytes(products);
         } else if (!(way & LSP_WAY_REPEAT)) {
-            COL_NAME(extent_of)(pass->job, i, &row);
+            COL_NAME(extent_of)(pass, i, &row);
             const bool fits = fits_window(pass, &row) || fits_sort(pass, &row);
             char *kept = way & LSP_WAY_KEPT ? ranks : NULL;
             count = fits ? COL_NAME(count_row)(pass, work, &row, kept) : COL_NAME(count_pieces)(pass, work, &row);
@@ -330,5 +310,6 @@ static void COL_NAME(count)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *
 #undef entries_of
 #undef COL_NAME
 #undef INDEX_AT
+#undef INDEX_TYPE
 #undef COL
 #undef COL_SUFFIX

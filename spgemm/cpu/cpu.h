@@ -100,30 +100,30 @@ typedef struct lsp_spgemm_pass {
     const lsp_spgemm_job *job;
     const lsp_word_sort *sort;
     lsp_spgemm_capacity capacity;
-    uint8_t *ways;           /* of the rows of A */
-    const uint8_t *repeats;  /* codes of the rows of B; NULL if few rows repeat */
-    bool exact;              /* many rows of B are exact repeats */
-    bool far;                /* B is larger than the cache of a core */
-    int64_t window_products; /* rows in windows keep their ranks for the next use up to this number of products */
-    bool replay;             /* C has its columns; entries of A are taken one by one, and A has the values' type */
+    uint8_t *ways;    /* of the rows of A */
+    uint8_t *repeats; /* codes of the rows of B; NULL if few rows repeat */
+    bool exact;       /* many rows of B are exact repeats */
+    bool replay;      /* C has its columns; entries of A are taken one by one, and A has the values' type */
 } lsp_spgemm_pass;
 
 /* Counts or fills rows first .. last-1. `ranks` holds the kept ranks of these rows, one after the other. */
 typedef void (*lsp_spgemm_rows)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, int64_t first, int64_t last,
                                 char *ranks);
 
+/* What inspection finds in rows of B and of A. */
+typedef struct lsp_spgemm_findings {
+    int64_t repeats, exact; /* rows of B that repeat the row above, and those that do so exactly */
+    bool falls;             /* some row of B does not ascend */
+    bool overflows;         /* an int64_t cannot hold the products */
+    lsp_spgemm_facts facts;
+} lsp_spgemm_findings;
+typedef void (*lsp_spgemm_look)(const lsp_spgemm_pass *pass, int64_t first, int64_t last, lsp_spgemm_findings *found);
+
 typedef struct lsp_spgemm_kernels {
-    /* Writes repeats[first .. last-1] of B, with 0 for the first row. Adds up repeats, and exact ones. Do all rows
-     * ascend? */
-    bool (*find_repeats)(const lsp_csr *B, int64_t first, int64_t last, uint8_t *repeats, int64_t *count,
-                         int64_t *exact);
-    /* Writes the products of row i to rowptr[i + 1] and its way to ways[i]; sums and maxima go to the facts. False if
-     * an int64_t cannot hold the products. */
-    bool (*count_products)(const lsp_spgemm_pass *pass, int64_t first, int64_t last, lsp_spgemm_facts *facts);
-    /* Marks, in pass->ways, the rows of a block whose ranks are kept. Returns the bytes of the ranks. */
-    int64_t (*mark)(const lsp_spgemm_pass *pass, int64_t first, int64_t last);
-    lsp_spgemm_rows count;   /* products of row i in rowptr[i + 1] become nnz of row i of C */
-    lsp_spgemm_rows fill[8]; /* LSP_BY_VALUE */
+    lsp_spgemm_look find_repeats;   /* writes repeats[] of rows of B, with 0 for the first one */
+    lsp_spgemm_look count_products; /* writes the products of A's row i to rowptr[i + 1], and its way to ways[i] */
+    lsp_spgemm_rows count;          /* products of row i in rowptr[i + 1] become nnz of row i of C */
+    lsp_spgemm_rows fill[8];        /* LSP_BY_VALUE */
 } lsp_spgemm_kernels;
 
 /* The kernels for the index types of A and B. */

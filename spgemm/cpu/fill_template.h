@@ -2,7 +2,6 @@
  * before its first product (-0.0 for sums), to which fused multiply-add only rounds the first product. */
 #define ROW_NAME(f) LSP_PASTE(COL_NAME(f), VALUE_SUFFIX)
 
-#if HAS_VALUES
 /* Up to three consecutive entries of A, and the values of their rows of B. */
 typedef struct ROW_NAME(factors) {
     VALUE a[3];
@@ -14,42 +13,31 @@ ALWAYS ROW_NAME(factors) ROW_NAME(factors_at)(const lsp_spgemm_job *job, int64_t
     ROW_NAME(factors) f = {.semiring = job->semiring};
     for (int t = 0; t < together; t++) {
         f.a[t] = A_VALUE(&job->A, e + t);
-        f.b[t] = (const VALUE *)job->B.val + b_row_of(job, e + t).begin;
+        f.b[t] = VALUES(job->B.val, b_row_of(job, e + t).begin);
     }
     return f;
 }
 
 ALWAYS VALUE ROW_NAME(add)(const ROW_NAME(factors) * f, int together, int64_t q, VALUE sum) {
     const lsp_semiring semiring = f->semiring;
-    (void)semiring;
     sum = FMA(f->a[0], f->b[0][q], sum);
     sum = together > 1 ? FMA(f->a[1], f->b[1][q], sum) : sum;
     return together > 2 ? FMA(f->a[2], f->b[2][q], sum) : sum;
 }
-#endif
 
 /* Sets n values of C from `at` on to the sum of nothing, before products are added; settles them afterwards. */
 ALWAYS void ROW_NAME(clear)(const lsp_spgemm_job *job, int64_t at, int64_t n) {
-#if HAS_VALUES
     const lsp_semiring semiring = job->semiring;
     const VALUE empty = NOTHING;
-    for (int64_t k = at; k < at + n; k++) {
+    for (int64_t k = at; HAS_VALUES && k < at + n; k++) {
         ((VALUE *)job->C->val)[k] = empty;
     }
-    (void)semiring;
-#else
-    (void)job, (void)at, (void)n;
-#endif
 }
 static void ROW_NAME(settle)(const lsp_csr *C, int64_t at, int64_t n) {
-#if HAS_VALUES
-    for (int64_t k = at; k < at + n; k++) {
+    for (int64_t k = at; HAS_VALUES && k < at + n; k++) {
         const VALUE sum = ((VALUE *)C->val)[k];
         ((VALUE *)C->val)[k] = SETTLED(sum);
     }
-#else
-    (void)C, (void)at, (void)n;
-#endif
 }
 
 #define RANK uint8_t
@@ -84,16 +72,14 @@ static void ROW_NAME(scatter_piece)(const lsp_spgemm_job *job, const row_extent 
     const COL *col = job->B.col;
     for (int64_t e = piece->begin; e < piece->end; e++) {
         const b_row b = b_row_of(job, e);
-#if HAS_VALUES
         const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, 1);
-        VALUE *sum = (VALUE *)job->C->val + at;
-#endif
+        VALUE *sum = VALUES(job->C->val, at);
         for (int64_t p = b.begin; p < b.end; p++) {
             if (!outside(piece, col[p])) {
                 lsp_index_set(job->C->col, job->C->col_type, at + *rank, col[p]);
-#if HAS_VALUES
-                sum[*rank] = ROW_NAME(add)(&f, 1, p - b.begin, sum[*rank]);
-#endif
+                if (HAS_VALUES) {
+                    sum[*rank] = ROW_NAME(add)(&f, 1, p - b.begin, sum[*rank]);
+                }
                 rank++;
             }
         }
@@ -104,26 +90,24 @@ static void ROW_NAME(scatter_piece)(const lsp_spgemm_job *job, const row_extent 
 static void ROW_NAME(add_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
     const lsp_spgemm_job *job = pass->job;
     const COL *col = job->B.col;
-    const row_extent here = *row; /* a copy, as in touch_window */
+    const row_extent here = *row; /* a copy: a store to a char may change *row, which would be read again each time */
     uint8_t *touched = work->touched;
     int together;
     for (int64_t e = here.begin; e < here.end; e += together) {
         const b_row b = b_row_of(job, e);
         together = COL_NAME(together_at)(pass, e, here.end);
-        COL_NAME(fetch_ahead)(pass, e, HAS_VALUES * sizeof(VALUE));
-#if HAS_VALUES
+        COL_NAME(look_ahead)(pass, e, HAS_VALUES * sizeof(VALUE));
         const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, together);
         VALUE *sum = work->window;
-#endif
         for (int64_t p = b.begin; p < b.end; p++) {
             if (outside(&here, col[p])) {
                 continue;
             }
             const int64_t j = col[p] - here.low;
             touched[j] = 1;
-#if HAS_VALUES
-            sum[j] = ROW_NAME(add)(&f, together, p - b.begin, sum[j]);
-#endif
+            if (HAS_VALUES) {
+                sum[j] = ROW_NAME(add)(&f, together, p - b.begin, sum[j]);
+            }
         }
     }
 }
@@ -131,10 +115,7 @@ static void ROW_NAME(add_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_w
 /* Writes the marked columns in order, and restores the window. Returns the number of entries. */
 static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgemm_work *work, const row_extent *row,
                                       int64_t at) {
-#if HAS_VALUES
     const lsp_semiring semiring = job->semiring;
-    (void)semiring;
-#endif
     int64_t next = at;
     for (int64_t j = 0; j <= row->high - row->low; j += 64) {
         uint64_t columns = touched_mask(work->touched + j);
@@ -145,10 +126,10 @@ static int64_t ROW_NAME(empty_window)(const lsp_spgemm_job *job, const lsp_spgem
         for (; columns != 0; columns &= columns - 1, next++) {
             const int64_t k = j + __builtin_ctzll(columns);
             lsp_index_set(job->C->col, job->C->col_type, next, row->low + k);
-#if HAS_VALUES
-            ((VALUE *)job->C->val)[next] = ((VALUE *)work->window)[k];
-            ((VALUE *)work->window)[k] = NOTHING;
-#endif
+            if (HAS_VALUES) {
+                ((VALUE *)job->C->val)[next] = ((VALUE *)work->window)[k];
+                ((VALUE *)work->window)[k] = NOTHING;
+            }
         }
     }
     return next - at;
@@ -200,16 +181,14 @@ static char *ROW_NAME(fill_rows)(const lsp_spgemm_pass *pass, const lsp_spgemm_w
         if (job->rowptr[i + 1] == at) {
             continue;
         }
-#if HAS_VALUES
         const int bytes = way & LSP_WAY_REPEAT ? kept->bytes : way & LSP_WAY_KEPT ? 1 << way / LSP_WAY_RANK : 0;
-        if (pass->replay && bytes > 0) {
+        if (HAS_VALUES && pass->replay && bytes > 0) {
             i = (bytes == 1   ? ROW_NAME(replay_r8)
                  : bytes == 2 ? ROW_NAME(replay_r16)
                               : ROW_NAME(replay_r32))(pass, i, last, kept, &ranks) -
                 1;
             continue;
         }
-#endif
         if (way & LSP_WAY_REPEAT) {
             entries_of(job, i, &row);
             if (!job->update) {
@@ -221,7 +200,7 @@ static char *ROW_NAME(fill_rows)(const lsp_spgemm_pass *pass, const lsp_spgemm_w
             *kept = (kept_ranks){ranks, 1 << way / LSP_WAY_RANK};
             ranks += (ROW_NAME(scatter)(pass, &row, ranks, kept->bytes, at, !job->update) - ranks + 3) / 4 * 4;
         } else {
-            COL_NAME(extent_of)(job, i, &row);
+            COL_NAME(extent_of)(pass, i, &row);
             if (fits_window(pass, &row) || fits_sort(pass, &row)) {
                 ROW_NAME(fill_row)(pass, work, &row, at);
             } else {

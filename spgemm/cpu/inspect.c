@@ -72,66 +72,45 @@ lsp_status lsp_spgemm_cpu_structures(lsp_ctx *ctx, const lsp_csr *A, const lsp_c
 
 /* ---- rows ---- */
 
-/* The findings of one part of the rows. */
-typedef struct findings {
-    int64_t repeats, exact;
-    bool ascending, fits;
-    lsp_spgemm_facts facts;
-} findings;
-
-typedef struct inspecting {
-    lsp_spgemm_plan *plan;
-    const lsp_spgemm_kernels *kernels;
+typedef struct looking {
+    lsp_spgemm_look look;
     lsp_spgemm_pass pass;
-    int64_t parts;
-    findings *found; /* of each part */
-} inspecting;
+    int64_t rows, parts;
+    lsp_spgemm_findings *found; /* by each thread */
+} looking;
 
-static void find_repeats_part(void *data, int64_t part, int thread) {
-    inspecting *l = data;
-    const lsp_csr *B = &l->pass.job->B;
-    findings *mine = &l->found[part];
-    int64_t begin, end;
-    lsp_share(B->rows, (int)part, (int)l->parts, &begin, &end);
-    mine->repeats = mine->exact = 0;
-    mine->ascending = l->kernels->find_repeats(B, begin, end, l->plan->cpu->repeats, &mine->repeats, &mine->exact);
-    (void)thread;
+static void join(lsp_spgemm_findings *all, const lsp_spgemm_findings *mine) {
+    lsp_spgemm_facts *facts = &all->facts;
+    all->repeats += mine->repeats;
+    all->exact += mine->exact;
+    all->falls |= mine->falls;
+    all->overflows |= mine->overflows || !lsp_add(facts->products, mine->facts.products, &facts->products);
+    facts->nnz_bound += all->overflows ? 0 : mine->facts.nnz_bound;
+    facts->max_row_products = lsp_max(facts->max_row_products, mine->facts.max_row_products);
+    facts->sort_products = lsp_max(facts->sort_products, mine->facts.sort_products);
+    facts->window_columns = lsp_max(facts->window_columns, mine->facts.window_columns);
 }
 
-static void count_products_part(void *data, int64_t part, int thread) {
-    inspecting *l = data;
-    findings *mine = &l->found[part];
+static void look_at_part(void *data, int64_t part, int thread) {
+    const looking *l = data;
+    lsp_spgemm_findings mine = {0};
     int64_t begin, end;
-    lsp_share(l->pass.job->A.rows, (int)part, (int)l->parts, &begin, &end);
-    mine->facts = (lsp_spgemm_facts){0};
-    mine->fits = l->kernels->count_products(&l->pass, begin, end, &mine->facts);
-    (void)thread;
+    lsp_share(l->rows, (int)part, (int)l->parts, &begin, &end);
+    l->look(&l->pass, begin, end, &mine);
+    join(&l->found[thread], &mine);
 }
 
-/* Sums up what all parts found in B. */
-static findings all_repeats(const inspecting *l) {
-    findings all = {.ascending = true};
-    for (int64_t part = 0; part < l->parts; part++) {
-        all.ascending = all.ascending && l->found[part].ascending;
-        all.repeats += l->found[part].repeats;
-        all.exact += l->found[part].exact;
+/* Looks at all rows, and joins what the threads found. */
+static lsp_spgemm_findings look_at(const lsp_ctx *ctx, looking *l, lsp_spgemm_look look, int64_t rows, int threads) {
+    lsp_spgemm_findings all = {0};
+    l->look = look;
+    l->rows = rows;
+    memset(l->found, 0, (size_t)threads * sizeof *l->found);
+    lsp_for_parts(ctx, l->parts, threads, look_at_part, l);
+    for (int thread = 0; thread < threads; thread++) {
+        join(&all, &l->found[thread]);
     }
     return all;
-}
-
-/* Sums up, in the plan, what all parts found in A. False if an int64_t cannot hold the products. */
-static bool all_products(const inspecting *l) {
-    lsp_spgemm_facts *all = &l->plan->facts;
-    bool fits = true;
-    for (int64_t part = 0; part < l->parts && fits; part++) {
-        const lsp_spgemm_facts *mine = &l->found[part].facts;
-        fits = l->found[part].fits && lsp_add(all->products, mine->products, &all->products);
-        all->nnz_bound += fits ? mine->nnz_bound : 0;
-        all->max_row_products = lsp_max(all->max_row_products, mine->max_row_products);
-        all->sort_products = lsp_max(all->sort_products, mine->sort_products);
-        all->window_columns = lsp_max(all->window_columns, mine->window_columns);
-    }
-    return fits;
 }
 
 /* Reads every entry, by threads. Writes the products of row i to rowptr[i + 1], the facts, and `ascending`. */
@@ -143,34 +122,33 @@ static lsp_status inspect_rows(lsp_spgemm_plan *plan, const lsp_csr *A, const ls
     }; /* parts a thread; rows of a part; one row in USEFUL must repeat the row above */
     lsp_ctx *ctx = plan->ctx;
     LSP_SCRATCH_SCOPE(ctx);
-    lsp_spgemm_job job = {.A = *A, .B = *B, .rowptr = plan->cpu->rowptr};
-    inspecting l = {.plan = plan, .pass = {.job = &job, .far = lsp_is_far(B)}};
-    findings only, b_rows;
+    lsp_spgemm_cpu *cpu = plan->cpu;
+    lsp_spgemm_job job = {.A = *A, .B = *B, .rowptr = cpu->rowptr};
     const int64_t half = A->nnz / 2 + A->rows / 2 + B->nnz / 2 + B->rows / 2;
     const int threads = half <= LSP_ALONE ? 1 : lsp_threads_for(ctx, half, LSP_WORTH_A_THREAD / 2);
-    l.kernels = plan->cpu->kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
-    plan->cpu->sort = lsp_segsort_get_kernels(ctx)->sort;
-    l.parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads);
-    plan->facts = (lsp_spgemm_facts){.rows = A->rows, .cols = B->cols};
-    l.found = &only;
-    if (l.parts > 1) {
-        LSP_TRY(LSP_SCRATCH(ctx, l.parts, &l.found));
+    lsp_spgemm_findings only;
+    looking l = {.found = &only,
+                 .parts = threads == 1 ? 1 : lsp_max(lsp_min(PARTS * threads, A->rows / LEAST_PART), threads)};
+    cpu->kernels = LSP_ISA_PICK(ctx->isa, lsp_spgemm_kernels)(A, B);
+    cpu->sort = lsp_segsort_get_kernels(ctx)->sort;
+    LSP_TRY(threads > 1 ? LSP_SCRATCH(ctx, threads, &l.found) : LSP_OK);
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&cpu->ways));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&cpu->repeats));
+    l.pass = (lsp_spgemm_pass){.job = &job, .ways = cpu->ways, .repeats = cpu->repeats};
+    const lsp_spgemm_findings of_b = look_at(ctx, &l, cpu->kernels->find_repeats, B->rows, threads);
+    if (of_b.repeats == 0 || of_b.repeats < B->rows / USEFUL) {
+        lsp_free(ctx, cpu->repeats);
+        cpu->repeats = NULL;
     }
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(A->rows, 1), 1, (void **)&plan->cpu->ways));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, lsp_max(B->rows, 1), 1, (void **)&plan->cpu->repeats));
-    lsp_for_parts(ctx, l.parts, threads, find_repeats_part, &l);
-    b_rows = all_repeats(&l);
-    if (b_rows.repeats == 0 || b_rows.repeats < B->rows / USEFUL) {
-        lsp_free(ctx, plan->cpu->repeats);
-        plan->cpu->repeats = NULL;
-    }
-    plan->cpu->ascending = job.ascending = b_rows.ascending;
-    plan->cpu->exact = b_rows.exact > 0 && b_rows.exact >= B->rows / USEFUL;
-    plan->cpu->rowptr[0] = 0;
-    l.pass.ways = plan->cpu->ways;
-    l.pass.repeats = plan->cpu->repeats;
-    lsp_for_parts(ctx, l.parts, threads, count_products_part, &l);
-    LSP_REQUIRE(all_products(&l), LSP_ERR_OVERFLOW,
+    cpu->ascending = job.ascending = !of_b.falls;
+    cpu->exact = of_b.exact > 0 && of_b.exact >= B->rows / USEFUL;
+    cpu->rowptr[0] = 0;
+    l.pass.repeats = cpu->repeats;
+    const lsp_spgemm_findings of_a = look_at(ctx, &l, cpu->kernels->count_products, A->rows, threads);
+    plan->facts = of_a.facts;
+    plan->facts.rows = A->rows;
+    plan->facts.cols = B->cols;
+    LSP_REQUIRE(!of_a.overflows, LSP_ERR_OVERFLOW,
                 "the product of %lld x %lld and %lld x %lld has more than 2^63 products", (long long)A->rows,
                 (long long)A->cols, (long long)B->rows, (long long)B->cols);
     return LSP_OK;

@@ -1,5 +1,6 @@
 /* Rows of C = A*B for one instruction set. Every sum starts from -0.0 and adds products in the order of A's entries by
  * fused multiply-add, which only rounds the first product. So every way of making a row gives the same bits. */
+#include "ahead.h"
 #include "core/isa.h"
 #include "core/vector.h"
 #include "cpu.h"
@@ -147,19 +148,19 @@ static inline void set_rank(char *ranks, int rank_bytes, int64_t slot, uint32_t 
 /* Three versions: all indices of 32 bits; columns of B of 32 bits, other indices of either size; columns of B of 64. */
 #define COL int32_t
 #define COL_SUFFIX _all32
-#define INDEX_AT(array, type, i) ((const int32_t *)(array))[i]
+#define INDEX_TYPE(type) LSP_I32
 #include "count_template.h"
 #define COL int32_t
 #define COL_SUFFIX _c32
-#define INDEX_AT lsp_index_at
+#define INDEX_TYPE(type) (type)
 #include "count_template.h"
 #define COL int64_t
 #define COL_SUFFIX _c64
-#define INDEX_AT lsp_index_at
+#define INDEX_TYPE(type) (type)
 #include "count_template.h"
 
 #define KERNELS(columns)                                                                                               \
-    { find_repeats##columns, count_products##columns, mark##columns, count##columns, LSP_BY_VALUE(fill##columns) }
+    { find_repeats##columns, count_products##columns, count##columns, LSP_BY_VALUE(fill##columns) }
 
 const lsp_spgemm_kernels *LSP_ISA_NAME(lsp_spgemm_kernels)(const lsp_csr *A, const lsp_csr *B) {
     static const lsp_spgemm_kernels all32 = KERNELS(_all32), c32 = KERNELS(_c32), c64 = KERNELS(_c64);

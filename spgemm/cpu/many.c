@@ -13,13 +13,10 @@ enum {
 typedef struct many {
     lsp_spgemm_plan *job; /* of the first product; its info is that of all */
     int64_t count;
-    const lsp_csr *A, *B;
     lsp_spgemm_call by_all;
-    lsp_csr *C;     /* without arrays, until all are made; those of other products are whole */
-    int64_t *bound; /* of the entries of each product; -1: all threads make it */
-    int64_t *first, *row_at;
+    lsp_csr *C; /* without arrays, until all are made; those of other products are whole */
     lsp_spgemm_parts parts;
-    int64_t fault; /* atomic: the first malformed pair, or count */
+    bool faulty; /* atomic: some pair is malformed */
 } many;
 
 /* ---- the look at the factors ---- */
@@ -42,44 +39,26 @@ static bool is_sound(const lsp_csr *M) {
     return LSP_WITH_INDEX(M->rowptr_type, pointers_rise, M) && LSP_WITH_INDEX(M->col_type, columns_fit, M);
 }
 
-/* Bounds the entries of the product of a pair that is sound. */
-LSP_INLINE int64_t bound_by(bool narrow, const lsp_csr *A, const lsp_csr *B) {
-    const lsp_type types[] = {narrow ? LSP_I32 : A->rowptr_type, narrow ? LSP_I32 : A->col_type,
-                              narrow ? LSP_I32 : B->rowptr_type};
-    int64_t bound = 0;
-    for (int64_t i = 0, e = 0; i < A->rows; i++) {
-        int64_t here = 0;
-        for (const int64_t end = lsp_index_at(A->rowptr, types[0], i + 1); e < end; e++) {
-            const int64_t k = lsp_index_at(A->col, types[1], e);
-            here += lsp_index_at(B->rowptr, types[2], k + 1) - lsp_index_at(B->rowptr, types[2], k);
-        }
-        bound += lsp_min(here, B->cols);
-    }
-    return bound;
-}
-static int64_t bound_of(const lsp_csr *A, const lsp_csr *B) {
-    const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32;
-    return LSP_WITH_FLAG(narrow, bound_by, A, B);
-}
-
 static void look_at_part(void *data, int64_t part, int thread) {
     many *m = data;
+    lsp_spgemm_parts *p = &m->parts;
     (void)thread;
-    for (int64_t i = m->first[part]; i < m->first[part + 1]; i++) {
-        const lsp_csr *A = &m->A[i], *B = &m->B[i];
+    for (int64_t i = p->first[part]; i < p->first[part + 1]; i++) {
+        const lsp_csr *A = &p->A[i], *B = &p->B[i];
         const bool wide = B->cols > LSP_RUN_NEAR;
+        int64_t products;
         if (!wide && !(is_sound(A) && (A == B || is_sound(B)))) {
-            lsp_lower(&m->fault, i);
+            __atomic_store_n(&m->faulty, true, __ATOMIC_RELAXED);
             return;
         }
-        m->bound[i] = wide ? -1 : bound_of(A, B);
-        m->bound[i] = m->bound[i] > MOST_ENTRIES ? -1 : m->bound[i];
+        p->most[i] = wide ? -1 : lsp_spgemm_bound(A, B, B->cols, &products);
+        p->most[i] = p->most[i] > MOST_ENTRIES ? -1 : p->most[i];
     }
 }
 
 /* Can the pairs be made so? Their structs are checked, and all have the types of the first. */
 static bool suits(lsp_ctx *ctx, const many *m) {
-    const lsp_csr *A = m->A, *B = m->B;
+    const lsp_csr *A = m->parts.A, *B = m->parts.B;
     const lsp_spgemm_options *options = &m->job->options;
     const lsp_type type = m->job->type;
     const bool real = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type);
@@ -96,15 +75,21 @@ static bool suits(lsp_ctx *ctx, const many *m) {
     return good;
 }
 
+/* The rows and entries of the factors of a product. */
+static int64_t work_of(const many *m, int64_t i) {
+    const lsp_csr *A = &m->parts.A[i], *B = &m->parts.B[i];
+    return A->rows + A->nnz + B->rows + B->nnz;
+}
+
 /* Cuts the products into parts of about equal work: of factors, or of C once its entries are bounded. */
 static void cut(many *m, bool bounded) {
+    lsp_spgemm_parts *p = &m->parts;
     int64_t work = 0;
-    m->parts.count = m->first[0] = 0;
+    p->count = p->first[0] = 0;
     for (int64_t i = 0; i < m->count; i++) {
-        work +=
-            bounded ? lsp_max(m->bound[i], 0) + m->A[i].rows : m->A[i].rows + m->A[i].nnz + m->B[i].rows + m->B[i].nnz;
+        work += bounded ? lsp_max(p->most[i], 0) + p->A[i].rows : work_of(m, i);
         if (work >= (bounded ? LSP_RUN_ENTRIES : PART_WORK) || i + 1 == m->count) {
-            m->first[++m->parts.count] = i + 1;
+            p->first[++p->count] = i + 1;
             work = 0;
         }
     }
@@ -112,22 +97,22 @@ static void cut(many *m, bool bounded) {
 
 /* Looks at the products, and bounds their entries. */
 static lsp_status look(lsp_ctx *ctx, many *m) {
+    lsp_spgemm_parts *p = &m->parts;
     int64_t work = 0, at = 0;
-    LSP_TRY(LSP_SCRATCH(ctx, m->count, &m->bound));
-    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->count, &m->parts.at));
-    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &m->first));
-    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &m->row_at));
+    LSP_TRY(LSP_SCRATCH(ctx, m->count, &p->most));
+    LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->count, &p->at));
+    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &p->first));
+    LSP_TRY(LSP_SCRATCH(ctx, m->count + 1, &p->row_at));
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, m->count, &m->C));
     for (int64_t i = 0; i < m->count; i++) {
-        m->row_at[i] = at;
-        at += m->A[i].rows + 1;
-        work += m->A[i].rows + m->A[i].nnz + m->B[i].rows + m->B[i].nnz;
+        p->row_at[i] = at;
+        at += p->A[i].rows + 1;
+        work += work_of(m, i);
     }
-    m->row_at[m->count] = at;
-    m->fault = m->count;
+    p->row_at[m->count] = at;
     cut(m, false);
-    m->parts.threads = (int)lsp_min(lsp_spgemm_threads(ctx, work), m->parts.count);
-    lsp_for_parts(ctx, m->parts.count, m->parts.threads, look_at_part, m);
+    p->threads = (int)lsp_min(lsp_spgemm_threads(ctx, work), p->count);
+    lsp_for_parts(ctx, p->count, p->threads, look_at_part, m);
     cut(m, true);
     return LSP_OK;
 }
@@ -136,22 +121,20 @@ static lsp_status look(lsp_ctx *ctx, many *m) {
 
 /* The entries of all small products by a sample of rows, and a tenth more; few are bounded by their products. */
 static int64_t expected_entries(many *m, int64_t bound) {
-    enum { FEW = 1 << 16, PRODUCTS = 256, ROWS = 8 };
-    lsp_spgemm_run *run = lsp_spgemm_run_of(&m->parts, 0);
-    int32_t ends[ROWS + 1];
-    int64_t made = 0;
-    run->C = (lsp_csr){.rowptr_type = LSP_I32, .col_type = LSP_I32};
+    enum { FEW = 1 << 16, PRODUCTS = 256 };
+    lsp_spgemm_parts *p = &m->parts;
+    int64_t made = 0, most = 0;
     for (int64_t s = 0; s < PRODUCTS && bound > FEW; s++) {
-        const int64_t i = m->count * s / PRODUCTS;
-        run->A = &m->A[i];
-        run->B = &m->B[i];
-        run->next = run->A->rows / 2 / ROWS * ROWS;
-        run->last = m->bound[i] > 0 ? lsp_min(run->next + ROWS, run->A->rows) : run->next;
-        run->C.rowptr = (void *)((uintptr_t)ends - (uintptr_t)run->next * sizeof *ends); /* row `next` is the first */
-        made += lsp_spgemm_make_some(&m->parts, run);
+        const int64_t i = m->count * s / PRODUCTS, rows = p->A[i].rows;
+        const int64_t first = rows / 2 / LSP_RUN_SAMPLE * LSP_RUN_SAMPLE;
+        if (p->most[i] > 0) {
+            const int64_t last = lsp_min(first + LSP_RUN_SAMPLE, rows);
+            int64_t here;
+            made += lsp_spgemm_sample_rows(p, &p->A[i], &p->B[i], first, last, &here).nnz;
+            most += here;
+        }
     }
-    const double share = run->nnz_bound > 0 ? 1.1 * (double)made / (double)run->nnz_bound : 1;
-    run->products = run->nnz_bound = run->max_row_products = 0;
+    const double share = most > 0 ? 1.1 * (double)made / (double)most : 1;
     return share < 1 ? lsp_min((int64_t)(share * (double)bound) + FEW, bound) : bound;
 }
 
@@ -161,18 +144,13 @@ static lsp_status make_small(lsp_ctx *ctx, many *m) {
     int64_t bound = 0, cols = 0, entries = 0;
     bool fits;
     for (int64_t i = 0; i < m->count; i++) {
-        bound += lsp_max(m->bound[i], 0);
-        entries = lsp_max(entries, m->bound[i]);
-        cols = m->bound[i] >= 0 ? lsp_max(cols, m->B[i].cols) : cols;
+        bound += lsp_max(p->most[i], 0);
+        entries = lsp_max(entries, p->most[i]);
+        cols = p->most[i] >= 0 ? lsp_max(cols, p->B[i].cols) : cols;
     }
-    p->A = m->A;
-    p->B = m->B;
-    p->first = m->first;
-    p->row_at = m->row_at;
-    p->most = m->bound;
     p->threads = (int)lsp_min(p->threads, p->count);
     LSP_TRY(lsp_spgemm_open_runs(ctx, cols, entries, p));
-    LSP_TRY(lsp_alloc(ctx, LSP_HOST, m->row_at[m->count], lsp_type_bytes(p->C.rowptr_type), &p->C.rowptr));
+    LSP_TRY(lsp_alloc(ctx, LSP_HOST, p->row_at[m->count], lsp_type_bytes(p->C.rowptr_type), &p->C.rowptr));
     p->capacity = expected_entries(m, bound);
     return lsp_spgemm_make_parts(ctx, p, &fits);
 }
@@ -182,14 +160,11 @@ static lsp_status make_by_all(lsp_ctx *ctx, many *m, int64_t *wide, bool *alike)
     lsp_spgemm_info *info = &m->job->info;
     for (int64_t i = 0; i < m->count && *alike; i++) {
         lsp_spgemm_info one;
-        if (m->bound[i] < 0) {
-            LSP_TRY(m->by_all(ctx, &m->A[i], &m->B[i], &m->job->options, &m->C[i], &one));
+        if (m->parts.most[i] < 0) {
+            LSP_TRY(m->by_all(ctx, &m->parts.A[i], &m->parts.B[i], &m->job->options, &m->C[i], &one));
             *alike = m->C[i].rowptr_type == m->parts.C.rowptr_type && m->C[i].col_type == m->parts.C.col_type;
             *wide += 1;
-            info->products += one.products;
-            info->nnz_bound += one.nnz_bound;
-            info->max_row_products = lsp_max(info->max_row_products, one.max_row_products);
-            info->scratch_bytes = lsp_max(info->scratch_bytes, one.scratch_bytes);
+            lsp_spgemm_add_info(info, &one);
             info->passes = one.passes > info->passes ? one.passes : info->passes;
         }
     }
@@ -197,50 +172,43 @@ static lsp_status make_by_all(lsp_ctx *ctx, many *m, int64_t *wide, bool *alike)
 }
 
 static void describe(const many *m, int64_t wide) {
+    const lsp_spgemm_parts *p = &m->parts;
     lsp_spgemm_info *info = &m->job->info;
     int64_t cols = 0;
-    lsp_spgemm_sum_runs(&m->parts, info);
-    info->nnz = m->parts.C.nnz;
+    lsp_spgemm_sum_runs(p, info);
+    info->nnz = p->C.nnz;
     for (int64_t i = 0; i < m->count; i++) {
         info->nnz += m->C[i].nnz;
-        cols = lsp_max(cols, m->B[i].cols);
+        cols = lsp_max(cols, p->B[i].cols);
     }
-    info->scratch_bytes =
-        lsp_max(info->scratch_bytes, m->parts.threads * (int64_t)(m->parts.thread_bytes + sizeof *m->parts.runs));
-    info->bound_bytes = lsp_spgemm_matrix_bytes(m->row_at[m->count] - m->count, cols, info->nnz_bound,
+    info->scratch_bytes = lsp_max(info->scratch_bytes, p->threads * (int64_t)(p->thread_bytes + sizeof *p->runs));
+    info->bound_bytes = lsp_spgemm_matrix_bytes(p->row_at[m->count] - m->count, cols, info->nnz_bound,
                                                 &m->job->options.types, m->job->type);
     snprintf(info->reason, sizeof info->reason,
              "one pass: %lld matrices, each by one of %d thread%s in a window of all columns; %lld by all, one by one",
-             (long long)(m->count - wide), m->parts.threads, m->parts.threads > 1 ? "s" : "", (long long)wide);
+             (long long)(m->count - wide), p->threads, p->threads > 1 ? "s" : "", (long long)wide);
 }
 
 /* Gives the small products their parts of the shared arrays, and makes all arrays a group. */
 static lsp_status hand_out(lsp_ctx *ctx, const many *m, lsp_csr *C) {
     LSP_SCRATCH_SCOPE(ctx);
-    const lsp_csr *from = &m->parts.C;
+    const lsp_spgemm_parts *p = &m->parts;
     void **arrays;
     int64_t n = 0;
     LSP_TRY(LSP_SCRATCH(ctx, 3 * (m->count + 1), &arrays));
-    arrays[n++] = from->rowptr;
-    arrays[n++] = from->col;
-    arrays[n++] = from->val;
+    arrays[n++] = p->C.rowptr;
+    arrays[n++] = p->C.col;
+    arrays[n++] = p->C.val;
     for (int64_t i = 0; i < m->count; i++) {
         C[i] = m->C[i];
-        if (m->bound[i] < 0) {
+        if (p->most[i] < 0) {
             arrays[n++] = C[i].rowptr;
             arrays[n++] = C[i].col;
             arrays[n++] = C[i].val;
             continue;
         }
-        C[i] = *from;
-        C[i].rows = m->A[i].rows;
-        C[i].cols = m->B[i].cols;
-        C[i].rowptr = lsp_spgemm_at(from->rowptr, m->row_at[i], from->rowptr_type);
-        C[i].nnz = lsp_csr_rowptr(&C[i], C[i].rows);
-        C[i].col = C[i].nnz > 0 ? lsp_spgemm_at(from->col, m->parts.at[i], from->col_type) : NULL;
-        C[i].val = C[i].nnz > 0 && m->parts.like.type != LSP_NONE
-                       ? lsp_spgemm_at(from->val, m->parts.at[i], m->parts.like.type)
-                       : NULL;
+        const int64_t rows = p->A[i].rows, nnz = lsp_csr_rowptr(&p->C, p->row_at[i] + rows);
+        C[i] = lsp_batch_slice(&p->C, rows, p->B[i].cols, nnz, p->row_at[i], p->at[i]);
     }
     lsp_make_joint(ctx, arrays, n, m->count);
     return LSP_OK;
@@ -251,7 +219,7 @@ static lsp_status make_all(lsp_ctx *ctx, many *m, lsp_csr *C, bool *done) {
     int64_t wide = 0;
     bool alike = true;
     LSP_TRY(look(ctx, m));
-    if (m->fault < m->count) {
+    if (m->faulty) {
         return LSP_OK;
     }
     m->job->info = (lsp_spgemm_info){.method = LSP_SPGEMM_SORT, .method_name = "sort", .blocks = 1, .passes = 1};
@@ -275,9 +243,8 @@ lsp_status lsp_batch_at_once_cpu(lsp_spgemm_plan *job, int64_t count, const lsp_
     lsp_ctx *ctx = job->ctx;
     LSP_SCRATCH_SCOPE(ctx);
     const lsp_csr_types *types = &job->options.types;
-    many m = {.job = job, .count = count, .A = A, .B = B, .by_all = by_all};
+    many m = {.job = job, .count = count, .by_all = by_all, .parts = {.A = A, .B = B, .isa = ctx->isa}};
     *done = false;
-    m.parts.isa = ctx->isa;
     m.parts.like = (lsp_spgemm_run){.type = job->type, .semiring = job->options.semiring, .longest = INT32_MAX};
     m.parts.C = (lsp_csr){.rowptr_type = types->rowptr_type == LSP_NONE ? LSP_I32 : types->rowptr_type,
                           .col_type = types->col_type == LSP_NONE ? LSP_I32 : types->col_type,
@@ -286,7 +253,7 @@ lsp_status lsp_batch_at_once_cpu(lsp_spgemm_plan *job, int64_t count, const lsp_
     const lsp_status status = suits(ctx, &m) ? make_all(ctx, &m, C, done) : LSP_OK;
     if (!*done) {
         lsp_csr_free(ctx, &m.parts.C);
-        for (int64_t i = 0; m.C != NULL && m.bound != NULL && i < count; i++) {
+        for (int64_t i = 0; m.C != NULL && m.parts.most != NULL && i < count; i++) {
             lsp_csr_free(ctx, &m.C[i]);
         }
     }

@@ -36,7 +36,7 @@ lsp_status lsp_spgemm_cpu_masked(lsp_spgemm_plan *plan, const lsp_spgemm_job *jo
     const lsp_spgemm_masked_choice c = lsp_spgemm_masked_scratch(plan);
     uint32_t *slots;
     own_table *tables;
-    lsp_masked_pass pass = {.job = job, .mask = mask, .products = plan->cpu->rowptr, .far = lsp_is_far(&job->B)};
+    lsp_masked_pass pass = {.job = job, .mask = mask};
     lsp_csr sums = *mask; /* its values are the sums */
     LSP_REQUIRE(c.longest < UINT32_MAX, LSP_ERR_UNSUPPORTED, "a row of the mask has 2^32 entries or more");
     LSP_REQUIRE(

@@ -14,11 +14,9 @@ typedef struct lsp_mask_table {
 
 typedef struct lsp_masked_pass {
     const lsp_spgemm_job *job;
-    const lsp_csr *mask;     /* rows ascend; a column may come twice */
-    const int64_t *products; /* of row i at i + 1 */
-    void *sums;              /* by entry of the mask */
-    uint8_t *touched;        /* by entry of the mask: 1 if a product was added there */
-    bool far;                /* B is larger than the cache of a core */
+    const lsp_csr *mask; /* rows ascend; a column may come twice */
+    void *sums;          /* by entry of the mask */
+    uint8_t *touched;    /* by entry of the mask: 1 if a product was added there */
 } lsp_masked_pass;
 
 /* Rows first .. last-1. */

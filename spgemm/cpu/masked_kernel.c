@@ -2,6 +2,7 @@
  * its column up: most products that the mask excludes cost one load, and the others are added, in the order of A's
  * entries, to the sum of the mask's entry. If a row of B is much longer than the mask's row, the mask's columns are
  * searched in the row of B instead. */
+#include "ahead.h"
 #include "core/isa.h"
 #include "cpu.h"
 #include "masked.h"
@@ -73,19 +74,6 @@ ALWAYS int64_t find_entry(const lsp_csr *mask, const mask_row *row, int64_t colu
 ALWAYS bool is_short(int64_t entries, int64_t length) {
     enum { STEP = 2 }; /* lookups in the table that take as long as one step of a search */
     return entries < length / STEP && entries * STEP * (64 - __builtin_clzll((uint64_t)length)) < length;
-}
-
-/* What a few entries of A later will be asked for, if B is far: the row of B, and before that where it begins. */
-ALWAYS void fetch_ahead(lsp_type col_type, const lsp_masked_pass *pass, int64_t e) {
-    enum { AHEAD = 8 };
-    const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
-    if (pass->far && e + 2 * AHEAD < A->nnz) {
-        const int64_t next = lsp_index_at(A->col, A->col_type, e + AHEAD);
-        const int64_t later = lsp_index_at(A->col, A->col_type, e + 2 * AHEAD);
-        const int64_t p = lsp_index_at(B->rowptr, B->rowptr_type, next);
-        __builtin_prefetch((const char *)B->rowptr + (size_t)later * (B->rowptr_type == LSP_I32 ? 4 : 8));
-        __builtin_prefetch((const char *)B->col + (size_t)p * (col_type == LSP_I32 ? 4 : 8));
-    }
 }
 
 #define TEMPLATE "masked_template.h"

@@ -11,14 +11,11 @@ typedef struct NAME(joining) {
 
 /* a times entry p of B joins the sum beside entry t of the mask's row. */
 ALWAYS void NAME(add_at)(const NAME(joining) * j, VALUE a, int64_t t, int64_t p) {
-    j->touched[t] = 1;
-#if HAS_VALUES
     const lsp_semiring semiring = j->semiring;
-    (void)semiring;
-    j->sums[t] = FMA(a, j->val[p], j->sums[t]);
-#else
-    (void)a, (void)p;
-#endif
+    j->touched[t] = 1;
+    if (HAS_VALUES) {
+        j->sums[t] = FMA(a, j->val[p], j->sums[t]);
+    }
 }
 
 /* Products whose slot is not free. They are collected first and added later: a branch for each product would often be
@@ -86,27 +83,23 @@ ALWAYS void NAME(do_row)(lsp_type col_type, const lsp_masked_pass *pass, const m
     const lsp_csr *A = &pass->job->A, *B = &pass->job->B;
     const lsp_semiring semiring = pass->job->semiring;
     const NAME(joining) j = {.val = B->val,
-                             .sums = HAS_VALUES ? (VALUE *)pass->sums + row->begin : NULL,
+                             .sums = VALUES(pass->sums, row->begin),
                              .touched = pass->touched + row->begin,
                              .semiring = semiring};
     NAME(candidates) c;
     c.n = 0;
-#if HAS_VALUES
-    for (int64_t t = 0; t < row->entries; t++) {
+    for (int64_t t = 0; HAS_VALUES && t < row->entries; t++) {
         j.sums[t] = NOTHING;
     }
-#endif
     for (int64_t e = lsp_index_at(A->rowptr, A->rowptr_type, i); e < lsp_index_at(A->rowptr, A->rowptr_type, i + 1);
          e++) {
         const int64_t k = lsp_index_at(A->col, A->col_type, e);
         int64_t p = lsp_index_at(B->rowptr, B->rowptr_type, k);
         const int64_t end = lsp_index_at(B->rowptr, B->rowptr_type, k + 1);
-#if HAS_VALUES
         const VALUE a = A_VALUE(A, e);
-#else
-        const VALUE a = 1;
-#endif
-        fetch_ahead(col_type, pass, e);
+        if (lsp_is_far(B)) {
+            fetch_ahead(A, B, A->col_type, B->rowptr_type, col_type, 0, 0, e);
+        }
         if (pass->job->ascending && is_short(row->entries, end - p)) {
             NAME(add_candidates)(col_type, pass, row, &j, &c);
             NAME(look_for_each)(col_type, pass, row, a, p, end, &j);
@@ -121,12 +114,10 @@ ALWAYS void NAME(do_row)(lsp_type col_type, const lsp_masked_pass *pass, const m
         }
     }
     NAME(add_candidates)(col_type, pass, row, &j, &c);
-#if HAS_VALUES
-    for (int64_t t = 0; t < row->entries; t++) {
+    for (int64_t t = 0; HAS_VALUES && t < row->entries; t++) {
         const VALUE sum = j.sums[t];
         j.sums[t] = SETTLED(sum);
     }
-#endif
 }
 /* The loop is here, so that the mask's row is in registers. */
 static void NAME(do_rows)(const lsp_masked_pass *pass, lsp_mask_table *table, int64_t first, int64_t last) {
@@ -136,7 +127,7 @@ static void NAME(do_rows)(const lsp_masked_pass *pass, lsp_mask_table *table, in
         if (entries > 0) {
             memset(pass->touched + begin, 0, (size_t)entries);
         }
-        if (entries > 0 && pass->products[i + 1] > 0) {
+        if (entries > 0 && pass->job->rowptr[i + 1] > 0) {
             const mask_row row = open_row(pass->mask, table, i);
             LSP_WITH_INDEX(pass->job->B.col_type, NAME(do_row), pass, &row, i);
         }

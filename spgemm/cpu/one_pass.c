@@ -8,8 +8,7 @@ enum {
     FEW_ENTRIES = 1 << 15,  /* of A: the products of all rows are counted */
     FEW_PRODUCTS = 1 << 15, /* a plan takes longer than these */
     RUNS = 256,             /* of rows in the sample, at most */
-    RUN_ROWS = 8,
-    SAMPLED = 32 /* the sample has at most this part of the rows */
+    SAMPLED = 32            /* the sample has at most this part of the rows */
 };
 
 typedef struct product {
@@ -80,53 +79,30 @@ static bool is_promising(const product *p, const estimate *found, lsp_spgemm_way
                     shared > (slow_sort ? least / 1.3 : least));
 }
 
-/* Makes some rows to count them. False: a row is too long, or after a few runs a plan seems faster, even if the rows
- * were half as long. */
+/* Makes some rows to count them. False: after a few runs a plan seems faster, even if the rows were half as long. */
 static bool take_sample(product *p, estimate *found) {
     enum { ENOUGH = 4 }; /* runs */
-    const int64_t least = lsp_min(p->A.rows / RUN_ROWS + 1, ENOUGH);
-    const int runs = (int)lsp_max(lsp_min(p->A.rows / (SAMPLED * RUN_ROWS), RUNS), least);
-    lsp_spgemm_run *run = lsp_spgemm_run_of(&p->parts, 0);
-    lsp_spgemm_way way;
-    int32_t ends[RUN_ROWS + 1];
+    const int64_t rows = p->A.rows, least = lsp_min(rows / LSP_RUN_SAMPLE + 1, ENOUGH);
+    const int runs = (int)lsp_max(lsp_min(rows / (SAMPLED * LSP_RUN_SAMPLE), RUNS), least);
     bool good = true;
-    run->A = &p->A;
-    run->B = &p->B;
-    run->C = (lsp_csr){.rowptr_type = LSP_I32, .col_type = LSP_I32};
     for (int r = 0; r < runs && good; r++) {
-        const int64_t first = place_of(r, p->A.rows - lsp_min(RUN_ROWS, p->A.rows));
-        run->last = lsp_min(first + RUN_ROWS, p->A.rows);
-        for (run->next = first; run->next < run->last && good;) {
-            const int64_t begin = run->next;
-            run->C.rowptr =
-                (void *)((uintptr_t)ends - (uintptr_t)begin * sizeof *ends); /* row i is written at i - begin */
-            found->of.nnz += lsp_spgemm_make_some(&p->parts, run);
-            good = run->next > begin;
-        }
-        found->of.rows += run->last - first;
-        found->of.products = run->products;
+        const int64_t first = place_of(r, rows - lsp_min(LSP_RUN_SAMPLE, rows));
+        const int64_t last = lsp_min(first + LSP_RUN_SAMPLE, rows);
+        int64_t bound;
+        const lsp_spgemm_sample of = lsp_spgemm_sample_rows(&p->parts, &p->A, &p->B, first, last, &bound);
+        found->of.rows += of.rows;
+        found->of.products += of.products;
+        found->of.nnz += of.nnz;
         count_repeats(p, first, found);
-        for (int64_t i = first + 1; i < run->last; i++) {
+        for (int64_t i = first + 1; i < last; i++) {
             found->jumps += jumps(&p->A, i);
         }
         estimate shorter = *found;
+        lsp_spgemm_way way;
         shorter.of.rows *= 2;
-        good = good && (r + 1 != ENOUGH || is_promising(p, &shorter, &way));
+        good = r + 1 != ENOUGH || is_promising(p, &shorter, &way);
     }
-    run->products = run->nnz_bound = run->max_row_products = 0;
     return good;
-}
-
-/* Bounds the entries of C by the products of its rows, and by those of a row that stay. */
-static void count(const product *p, estimate *found) {
-    const int64_t largest = p->parts.like.largest, most = largest > 0 ? lsp_min(largest, p->B.cols) : p->B.cols;
-    for (int64_t i = 0; i < p->A.rows; i++) {
-        const int64_t products = lsp_spgemm_row_products(&p->A, &p->B, i);
-        found->of.products += products;
-        found->of.nnz += lsp_min(products, most);
-    }
-    found->of.rows = p->A.rows;
-    found->of.all = true;
 }
 
 /* Why one pass is not even tried, or NULL. Each thread has a window of all columns: all take at most six times the
@@ -202,15 +178,16 @@ static bool is_better(product *p, estimate *found) {
     enum { BLOCK_ENTRIES = 4, MOST_BOUND = 1 << 20 };
     const lsp_csr *A = &p->A, *B = &p->B;
     const bool near = B->cols <= LSP_RUN_NEAR, dense = near && B->nnz / BLOCK_ENTRIES >= B->rows * words_of(B);
+    const int64_t largest = p->parts.like.largest, most = largest > 0 ? lsp_min(largest, B->cols) : B->cols;
     lsp_spgemm_way *way = &p->parts.like.way;
     p->parts.capacity = INT64_MAX;
-    if (A->nnz <= FEW_ENTRIES || dense || p->parts.like.largest > 0) {
-        count(p, found);
-        p->parts.capacity = found->of.nnz;
+    if (A->nnz <= FEW_ENTRIES || dense || largest > 0) {
+        found->of = (lsp_spgemm_sample){.rows = A->rows, .all = true};
+        p->parts.capacity = found->of.nnz = lsp_spgemm_bound(A, B, most, &found->of.products);
     }
-    if (p->parts.like.largest > 0 || (found->of.all && found->of.products <= FEW_PRODUCTS)) {
+    if (largest > 0 || (found->of.all && found->of.products <= FEW_PRODUCTS)) {
         enum { SHORT = 26 }; /* products of a row */
-        const bool list = !near && p->parts.like.largest == 0 && found->of.products <= SHORT * A->rows;
+        const bool list = !near && largest == 0 && found->of.products <= SHORT * A->rows;
         *way = list ? LSP_ONE_LIST : LSP_ONE_MARKS;
     } else if (dense && p->parts.capacity <= MOST_BOUND && found->of.products / BLOCK_ENTRIES >= B->nnz) {
         *way = LSP_ONE_DENSE; /* otherwise making the bits takes too long */
@@ -220,7 +197,8 @@ static bool is_better(product *p, estimate *found) {
             return false;
         }
         const double entries = (double)found->of.nnz / (double)found->of.rows * (double)A->rows;
-        p->parts.capacity = p->parts.capacity <= MOST_BOUND ? p->parts.capacity : (int64_t)(1.1 * entries) + RUN_ROWS;
+        p->parts.capacity =
+            p->parts.capacity <= MOST_BOUND ? p->parts.capacity : (int64_t)(1.1 * entries) + LSP_RUN_SAMPLE;
     }
     return p->parts.capacity <= INT32_MAX || p->job->options.types.rowptr_type == LSP_I64;
 }

@@ -18,7 +18,8 @@ typedef enum lsp_spgemm_way {
 
 enum {
     LSP_RUN_ENTRIES = 1 << 15, /* of C that a thread has memory for, at least */
-    LSP_RUN_NEAR = 64 * 64     /* columns whose blocks are the tops; they stay in the nearest cache */
+    LSP_RUN_NEAR = 64 * 64,    /* columns whose blocks are the tops; they stay in the nearest cache */
+    LSP_RUN_SAMPLE = 8         /* neighbouring rows in a sample */
 };
 
 /* The top of column j is j >> lsp_top_shift(columns), if its blocks are not the tops. */
@@ -61,15 +62,15 @@ int64_t lsp_spgemm_one_pass_rows_avx512(lsp_spgemm_run *run);
 
 /* The rows of one product or of many. Threads share the rows of one product. Each of many is made by one thread. */
 typedef struct lsp_spgemm_parts {
-    const lsp_csr *A, *B;  /* the factors of each product */
-    lsp_csr C;             /* row pointers, of one product after the other; types */
-    int64_t capacity;      /* columns and values that have a place in C */
-    int64_t count;         /* of parts */
-    const int64_t *first;  /* the first product of each part, and their number; NULL: there is one. Of many: */
-    const int64_t *row_at; /* where the row pointers of each begin, */
-    const int64_t *most;   /* its entries, or more; below 0: it is left out; */
-    int64_t *at;           /* where its entries begin */
-    lsp_spgemm_run like;   /* what all runs have in common */
+    const lsp_csr *A, *B; /* the factors of each product */
+    lsp_csr C;            /* row pointers, of one product after the other; types */
+    int64_t capacity;     /* columns and values that have a place in C */
+    int64_t count;        /* of parts */
+    int64_t *first;       /* the first product of each part, and their number; NULL: there is one. Of many: */
+    int64_t *row_at;      /* where the row pointers of each begin, */
+    int64_t *most;        /* its entries, or more; below 0: it is left out; */
+    int64_t *at;          /* where its entries begin */
+    lsp_spgemm_run like;  /* what all runs have in common */
     lsp_isa isa;
     int threads;
     lsp_spgemm_run *runs; /* one a thread */
@@ -85,10 +86,11 @@ typedef struct lsp_spgemm_parts {
 /* Takes memory for the threads. `columns`: the most columns of a B. `entries`: the most entries of a row of C; if there
  * are many products, of any of them. */
 lsp_status lsp_spgemm_open_runs(lsp_ctx *ctx, int64_t columns, int64_t entries, lsp_spgemm_parts *p);
-lsp_spgemm_run *lsp_spgemm_run_of(lsp_spgemm_parts *p, int thread);
-/* Makes rows from run->next on in the memory of the thread: LSP_RUN_ENTRIES at most, or a longer row. Returns the
- * number of their entries. */
-int64_t lsp_spgemm_make_some(const lsp_spgemm_parts *p, lsp_spgemm_run *run);
+/* Bounds the entries of A*B by the products of its rows, of which at most `most` stay in a row. */
+int64_t lsp_spgemm_bound(const lsp_csr *A, const lsp_csr *B, int64_t most, int64_t *products);
+/* Makes up to LSP_RUN_SAMPLE rows of A*B, only to count them. *bound: their entries by their products. */
+lsp_spgemm_sample lsp_spgemm_sample_rows(lsp_spgemm_parts *p, const lsp_csr *A, const lsp_csr *B, int64_t first,
+                                         int64_t last, int64_t *bound);
 /* Makes all parts, in columns and values that are taken for p->capacity entries at first. Sets p->C.nnz. *fits =
  * false if row pointers cannot count the entries. */
 lsp_status lsp_spgemm_make_parts(lsp_ctx *ctx, lsp_spgemm_parts *p, bool *fits);

@@ -1,18 +1,11 @@
 /* Template by cpu/each_value.h: makes rows of C in one pass. */
 #define NAME(f) LSP_PASTE(f, VALUE_SUFFIX)
 
-#if HAS_VALUES
+/* The values of the factors, and one of A. */
 #define FACTORS                                                                                                        \
     const lsp_semiring semiring = run->semiring;                                                                       \
-    const VALUE *restrict a_val = run->A->val_type == run->type ? run->A->val : NULL, *restrict b_val = run->B->val;   \
-    (void)semiring
-#define FACTOR(e) const VALUE factor = a_val != NULL ? a_val[e] : A_VALUE(run->A, e)
-#define ADD_TO(sum) sums[j] = FMA(factor, b_val[q], sum)
-#else
-#define FACTORS
-#define FACTOR(e)
-#define ADD_TO(sum)
-#endif
+    const VALUE *restrict a_val = run->A->val_type == run->type ? run->A->val : NULL, *restrict b_val = run->B->val
+#define FACTOR(e) ((VALUE)(a_val != NULL ? a_val[e] : A_VALUE(run->A, e)))
 
 /* Writes factor * row k of B to C. Returns its entries; -1 if its columns do not ascend or one comes twice. */
 static __attribute__((noinline)) int64_t NAME(scaled_row)(const lsp_spgemm_run *run, int64_t e, int64_t at,
@@ -27,14 +20,12 @@ static __attribute__((noinline)) int64_t NAME(scaled_row)(const lsp_spgemm_run *
         rises &= q > 0 ? b_col[q - 1] - b_col[q] : -1;
         col[q] = b_col[q];
     }
-#if HAS_VALUES
     FACTORS;
-    FACTOR(e);
-    VALUE *restrict val = (VALUE *)run->val + at;
-    for (int32_t q = 0; q < n; q++) {
+    const VALUE factor = FACTOR(e);
+    VALUE *restrict val = VALUES(run->val, at);
+    for (int32_t q = 0; HAS_VALUES && q < n; q++) {
         val[q] = FMA(factor, b_val[begin + q], NOTHING);
     }
-#endif
     *products = n;
     return rises < 0 ? n : -1;
 }
@@ -44,21 +35,20 @@ static __attribute__((noinline)) int64_t NAME(scaled_row)(const lsp_spgemm_run *
  * number. Sums are NOTHING at first, but for a list, which begins each itself. */
 ALWAYS uint64_t NAME(add_products)(const lsp_spgemm_run *run, bool narrow, bool near, lsp_spgemm_way way, int64_t begin,
                                    int64_t end, uint32_t *restrict columns, int64_t *products) {
-    const arrays a = arrays_of(run->A), b = arrays_of(run->B);
+    const lsp_csr a = *run->A, b = *run->B; /* copies: a store to a mark may change anything else in memory */
     const bool far = run->far;
     const int shift = near ? 6 : lsp_top_shift(run->B->cols);
     uint8_t *restrict marks = run->marks, *restrict blocks = run->blocks;
     uint64_t found = 0;
     int64_t all = 0;
-#if HAS_VALUES
     FACTORS;
     VALUE *restrict sums = run->sums;
-#endif
     for (int64_t e = begin; e < end; e++) {
         const int64_t k = COLUMN(a, e), start = ROWPTR(b, k), stop = ROWPTR(b, k + 1);
-        FACTOR(e);
+        const VALUE factor = FACTOR(e);
         if (far) {
-            fetch_ahead(narrow, &a, &b, run->B->val, sizeof(VALUE), e, run->A->nnz);
+            fetch_ahead(run->A, run->B, TYPE(a.col_type), TYPE(b.rowptr_type), TYPE(b.col_type), sizeof(VALUE),
+                        HAS_VALUES, e);
         }
         all += stop - start;
         for (int64_t q = start; q < stop; q++) {
@@ -73,9 +63,11 @@ ALWAYS uint64_t NAME(add_products)(const lsp_spgemm_run *run, bool narrow, bool 
             if (way == LSP_ONE_LIST && marks[j] == 0) {
                 marks[j] = 1;
                 columns[found++] = j;
-                ADD_TO(NOTHING);
-            } else {
-                ADD_TO(sums[j]);
+                if (HAS_VALUES) {
+                    sums[j] = FMA(factor, b_val[q], NOTHING);
+                }
+            } else if (HAS_VALUES) {
+                sums[j] = FMA(factor, b_val[q], sums[j]);
             }
         }
     }
@@ -88,18 +80,13 @@ ALWAYS int64_t NAME(write_block)(const lsp_spgemm_run *run, bool narrow, int64_t
     const int64_t begin = at;
     for (; columns != 0; columns &= columns - 1, at++) {
         const int64_t j = 64 * block + __builtin_ctzll(columns);
-        if (narrow) {
-            ((int32_t *)run->col)[at] = (int32_t)j;
-        } else {
-            lsp_index_set(run->col, run->C.col_type, at, j);
+        lsp_index_set(run->col, TYPE(run->C.col_type), at, j);
+        if (HAS_VALUES) {
+            const lsp_semiring semiring = run->semiring;
+            VALUE *sum = (VALUE *)run->sums + j;
+            ((VALUE *)run->val)[at] = *sum;
+            *sum = NOTHING;
         }
-#if HAS_VALUES
-        const lsp_semiring semiring = run->semiring;
-        (void)semiring;
-        VALUE *sum = (VALUE *)run->sums + j;
-        ((VALUE *)run->val)[at] = *sum;
-        *sum = NOTHING;
-#endif
     }
     return at - begin;
 }
@@ -146,17 +133,15 @@ ALWAYS void NAME(write_listed)(const lsp_spgemm_run *run, uint32_t *columns, int
         return;
     }
     uint8_t *restrict marks = run->marks;
-#if HAS_VALUES
     const VALUE *restrict sums = run->sums;
-    VALUE *restrict val = (VALUE *)run->val + at;
-#endif
+    VALUE *restrict val = VALUES(run->val, at);
     insert(columns, n);
     for (int64_t r = 0; r < n; r++) {
         const uint32_t j = columns[r];
         marks[j] = 0;
-#if HAS_VALUES
-        val[r] = sums[j];
-#endif
+        if (HAS_VALUES) {
+            val[r] = sums[j];
+        }
     }
 }
 
@@ -174,11 +159,10 @@ ALWAYS int64_t NAME(write_united)(const lsp_spgemm_run *run, int64_t begin, int6
     return n;
 }
 
-#if HAS_VALUES
 /* Makes every NaN of the first n entries the same one. */
 ALWAYS void NAME(settle)(const lsp_spgemm_run *run, int64_t n) {
     VALUE *val = run->val;
-    for (int64_t r = 0; r < n; r++) {
+    for (int64_t r = 0; HAS_VALUES && r < n; r++) {
         const VALUE sum = val[r];
         val[r] = SETTLED(sum);
     }
@@ -206,7 +190,6 @@ static int64_t NAME(keep_largest)(const lsp_spgemm_run *run, int64_t at, int64_t
     }
     return kept;
 }
-#endif
 
 /* Make the row of the entries begin .. end-1 of A, in C's entries from `at` on. Return its entries. */
 #define ROW(name, ...)                                                                                                 \
@@ -237,7 +220,7 @@ ROW(listed_row, static __attribute__((noinline))) { /* alone it has registers en
 #undef ROW
 
 ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, NAME(row) * make_row) {
-    const arrays a = arrays_of(run->A), c = arrays_of(&run->C);
+    const lsp_csr a = *run->A, c = run->C;
     const int64_t base = run->base, last = run->last, cols = run->B->cols;
     int64_t at = 0, i = run->next, begin = ROWPTR(a, i), all = 0, bound = 0, longest = run->max_row_products;
     for (; i < last; i++) {
@@ -250,23 +233,15 @@ ALWAYS int64_t NAME(make_rows)(lsp_spgemm_run *run, bool narrow, NAME(row) * mak
             n = NAME(scaled_row)(run, begin, at, &products);
         }
         n = n < 0 ? make_row(run, begin, end, at, &products) : n;
-#if HAS_VALUES
-        n = run->largest > 0 ? NAME(keep_largest)(run, at, n) : n;
-#endif
+        n = HAS_VALUES && run->largest > 0 ? NAME(keep_largest)(run, at, n) : n;
         at += n;
         all += products;
         bound += lsp_min(products, cols);
         longest = lsp_max(longest, products);
-        if (narrow) {
-            ((int32_t *)c.rowptr)[i + 1] = (int32_t)(base + at);
-        } else {
-            lsp_index_set(c.rowptr, c.rowptr_type, i + 1, base + at);
-        }
+        lsp_index_set(c.rowptr, TYPE(c.rowptr_type), i + 1, base + at);
         begin = end;
     }
-#if HAS_VALUES
     NAME(settle)(run, at);
-#endif
     run->next = i;
     run->products += all;
     run->nnz_bound += bound;
@@ -290,14 +265,11 @@ static int64_t NAME(rows)(lsp_spgemm_run *run) {
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && run->C.rowptr_type == LSP_I32 && run->C.col_type == LSP_I32;
     const bool near = B->cols <= LSP_RUN_NEAR, list = narrow && run->way == LSP_ONE_LIST;
-#if HAS_VALUES
     const lsp_semiring semiring = run->semiring;
-    (void)semiring;
-    for (int64_t j = 0; !list && !run->cleared && j < run->window; j++) {
+    for (int64_t j = 0; HAS_VALUES && !list && !run->cleared && j < run->window; j++) {
         ((VALUE *)run->sums)[j] = NOTHING;
     }
     run->cleared = !list;
-#endif
     return run->next == run->last      ? 0
            : !narrow                   ? NAME(wide_rows)(run)
            : list                      ? NAME(listed_rows)(run)
@@ -309,7 +281,6 @@ static int64_t NAME(rows)(lsp_spgemm_run *run) {
 #undef NAME
 #undef FACTORS
 #undef FACTOR
-#undef ADD_TO
 #undef VALUE
 #undef VALUE_SUFFIX
 #undef FMA

@@ -36,7 +36,8 @@ lsp_status lsp_spgemm_open_runs(lsp_ctx *ctx, int64_t columns, int64_t entries, 
     return lsp_scratch_bytes(ctx, p->threads, p->thread_bytes, false, (void **)&p->memory);
 }
 
-lsp_spgemm_run *lsp_spgemm_run_of(lsp_spgemm_parts *p, int thread) {
+/* The run of a thread. */
+static lsp_spgemm_run *run_of(lsp_spgemm_parts *p, int thread) {
     lsp_spgemm_run *run = p->runs + thread;
     if (run->sums == NULL) {
         (void)open_run(p, p->memory + (size_t)thread * p->thread_bytes, run);
@@ -63,10 +64,57 @@ static int64_t make_rows(const lsp_spgemm_parts *p, lsp_spgemm_run *run, void *c
     return LSP_ISA_PICK(p->isa, lsp_spgemm_one_pass_rows)(run);
 }
 
-int64_t lsp_spgemm_make_some(const lsp_spgemm_parts *p, lsp_spgemm_run *run) {
+/* Makes rows from run->next on in the memory of the thread: LSP_RUN_ENTRIES at most, or a longer row. Returns the
+ * number of their entries. */
+static int64_t make_some(const lsp_spgemm_parts *p, lsp_spgemm_run *run) {
     const int64_t first = run->next, made = make_rows(p, run, run->held, 0, LSP_RUN_ENTRIES, 0);
     return run->next > first ? made : make_rows(p, run, run->held, 0, p->entries, 0);
 }
+
+/* Takes back what rows that were made in vain added to the facts. */
+static void forget(lsp_spgemm_run *run, const lsp_spgemm_run *before) {
+    run->products = before->products;
+    run->nnz_bound = before->nnz_bound;
+}
+
+/* ---- what is known before all rows are made ---- */
+
+LSP_INLINE int64_t bound_by(bool narrow, const lsp_csr *A, const lsp_csr *B, int64_t most, int64_t *products) {
+    int64_t bound = 0, all = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t here = lsp_spgemm_row_products(narrow, A, B, i);
+        bound += lsp_min(here, most);
+        all += here;
+    }
+    *products = all;
+    return bound;
+}
+
+int64_t lsp_spgemm_bound(const lsp_csr *A, const lsp_csr *B, int64_t most, int64_t *products) {
+    const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32;
+    return LSP_WITH_FLAG(narrow, bound_by, A, B, most, products);
+}
+
+lsp_spgemm_sample lsp_spgemm_sample_rows(lsp_spgemm_parts *p, const lsp_csr *A, const lsp_csr *B, int64_t first,
+                                         int64_t last, int64_t *bound) {
+    lsp_spgemm_run *run = run_of(p, 0);
+    lsp_spgemm_sample of = {.rows = last - first};
+    int32_t ends[LSP_RUN_SAMPLE + 1];
+    run->A = A;
+    run->B = B;
+    run->C = (lsp_csr){.rowptr_type = LSP_I32, .col_type = LSP_I32};
+    run->last = last;
+    for (run->next = first; run->next < last;) {
+        run->C.rowptr = (void *)((uintptr_t)ends - (uintptr_t)run->next * sizeof *ends); /* of the next row first */
+        of.nnz += make_some(p, run);
+    }
+    of.products = run->products;
+    *bound = run->nnz_bound;
+    forget(run, &(lsp_spgemm_run){0});
+    return of;
+}
+
+/* ---- C ---- */
 
 /* Copies the first `used` entries of the thread's memory to C from entry `at` on. False if they have no place. */
 static bool put_entries(lsp_spgemm_parts *p, const lsp_spgemm_run *run, int64_t used, int64_t at) {
@@ -82,12 +130,6 @@ static bool put_entries(lsp_spgemm_parts *p, const lsp_spgemm_run *run, int64_t 
         memcpy(lsp_spgemm_at(C->val, at, C->val_type), run->held[1], (size_t)used * lsp_type_bytes(C->val_type));
     }
     return true;
-}
-
-/* Takes back what the rows of a part that has no place added to the facts. */
-static void forget(lsp_spgemm_run *run, const lsp_spgemm_run *before) {
-    run->products = before->products;
-    run->nnz_bound = before->nnz_bound;
 }
 
 /* ---- a share of the rows of one product ---- */
@@ -112,7 +154,7 @@ static void begin_rows(const lsp_spgemm_parts *p, lsp_spgemm_run *run, int64_t p
 
 static void make_share(void *data, int64_t number, int thread) {
     lsp_spgemm_parts *p = data;
-    lsp_spgemm_run *run = lsp_spgemm_run_of(p, thread);
+    lsp_spgemm_run *run = run_of(p, thread);
     const lsp_spgemm_run before = *run;
     const int64_t part = p->done + number;
     int64_t at = p->threads == 1 ? p->ends[part] : -1;
@@ -122,7 +164,7 @@ static void make_share(void *data, int64_t number, int thread) {
         at += make_rows(p, run, (void *const[]){p->C.col, p->C.val}, at, p->capacity, at);
     }
     while (fits && run->next < run->last) {
-        const int64_t first = run->next, made = lsp_spgemm_make_some(p, run);
+        const int64_t first = run->next, made = make_some(p, run);
         at = at < 0 ? await_begin(p, part) : at;
         if (run->next == run->last && at >= 0 && made <= p->capacity - at) { /* the next need not await the copy */
             __atomic_store_n(&p->ends[part + 1], at + made, __ATOMIC_RELEASE);
@@ -154,7 +196,7 @@ static bool place(lsp_spgemm_parts *p, const lsp_spgemm_run *run, int64_t first,
 
 static void make_products(void *data, int64_t number, int thread) {
     lsp_spgemm_parts *p = data;
-    lsp_spgemm_run *run = lsp_spgemm_run_of(p, thread);
+    lsp_spgemm_run *run = run_of(p, thread);
     const int64_t part = p->done + number, end = p->first[part + 1];
     int64_t first = p->first[part], used = 0;
     for (int64_t i = first; i < end && !__atomic_load_n(&p->full, __ATOMIC_RELAXED); i++) {
@@ -217,9 +259,9 @@ static int64_t more_room(lsp_spgemm_parts *p) {
 
 /* Makes one product in the memory of one thread, if it fits, and C without room to spare. *done: it did. */
 static lsp_status make_alone(lsp_ctx *ctx, lsp_spgemm_parts *p, bool *done) {
-    lsp_spgemm_run *run = lsp_spgemm_run_of(p, 0);
+    lsp_spgemm_run *run = run_of(p, 0);
     begin_rows(p, run, 0, 1);
-    const int64_t nnz = lsp_spgemm_make_some(p, run);
+    const int64_t nnz = make_some(p, run);
     *done = run->next == run->last;
     if (!*done) {
         forget(run, &(lsp_spgemm_run){0});

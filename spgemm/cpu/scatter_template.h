@@ -6,20 +6,16 @@
     for (int64_t q = 0; q < n; q++) {                                                                                  \
         const int64_t place = at + rank[q];                                                                            \
         place_column;                                                                                                  \
-        PLACE_SUM;                                                                                                     \
+        if (HAS_VALUES) {                                                                                              \
+            sum[place] = ROW_NAME(add)(&f, together, q, sum[place]);                                                   \
+        }                                                                                                              \
     }
 ALWAYS void NAME(add_all)(const lsp_spgemm_job *job, int64_t e, int together, b_row b, const RANK *rank, int64_t at,
                           bool columns) {
     const COL *col = (const COL *)job->B.col + b.begin;
     const int64_t n = b.end - b.begin;
-#if HAS_VALUES
     const ROW_NAME(factors) f = ROW_NAME(factors_at)(job, e, together);
     VALUE *sum = job->C->val;
-#define PLACE_SUM sum[place] = ROW_NAME(add)(&f, together, q, sum[place])
-#else
-    (void)e, (void)together;
-#define PLACE_SUM (void)place
-#endif
     if (!columns) {
         ADD_ALL((void)col)
     } else if (job->C->col_type == LSP_I32) {
@@ -29,7 +25,6 @@ ALWAYS void NAME(add_all)(const lsp_spgemm_job *job, int64_t e, int together, b_
     }
 }
 #undef ADD_ALL
-#undef PLACE_SUM
 
 ALWAYS const char *NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *row, const RANK *rank, int64_t at,
                                  bool columns) {
@@ -39,7 +34,7 @@ ALWAYS const char *NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *
         const b_row b = b_row_of(job, e);
         together = COL_NAME(together_at)(pass, e, row->end);
         if (columns) {
-            COL_NAME(fetch_ahead)(pass, e, HAS_VALUES * sizeof(VALUE));
+            COL_NAME(look_ahead)(pass, e, HAS_VALUES * sizeof(VALUE));
         }
         if (together == 1) {
             NAME(add_all)(job, e, 1, b, rank, at, columns);
@@ -53,7 +48,6 @@ ALWAYS const char *NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *
     return (const char *)rank;
 }
 
-#if HAS_VALUES
 /* Computes the values of cleared rows from row i on, as long as their ranks have this type. Returns the next row, and
  * in *kept and *next the ranks of the last row and of the next one. Columns are not read. */
 static int64_t NAME(replay)(const lsp_spgemm_pass *pass, int64_t i, int64_t last, kept_ranks *kept, char **next) {
@@ -93,7 +87,6 @@ static int64_t NAME(replay)(const lsp_spgemm_pass *pass, int64_t i, int64_t last
     *next = ranks;
     return i;
 }
-#endif
 
 #undef NAME
 #undef RANK

@@ -12,7 +12,7 @@ static void NAME(expand)(const lsp_spgemm_pass *pass, const row_extent *row, int
     uint64_t slot = 0;
     for (int64_t e = row->begin; e < row->end; e++) {
         const b_row b = b_row_of(job, e);
-        COL_NAME(fetch_ahead)(pass, e, 0);
+        COL_NAME(look_ahead)(pass, e, 0);
 #if defined(__AVX512BW__) && defined(SHORT_WORDS)
         if (!row->piece) {
             words = expand_run(col + b.begin, b.end - b.begin, (uint32_t)low, slot_bits, (uint32_t)slot, words);

@@ -38,14 +38,29 @@ typedef struct passing {
     char *memory; /* of all threads; each share begins with an lsp_spgemm_work, whose words are NULL until it is
                      prepared */
     int64_t thread_bytes;
+    int64_t window_products; /* rows in windows keep their ranks for the next use up to this number of products */
 } passing;
 
+/* Marks the rows of a block whose ranks are kept, and finds the bytes of these. */
 static void mark_block(void *data, int64_t block, int thread) {
-    passing *p = data;
-    const int64_t *block_rows = p->plan->cpu->block_rows;
+    const passing *p = data;
+    const int64_t *products = p->plan->cpu->rowptr + 1;
+    const int64_t first = p->plan->cpu->block_rows[block], last = p->plan->cpu->block_rows[block + 1];
+    uint8_t *ways = p->plan->cpu->ways;
+    int64_t bytes = 0;
     (void)thread;
-    p->plan->cpu->block_ranks[block + 1] =
-        p->plan->cpu->kernels->mark(&p->pass, block_rows[block], block_rows[block + 1]);
+    ways[first] &= LSP_WAY_WINDOW; /* a block needs no row of another block */
+    for (int64_t i = first; i < last; i++) {
+        const uint8_t way = ways[i] & (LSP_WAY_WINDOW | LSP_WAY_REPEAT);
+        const bool repeated = i + 1 < last && (ways[i + 1] & LSP_WAY_REPEAT);
+        const bool keep = way == 0 || (way == LSP_WAY_WINDOW && (repeated || products[i] <= p->window_products));
+        ways[i] = way;
+        if (products[i] > 0 && keep) {
+            bytes += lsp_ranks_bytes(products[i]);
+            ways[i] = lsp_way_kept(way, products[i]);
+        }
+    }
+    p->plan->cpu->block_ranks[block + 1] = bytes;
 }
 
 static void do_block(void *data, int64_t block, int thread) {
@@ -83,7 +98,7 @@ static int64_t mark_rows(passing *p, int threads, int64_t window_products) {
     lsp_spgemm_plan *plan = p->plan;
     int64_t *ends = plan->cpu->block_ranks;
     const int64_t blocks = plan->info.blocks;
-    p->pass.window_products = window_products;
+    p->window_products = window_products;
     lsp_for_parts(plan->ctx, blocks, (int)lsp_min(threads, lsp_threads_for(plan->ctx, plan->facts.rows, MARKS)),
                   mark_block, p);
     ends[0] = 0;
@@ -126,8 +141,7 @@ lsp_status lsp_spgemm_cpu_pass(lsp_spgemm_plan *plan, const lsp_spgemm_job *job,
                                .capacity = choice->capacity,
                                .ways = plan->cpu->ways,
                                .repeats = plan->cpu->repeats,
-                               .exact = plan->cpu->exact,
-                               .far = lsp_is_far(&job->B)};
+                               .exact = plan->cpu->exact};
     p.thread_bytes = choice->thread_bytes;
     /* Adding rows of B together, where they are exact repeats, is faster only if they have several entries. */
     p.pass.replay =

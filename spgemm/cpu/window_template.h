@@ -1,20 +1,9 @@
 /* Template by COL: counts the columns of a row in a window, a mark for each column between the first and the last one.
  * A column's rank is the number of marks below it. */
 
-static void COL_NAME(touch_window)(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row) {
-    const COL *col = pass->job->B.col;
-    const row_extent here = *row; /* a copy: a store to a char may change *row, which would be read again each time */
-    uint8_t *touched = work->touched;
-    for (int64_t e = here.begin; e < here.end; e += COL_NAME(together_at)(pass, e, here.end)) {
-        const b_row b = b_row_of(pass->job, e);
-        COL_NAME(fetch_ahead)(pass, e, 0);
-        for (int64_t p = b.begin; p < b.end; p++) {
-            if (!outside(&here, col[p])) {
-                touched[col[p] - here.low] = 1;
-            }
-        }
-    }
-}
+/* Marks the columns of a row: of cpu/fill_template.h, for a pattern. */
+#define touch_window LSP_PASTE(COL_NAME(add_window), _none)
+static void touch_window(const lsp_spgemm_pass *pass, const lsp_spgemm_work *work, const row_extent *row);
 
 /* The ranks of the products of one row of B. rank_of NULL: C's row has every column from `low` on. */
 ALWAYS void COL_NAME(find_ranks)(const COL *col, int64_t n, int64_t low, const uint32_t *rank_of, char *ranks,
@@ -30,7 +19,7 @@ static int64_t COL_NAME(window_row)(const lsp_spgemm_pass *pass, const lsp_spgem
     const lsp_spgemm_job *job = pass->job;
     const COL *col = job->B.col;
     uint32_t *rank_of = work->window, count = 0;
-    COL_NAME(touch_window)(pass, work, row);
+    touch_window(pass, work, row);
     for (int64_t j = 0; j <= row->high - row->low; j += 64) {
         uint64_t columns = touched_mask(work->touched + j);
         if (columns == 0) {
@@ -64,3 +53,4 @@ static int64_t COL_NAME(window_row)(const lsp_spgemm_pass *pass, const lsp_spgem
     }
     return count;
 }
+#undef touch_window

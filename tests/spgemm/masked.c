@@ -231,11 +231,12 @@ Test(spgemm_masked, a_table_that_has_served_4_billion_entries_begins_anew) {
             ((int32_t *)B.col)[k] %= (int32_t)cols;
         }
         for (int late = 0; late < 2; late++) {
-            const lsp_spgemm_job job = {.A = A, .B = B, .type = LSP_F64};
+            lsp_spgemm_job job = {.A = A, .B = B, .type = LSP_F64, .rowptr = products};
+            job.B.nnz = late ? 1 << 20 : B.nnz; /* rows of a large B are prefetched */
             sums[late] = calloc((size_t)M.nnz, sizeof *sums[late]);
             touched[late] = calloc((size_t)M.nnz, 1);
             lsp_mask_table table = {slots, late ? UINT32_MAX - 300 : 1, lsp_mask_slots(200, cols)};
-            const lsp_masked_pass pass = {&job, &M, products, sums[late], touched[late], late};
+            const lsp_masked_pass pass = {&job, &M, sums[late], touched[late]};
             lsp_spgemm_masked_rows_portable(&pass, &table, 0, 20);
             cr_assert(late == 0 || table.base < 10000, "it has not begun anew");
         }
