@@ -175,7 +175,7 @@ __device__ inline uint32_t compress(const spg_job &job, const spg_row &row, cons
     /* copies the team's entries first .. end-1, or its groups', to C from `at` on, in steps of as many lanes. If a
      * whole warp or more copies, each step begins at a full line of memory */
     const auto copy = [&](auto put) {
-        V *const val = value_kind<V>::valued ? (V *)job.val + at : NULL;
+        [[maybe_unused]] V *const val = value_kind<V>::valued ? (V *)job.val + at : NULL;
         const int lane = step == G ? t : (int)threadIdx.x % S::team, low = (int)first, high = (int)end;
 #pragma unroll 1
         for (int begin = step < WARP ? low : low - (int)((uint32_t)(at + low) % WARP); begin < high; begin += step) {
