@@ -139,15 +139,6 @@ template <typename V> __device__ inline V value_at(const spg_matrix &A, uint32_t
     }
 }
 
-/* A value that is read once. */
-template <typename V> __device__ inline V streamed_value(const spg_matrix &A, uint32_t p) {
-    if constexpr (value_kind<V>::valued) {
-        return V{__ldcs((const typename value_kind<V>::number *)A.val + p)};
-    } else {
-        return no_value{};
-    }
-}
-
 /* Reads the value of one of G lanes. `members` is the mask of the lanes that call together. */
 template <int G = WARP, typename V> __device__ inline V value_of_lane(V value, uint32_t lane, unsigned members = ~0u) {
     if constexpr (!value_kind<V>::valued) {
@@ -209,14 +200,6 @@ template <typename V> __device__ inline void put_value(const spg_job &job, int64
     if constexpr (value_kind<V>::valued) {
         ((V *)job.val)[at] = value;
     }
-}
-/* val[at] = value, which nobody reads soon. */
-template <typename V> __device__ inline void stream_value(V *val, int64_t at, V value) {
-    typedef typename value_kind<V>::number number;
-    static_assert(sizeof(number) == sizeof(V), "a value is one number");
-    number bits;
-    memcpy(&bits, &value, sizeof bits);
-    __stcs((number *)val + at, bits);
 }
 
 /* ---- rows of A and B ---- */

@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(STRUCTURE_NT)
     __shared__ ull warp_sums[STRUCTURE_NT / WARP];
     const structure_words &its = blockIdx.x < blocks ? A : B;
     const int64_t first = (int64_t)(blockIdx.x % blocks) * STRUCTURE_NT + threadIdx.x;
-    const int64_t step = (int64_t)blocks * STRUCTURE_NT;
+    const int64_t step = (int64_t)STRUCTURE_BLOCKS * STRUCTURE_NT; /* with fewer blocks nobody takes a second step */
     const ull sum = structure_sum(its.rowptr, its.pointers, 1, first, step) +
                     structure_sum(its.col, its.columns, (ull)1 << 40, first, step);
     ull all;

@@ -57,6 +57,14 @@ template <typename V, int MOST, bool KEPT> struct row_list {
     V values[KEPT ? MOST : 1];
 };
 
+template <typename V> __device__ inline V streamed_value(const spg_matrix &A, uint32_t p) {
+    if constexpr (value_kind<V>::valued) {
+        return V{__ldcs((const typename value_kind<V>::number *)A.val + p)};
+    } else {
+        return no_value{};
+    }
+}
+
 /* Adds a*b to the column's value. All columns are compared at once: a loop that ends early, or a chain of choices,
  * would wait for each of them. */
 template <typename V, int MOST, bool KEPT, int NT>
@@ -269,8 +277,12 @@ __device__ inline void write_tile(const spg_job &job, const tile_memory<V, SHAPE
             __stcs((uint32_t *)job.col + base + i, tile.columns[i]);
         }
         if constexpr (value_kind<V>::valued) {
-            const uint32_t source = tile_memory<V, SHAPE>::KEPT ? i : tile.sources[i];
-            stream_value((V *)job.val, (int64_t)(base + i), canonical(tile.values[source]));
+            typedef typename value_kind<V>::number number;
+            const V value = canonical(tile.values[tile_memory<V, SHAPE>::KEPT ? i : tile.sources[i]]);
+            static_assert(sizeof(number) == sizeof(V), "a value is one number");
+            number bits;
+            memcpy(&bits, &value, sizeof bits);
+            __stcs((number *)job.val + base + i, bits);
         }
     }
 }

@@ -132,7 +132,7 @@ template <int EACH, typename V, typename S> struct ranks_entries {
         for (uint32_t u = 0; u < EACH; u++) {
             length[u] = 0;
             if (k + u < end) {
-                a[u] = streamed_value<V>(job.A, k + u);
+                a[u] = V{__ldcs((const typename value_kind<V>::number *)job.A.val + k + u)};
                 begin[u] = __ldcs(r.begins + k + u);
                 length[u] = __ldcs(r.lengths + k + u);
             }
@@ -213,6 +213,7 @@ __global__ void __launch_bounds__(RANKS_NT) kernel_ranks_fill(spg_job job, spg_r
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < mine.n; i += RANKS_NT) {
-        stream_value(val, mine.at + i, canonical(sums[i]));
+        const V x = canonical(sums[i]);
+        __stcs((number *)val + mine.at + i, *(const number *)&x);
     }
 }
