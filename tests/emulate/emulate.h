@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 enum {
-    EMU_SMS = 16,             /* few: many kernels start blocks for each, whatever they have to do */
-    EMU_BLOCKS = 3 * EMU_SMS, /* the most blocks of a cooperative kernel */
+    EMU_SMS = 24,
+    EMU_BLOCKS = 2 * EMU_SMS, /* the most blocks of a cooperative kernel */
     EMU_SHARED_BYTES = 227 << 10,
     EMU_L2_BYTES = 1 << 20,
     EMU_SHARED_USUAL_BYTES = 48 << 10, /* dynamic shared memory of a kernel without emu_allow_shared */
