@@ -86,9 +86,11 @@ typedef struct lsp_spgemm_parts {
 /* Takes memory for the threads. `columns`: the most columns of a B. `entries`: the most entries of a row of C; if there
  * are many products, of any of them. */
 lsp_status lsp_spgemm_open_runs(lsp_ctx *ctx, int64_t columns, int64_t entries, lsp_spgemm_parts *p);
-/* Bounds the entries of A*B by the products of its rows, of which at most `most` stay in a row. */
+/* Returns how many entries A*B can have: a row has no more than its products, and no more than `most`. *products: of
+ * all rows. */
 int64_t lsp_spgemm_bound(const lsp_csr *A, const lsp_csr *B, int64_t most, int64_t *products);
-/* Makes up to LSP_RUN_SAMPLE rows of A*B, only to count them. *bound: their entries by their products. */
+/* Makes rows first .. last-1 of A*B, at most LSP_RUN_SAMPLE, and only counts them. *bound: how many entries their
+ * products could have made. */
 lsp_spgemm_sample lsp_spgemm_sample_rows(lsp_spgemm_parts *p, const lsp_csr *A, const lsp_csr *B, int64_t first,
                                          int64_t last, int64_t *bound);
 /* Makes all parts, in columns and values that are taken for p->capacity entries at first. Sets p->C.nnz. *fits =
