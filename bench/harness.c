@@ -109,10 +109,21 @@ static bool reset_resident_peak(void) {
     return fclose(file) == 0;
 }
 
-/* Fills the last cache with other data, so that no contender finds there what the one before has left. Then waits until
- * the threads of that contender sleep: those of OpenMP may spin where another one's threads want to run. */
-static void settle(void) {
-    static const struct timespec rest = {.tv_nsec = 30000000};
+/* Waits until no thread of this process works: those of OpenMP spin for milliseconds after a contender's turn, where
+ * the next one's threads want to run. */
+static void wait_for_sleep(void) {
+    static const struct timespec rest = {.tv_nsec = 100000};
+    for (int most = 500; most > 0; most--) {
+        const double cpu = bench_cpu_seconds(), start = bench_now();
+        nanosleep(&rest, NULL);
+        if (bench_cpu_seconds() - cpu < (bench_now() - start) / 2) {
+            return;
+        }
+    }
+}
+
+/* Fills the last cache with other data, so that no contender finds there what the one before has left. */
+static void cool_cache(void) {
     static volatile uint64_t *other;
     const int64_t least = 64 << 20, most = 1 << 30, cache = sysconf(_SC_LEVEL3_CACHE_SIZE) * 5 / 4;
     const int64_t bytes = cache < least ? least : cache > most ? most : cache;
@@ -122,12 +133,14 @@ static void settle(void) {
     for (int64_t k = 0; other && k < bytes / 8; k += 8) {
         (void)other[k];
     }
-    nanosleep(&rest, NULL);
 }
 
 static bool timed_run(bench_contender *c, double *wall, double *cpu) {
-    if (c->settle) {
-        settle();
+    if (c->cold) {
+        cool_cache();
+    }
+    if (!c->on_gpu) {
+        wait_for_sleep();
     }
     const double cpu_start = bench_cpu_seconds(), start = bench_now();
     c->elapsed = 0;

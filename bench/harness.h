@@ -38,7 +38,7 @@ struct bench_contender {
     int64_t items; /* sorted; 0: another primitive */
     int threads;
     bool on_gpu;      /* runs on the GPU */
-    bool settle;      /* on a CPU: each run begins with a cold cache and sleeping threads */
+    bool cold;        /* on a CPU: each run begins with a cold cache */
     double elapsed;   /* seconds, if the run measured its own time (by events on the GPU); 0: the harness measures */
     bool again;       /* knows the structure of the result already; compared only with peers that do too */
     bool any_peer;    /* compared with every peer */

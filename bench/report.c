@@ -137,6 +137,9 @@ static void put_context(cli_json *json, const bench *b) {
     cli_json_integer(json, "threads", b->threads);
     cli_json_bool(json, "quick", b->options.quick);
     cli_json_bool(json, "keep_heap", b->options.keep_heap);
+    if (bench_interrupted()) { /* the rows that were complete */
+        cli_json_integer(json, "ended_by_signal", bench_interrupted());
+    }
     cli_json_open(json, "load_avg", '[');
     for (int i = 0; i < 3; i++) {
         cli_json_measured(json, NULL, true, load[i]);

@@ -163,7 +163,7 @@ static void dress(race *r, bench_contender *c, entrant *e) {
     c->check = check;
     c->release = release;
     c->on_gpu = r->b->device != NULL;
-    c->settle = !c->on_gpu;
+    c->cold = !c->on_gpu;
     c->threads = c->on_gpu ? 1 : r->b->threads;
 }
 

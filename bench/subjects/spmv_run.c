@@ -39,7 +39,7 @@ void bench_spmv_dress(spmv_race *r, bench_contender *c, spmv_entrant *e) {
     c->check = bench_spmv_check;
     c->release = release;
     c->on_gpu = r->b->device != NULL;
-    c->settle = !c->on_gpu;
+    c->cold = !c->on_gpu;
     c->threads = c->on_gpu ? 1 : r->b->threads;
     c->products = r->A.nnz * r->vectors;
     c->bytes = bytes_of(r);

@@ -3,7 +3,8 @@
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   if(TARGET sparse-bench)
     add_test(NAME check_bench COMMAND ${CMAKE_COMMAND} -DBENCH=$<TARGET_FILE:sparse-bench> -DCUDA=${LSP_HAVE_CUDA}
-                                      -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/check_bench -P ${CMAKE_CURRENT_LIST_FILE})
+                                      -DPEERS=${LSP_BENCH_PEERS} -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/check_bench
+                                      -P ${CMAKE_CURRENT_LIST_FILE})
     set_tests_properties(check_bench PROPERTIES LABELS "bench;slow" TIMEOUT 600 COST 100) # the longest starts first
   endif()
   return()
@@ -118,7 +119,9 @@ check_json(pattern.json mtx/pattern/read/libsparse)
 # A small matrix of the repository, with a plan; and MKL from a file that does not exist.
 set(ENV{LSP_BENCH_MKL} ${FOLDER}/none.so)
 bench(0 "spgemm/disc.mtx/f64/libsparse:update .*" spgemm --quick --device cpu --min-time 0 --workload disc.mtx/f64 --json disc.json)
-bench(0 "MKL cannot be loaded: .*none.so" spgemm --quick --device cpu --min-time 0 --workload disc.mtx/f64)
+if(PEERS)
+  bench(0 "MKL cannot be loaded: .*none.so" spgemm --quick --device cpu --min-time 0 --workload disc.mtx/f64)
+endif()
 check_json(disc.json spgemm/disc.mtx/f64/libsparse products nnz_c gflops)
 unset(ENV{LSP_BENCH_MKL})
 
@@ -136,6 +139,17 @@ if(counters)
     message(FATAL_ERROR "no warning on a busy machine: ${code}\n${out}${err}")
   endif()
 endif()
+
+# A run that is ended writes the rows that it has.
+set(stop [["$@" --json ended.json >ended.txt & bench=$!
+           while kill -0 $bench && ! grep -q k32/libsparse ended.txt; do sleep 0.1; done; kill $bench; wait $bench]])
+execute_process(COMMAND sh -c "${stop}" sh ${BENCH} segsort --quick --device cpu --threads 1 --min-time 1
+                WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE code ERROR_VARIABLE err)
+file(READ ${FOLDER}/ended.json json)
+string(JSON signal GET "${json}" context ended_by_signal)
+set(file ended.json)
+must(code EQUAL 143 AND signal EQUAL 15)
+
 bench(0 "segsort/small_4096_1000/kv32/libsparse " segsort --quick --device cpu --threads 1 --min-time 0 --workload small*)
 
 bench(0 "gather/random/n17/b8/libsparse:plan:stage .*cache model: median error of [0-9]+ predicted times" gather --quick --device cpu --min-time 0 --json gather.json)
