@@ -78,9 +78,10 @@ typedef struct lsp_allocator {
 } lsp_allocator;
 
 /* A caller's own threads. Calls task(data, i) once for each i of 0 .. tasks-1 and returns when all calls have returned,
- * with their writes visible. Tasks may run in any order, on any threads, at the same time or one after another: none
- * needs another one to have begun. What a hook leaves out the calling thread does afterwards. The hook must not throw,
- * and a thread that waits in it must not use the same context. */
+ * with their writes visible. Tasks may run in any order on any threads: none needs another one to have begun. What a
+ * hook leaves out the calling thread does afterwards. The hook must not throw, and a thread that waits in it must not
+ * use the same context. A program with OpenMP threads should lend them (examples/openmp.c): they spin for milliseconds
+ * after its regions, on the processors that the context's own threads want. */
 typedef void (*lsp_task_fn)(void *data, int task);
 typedef void (*lsp_parallel_fn)(void *user, int tasks, lsp_task_fn task, void *data);
 
@@ -106,8 +107,7 @@ typedef struct lsp_ctx_options {
     void *hook_user;          /* handed to `log`, `progress` and `parallel` */
     void *stream;             /* a cudaStream_t to work on; NULL: the context makes its own. Ignored on the host */
     lsp_parallel_fn parallel; /* NULL, or it runs the host's work in at most `threads` tasks at a time: the context
-                                 creates no thread. Results keep their bits. Progress comes from a task in the thread
-                                 of the call, so perhaps less often */
+                                 creates no thread. Results keep their bits. Progress may come less often */
     int64_t reserved[LSP_RESERVED];
 } lsp_ctx_options;
 
