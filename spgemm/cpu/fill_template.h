@@ -53,17 +53,9 @@ static void ROW_NAME(settle)(const lsp_csr *C, int64_t at, int64_t n) {
 /* Fills a cleared row by the ranks of its products: values, and columns if asked. Returns the end of the ranks. */
 static const char *ROW_NAME(scatter)(const lsp_spgemm_pass *pass, const row_extent *row, const void *ranks,
                                      int rank_bytes, int64_t at, bool columns) {
-    const char *end = NULL;
-#define SCATTER(r) end = columns ? ROW_NAME(r)(pass, row, ranks, at, true) : ROW_NAME(r)(pass, row, ranks, at, false)
-    if (rank_bytes == 1) {
-        SCATTER(scatter_r8);
-    } else if (rank_bytes == 2) {
-        SCATTER(scatter_r16);
-    } else {
-        SCATTER(scatter_r32);
-    }
+#define SCATTER(r) (columns ? ROW_NAME(r)(pass, row, ranks, at, true) : ROW_NAME(r)(pass, row, ranks, at, false))
+    return rank_bytes == 1 ? SCATTER(scatter_r8) : rank_bytes == 2 ? SCATTER(scatter_r16) : SCATTER(scatter_r32);
 #undef SCATTER
-    return end;
 }
 
 /* Fills a row, or a piece of one, in which only the products of the piece have ranks. */

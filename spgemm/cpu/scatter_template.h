@@ -78,7 +78,11 @@ static int64_t NAME(replay)(const lsp_spgemm_pass *pass, int64_t i, int64_t last
             const int64_t n = INDEX_AT(B.rowptr, B.rowptr_type, k + 1) - begin;
             f.a[0] = a[e];
             f.b[0] = b + begin;
-            UNROLLED_4 for (int64_t q = 0; q < n; q++) { sum[at[q]] = ROW_NAME(add)(&f, 1, q, sum[at[q]]); }
+            if (n == 1) {
+                sum[*at] = ROW_NAME(add)(&f, 1, 0, sum[*at]);
+            } else {
+                UNROLLED_4 for (int64_t q = 0; q < n; q++) { sum[at[q]] = ROW_NAME(add)(&f, 1, q, sum[at[q]]); }
+            }
             at += n;
         }
         ranks += repeats ? 0 : ((const char *)at - ranks + 3) / 4 * 4;
