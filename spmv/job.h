@@ -22,6 +22,11 @@ typedef struct lsp_spmv_facts {
     lsp_cache_pattern pattern; /* of the reads of x */
 } lsp_spmv_facts;
 
+/* Is the longest row far longer than the mean? */
+static inline bool lsp_spmv_is_uneven(int64_t longest, int64_t nnz, int64_t rows) {
+    return (double)longest * (double)rows > 8 * (double)nnz + 32 * (double)rows;
+}
+
 typedef struct lsp_spmv_choice {
     lsp_spmv_method method;
     int passes; /* of LSP_SPMV_GATHER, else 1 */

@@ -78,11 +78,6 @@ typedef struct work {
     double popular; /* share that it saves of reads of x which meet what was read shortly before */
 } work;
 
-/* `empty` of the rows have no entries. */
-static bool is_uneven(const model *m, double empty) {
-    return m->rows > 0 && ((double)m->facts->longest_row > 8 * m->nnz / m->rows + 32 || empty > 0.75 * m->rows);
-}
-
 static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const lsp_spmv_facts *facts) {
     const lsp_csr *A = &job->A;
     const double type = (double)lsp_type_bytes(job->options.type), vectors = (double)job->options.vectors;
@@ -90,7 +85,7 @@ static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const
     m.rows = (double)A->rows;
     m.cols = (double)A->cols;
     m.nnz = (double)A->nnz;
-    m.uneven = is_uneven(&m, (double)facts->empty_rows);
+    m.uneven = lsp_spmv_is_uneven(facts->longest_row, A->nnz, A->rows) || (double)facts->empty_rows > 0.75 * m.rows;
     m.col = (double)lsp_type_bytes(A->col_type);
     m.val = (double)lsp_type_bytes(A->val_type);
     m.rowptr = (double)lsp_type_bytes(A->rowptr_type);
@@ -152,10 +147,10 @@ static double rows_unevenness(const model *m) {
     return unevenness(m) * (several ? 5.5 : 1);
 }
 
-/* A GPU's gather sums the longest row by few lanes. */
-static double gather_unevenness(const model *m) {
-    static const double chain = 55e-9; /* seconds of one of its entries */
-    return unevenness(m) + (m->uneven && m->f->where == LSP_CUDA ? chain * (double)m->facts->longest_row : 0);
+/* The seconds that few lanes of a GPU sum the longest row, of which they take at most `most` entries. By rows, 346 to
+ * 1383 entries took 35 to 105 ns each on an H200, in matrices of 3,081 to 36,692 rows (2026-11-30). */
+static double chain(const model *m, double most) {
+    return m->uneven && m->f->where == LSP_CUDA ? 55e-9 * fmin((double)m->facts->longest_row, most) : 0;
 }
 
 /* The products of each pass are written in parts of sectors; a second kernel reads all of them. `asked` passes; 0: as
@@ -213,7 +208,8 @@ static void offer_propagate(const model *m, lsp_spmv_choice *choice) {
     offer(m, LSP_SPMV_PROPAGATE, &w, choice);
     if (m->f->where == LSP_CUDA) {
         choice->seconds[LSP_SPMV_PROPAGATE] +=
-            segment * fmin(segments, m->nnz) / m->f->reads[0] + (is_uneven(m, 0) ? long_rows * m->nnz : 0);
+            segment * fmin(segments, m->nnz) / m->f->reads[0] +
+            (lsp_spmv_is_uneven(m->facts->longest_row, (int64_t)m->nnz, (int64_t)m->rows) ? long_rows * m->nnz : 0);
     }
 }
 
@@ -224,7 +220,7 @@ static void offer_packed(const model *m, lsp_spmv_choice *choice) {
     static const double place = 8, others = 0.5;
     model packed = *m;
     packed.rows -= (double)m->facts->empty_rows;
-    packed.uneven = is_uneven(&packed, 0);
+    packed.uneven = lsp_spmv_is_uneven(m->facts->longest_row, (int64_t)m->nnz, (int64_t)packed.rows);
     const double sums = packed.rows * m->item;
     const work csr = {.stream = m->nnz * (m->col + m->val) + packed.rows * m->rowptr + sums, .entries = m->nnz};
     const work spread = {.stream = others * (m->rows * m->rowptr + m->y) + packed.rows * place + 2 * sums};
@@ -240,10 +236,10 @@ void lsp_spmv_predict(const lsp_cache_figures *figures, const lsp_spmv_job *job,
     const int block = choice->block;
     offer(&m, LSP_SPMV_ROWS, &csr, choice);
     offer(&m, LSP_SPMV_EQUAL, &csr, choice);
-    choice->seconds[LSP_SPMV_ROWS] += rows_unevenness(&m);
+    choice->seconds[LSP_SPMV_ROWS] = fmax(choice->seconds[LSP_SPMV_ROWS] + rows_unevenness(&m), chain(&m, 2048));
     choice->seconds[LSP_SPMV_EQUAL] += figures->where == LSP_HOST ? unevenness(&m) : 0; /* it is the same method */
     offer_gather(&m, &csr, job->options.passes, choice);
-    choice->seconds[LSP_SPMV_GATHER] += gather_unevenness(&m);
+    choice->seconds[LSP_SPMV_GATHER] += unevenness(&m) + chain(&m, INFINITY);
     offer_slices(&m, LSP_SPMV_DIAGONALS, facts->diagonal_slots, 1, choice);
     offer_slices(&m, LSP_SPMV_BLOCKS, block > 0 ? facts->block_slots[block] : 0, (double)block * block, choice);
     offer_lengths(&m, choice);

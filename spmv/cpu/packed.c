@@ -4,8 +4,6 @@
 
 enum { least_share = 1 << 14 };
 
-static bool is_empty(const lsp_csr *A, int64_t i) { return lsp_csr_rowptr(A, i) == lsp_csr_rowptr(A, i + 1); }
-
 typedef struct spreading {
     const lsp_spmv_job *job;
     const lsp_packed *p;
@@ -34,7 +32,7 @@ static void write_listed(void *data, int64_t begin, int64_t end) {
 static void write_empty(void *data, int64_t begin, int64_t end) {
     const spreading *s = data;
     for (int64_t i = begin; i < end; i++) {
-        if (is_empty(&s->job->A, i)) {
+        if (lsp_csr_rowptr(&s->job->A, i) == lsp_csr_rowptr(&s->job->A, i + 1)) {
             LSP_SPMV_BY_TYPE(s->job->options.type, write_row, s, i, -1);
         }
     }

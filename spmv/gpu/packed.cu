@@ -4,10 +4,6 @@
 
 enum { PACKED_NT = 256 };
 
-__device__ static inline bool packed_is_empty(const spmv_job &job, int64_t i) {
-    return spmv_rowptr(job, i) == spmv_rowptr(job, i + 1);
-}
-
 #define LAUNCH_PACKED(ctx, kernel, n, ...)                                                                             \
     LSP_LAUNCH(ctx, kernel, lsp_blocks_for((ctx), (n), 4 * PACKED_NT, 8), PACKED_NT, 0, __VA_ARGS__)
 
@@ -24,7 +20,7 @@ static __global__ void __launch_bounds__(PACKED_NT) kernel_packed_write(spmv_job
 /* Y of the others. */
 template <typename T, bool PLUS> static __global__ void __launch_bounds__(PACKED_NT) kernel_packed_empty(spmv_job job) {
     EACH_ITEM(i, job.rows, PACKED_NT) {
-        for (int64_t v = 0; v < job.vectors && packed_is_empty(job, i); v++) {
+        for (int64_t v = 0; v < job.vectors && spmv_rowptr(job, i) == spmv_rowptr(job, i + 1); v++) {
             spmv_finish<T, PLUS>(job, i, v, spmv_nothing<PLUS>(job), true);
         }
     }

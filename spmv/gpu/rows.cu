@@ -71,11 +71,15 @@ typedef struct rows_parts {
     bool fits[2];   /* see lsp_spmv_many_fit */
 } rows_parts;
 
-/* Lists are needed where a row may be longer than a block should sum alone. A plan knows the longest row. */
+/* Lists are needed where a row, or several in a tile, may be longer than a block should sum alone. */
+static bool needs_lists(const lsp_csr *A, int64_t longest, bool many) {
+    return A->nnz > SPMV_SMALL && (longest > SPMV_PIECE || (!many && lsp_spmv_is_uneven(longest, A->nnz, A->rows)));
+}
+
 static lsp_status prepare(lsp_spmv_plan *plan) {
     rows_parts *parts = NULL;
     LSP_TRY(lsp_spmv_make_parts(plan, sizeof *parts, (void **)&parts));
-    if (plan->job.A.nnz > SPMV_SMALL && plan->facts.longest_row > SPMV_PIECE) {
+    if (needs_lists(&plan->job.A, plan->facts.longest_row, is_many(&plan->job))) {
         LSP_TRY(lsp_spmv_area_prepare(plan, lsp_spmv_listed_pieces(&plan->job)));
     } else if (is_many(&plan->job) && plan->job.A.rows > 0) {
         LSP_TRY(lsp_spmv_many_fit(plan->ctx, &plan->job, parts->fits));

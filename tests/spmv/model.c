@@ -87,6 +87,21 @@ Test(spmv_model, propagation_takes_longer_where_rows_are_long) {
     }
 }
 
+/* An augmented system, a Cholesky factor, memplus and email-Enron by a plan, H200, 2026-11-30: 167, 47, 107 and 111
+ * microseconds by rows, 10 to 14 by the others. */
+Test(spmv_model, small_matrices_with_long_rows_are_not_taken_by_rows) {
+    static const int64_t cases[][3] = {
+        {4967, 64365, 829}, {3081, 71918, 346}, {17758, 126150, 574}, {36692, 367662, 1383}};
+    const lsp_cache_figures f = h200();
+    for (int i = 0; i < 4; i++) {
+        const lsp_spmv_job job = job_of(cases[i][0], cases[i][1]);
+        const lsp_spmv_facts facts = random_facts(job.A.nnz, cases[i][2]);
+        const lsp_spmv_choice c = predict(&f, &job, &facts);
+        cr_expect(c.seconds[LSP_SPMV_ROWS] > 2 * c.seconds[LSP_SPMV_EQUAL]);
+        cr_expect(c.seconds[LSP_SPMV_ROWS] > 2 * c.seconds[LSP_SPMV_LENGTHS]);
+    }
+}
+
 Test(spmv_model, grids_take_diagonals) {
     const lsp_cache_figures f = h200();
     const lsp_spmv_job job = job_of(4096 * 4096, 83869696);
