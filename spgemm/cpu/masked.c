@@ -2,7 +2,6 @@
  * has a sum, and the entries that got no product are dropped at the end. C without the mask is never made. */
 #include "masked.h"
 #include "core/isa.h"
-
 #include <string.h>
 
 typedef struct own_table { /* of a thread, in a cache line of its own; base 0: not cleared yet */

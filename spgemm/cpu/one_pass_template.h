@@ -211,11 +211,14 @@ ROW(dense_row, ALWAYS) {
     (void)NAME(add_products)(run, true, true, LSP_ONE_DENSE, begin, end, NULL, products);
     return NAME(write_united)(run, begin, end, at);
 }
-ROW(listed_row, static __attribute__((noinline))) { /* alone it has registers enough */
+ROW(brief_row, ALWAYS) {
     uint32_t *columns = (uint32_t *)run->col + at;
     const int64_t n = (int64_t)NAME(add_products)(run, true, false, LSP_ONE_LIST, begin, end, columns, products);
     NAME(write_listed)(run, columns, n, at);
     return n;
+}
+ROW(listed_row, static __attribute__((noinline))) { /* alone it has registers enough */
+    return NAME(brief_row)(run, begin, end, at, products);
 }
 #undef ROW
 
@@ -258,6 +261,7 @@ ROWS(blocked_rows, true, blocked_row)
 ROWS(wide_rows, false, wide_row)
 ROWS(dense_rows, true, dense_row)
 ROWS(listed_rows, true, listed_row)
+ROWS(brief_rows, true, brief_row)
 #undef ROWS
 
 static int64_t NAME(rows)(lsp_spgemm_run *run) {
@@ -265,6 +269,7 @@ static int64_t NAME(rows)(lsp_spgemm_run *run) {
     const bool narrow = A->rowptr_type == LSP_I32 && A->col_type == LSP_I32 && B->rowptr_type == LSP_I32 &&
                         B->col_type == LSP_I32 && run->C.rowptr_type == LSP_I32 && run->C.col_type == LSP_I32;
     const bool near = B->cols <= LSP_RUN_NEAR, list = narrow && run->way == LSP_ONE_LIST;
+    const bool brief = (double)A->nnz * (double)B->nnz < 16.0 * (double)A->rows * (double)B->rows; /* products a row */
     const lsp_semiring semiring = run->semiring;
     for (int64_t j = 0; HAS_VALUES && !list && !run->cleared && j < run->window; j++) {
         ((VALUE *)run->sums)[j] = NOTHING;
@@ -272,7 +277,7 @@ static int64_t NAME(rows)(lsp_spgemm_run *run) {
     run->cleared = !list;
     return run->next == run->last      ? 0
            : !narrow                   ? NAME(wide_rows)(run)
-           : list                      ? NAME(listed_rows)(run)
+           : list                      ? (brief ? NAME(brief_rows) : NAME(listed_rows))(run)
            : run->way == LSP_ONE_DENSE ? NAME(dense_rows)(run)
            : near                      ? NAME(near_rows)(run)
                                        : NAME(blocked_rows)(run);

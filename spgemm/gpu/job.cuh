@@ -224,8 +224,7 @@ __device__ inline row_part row_of_entry(const spg_job &job, uint32_t p, uint32_t
 }
 
 /* N binary searches in each of ROWS rows of B, all at once, so that their loads overlap. In: at[r][..] is the first
- * entry of row r, and n[r] its length. Out: at[r][k] is the first entry whose column is not below x[k]; n is used up.
- */
+ * entry of row r, and n[r] its length. Out: at[r][k] is the first entry whose column is not below x[k]; n is lost. */
 template <int ROWS, int N>
 __device__ inline void lower_bounds(const uint32_t *col, uint32_t (&n)[ROWS], const uint32_t *x,
                                     uint32_t (&at)[ROWS][N]) {

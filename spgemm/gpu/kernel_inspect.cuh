@@ -54,8 +54,7 @@ struct inspect_long {
     ull products[INSPECT_NT];
 };
 
-/* Counts the products of the rows of the warp's lanes, with 2^log_lanes lanes a row. Long rows come with end == begin.
- */
+/* Counts the products of the rows of the warp's lanes, 2^log_lanes lanes a row. Long rows come with end == begin. */
 __device__ inline ull inspect_rows(const spg_job &job, uint32_t begin, uint32_t end, int log_lanes, int rows_each,
                                    uint32_t *met) {
     const int lane = (int)threadIdx.x % WARP, lanes = 1 << log_lanes, together = WARP >> log_lanes;

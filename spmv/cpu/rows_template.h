@@ -258,8 +258,7 @@ ALWAYS void NAME(usual_add)(int width, NAME(usual_sums) * s, T value, const T *x
     UNROLLED for (int j = wide; j < width; j++) { s->rest[j] = TYPED(fused)(value, x[j], s->rest[j]); }
 }
 
-/* `width` vectors in registers: the even entries of a row, then the odd ones. Rows of X are contiguous; int32 columns.
- */
+/* `width` vectors in registers: even entries of a row, then odd ones. Rows of X are contiguous; int32 columns. */
 ALWAYS void NAME(narrow)(int width, const lsp_spmv_rows *r, int64_t begin, int64_t end) {
     const int lanes = 32 / sizeof(T);
     const lsp_spmv_job *job = r->job;

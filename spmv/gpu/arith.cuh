@@ -88,8 +88,7 @@ __device__ inline typename spmv_sum<T, PLUS>::type spmv_join_lanes(lsp_semiring 
     return sum;
 }
 
-/* What a thread found wrong: a word as lsp_cuda_fault wants it. Reported at its end, because that word is on the host.
- */
+/* What a thread found wrong: a word as lsp_cuda_fault wants it. Reported at its end: that word is on the host. */
 struct spmv_faults {
     long long what = 0;
     __device__ inline void row(int64_t row) { what = (long long)row + 1; }

@@ -34,8 +34,7 @@ static __global__ void __launch_bounds__(PIECE_NT) kernel_cut(pieces_launch l) {
     faults.report(l.job);
 }
 
-/* A place for one unused element after each PIECE_VT: then threads that read PIECE_VT in a row meet no bank conflict.
- */
+/* A place for one unused element after each PIECE_VT: threads that read PIECE_VT in a row meet no bank conflict. */
 __device__ inline int piece_at(int i) { return i + i / PIECE_VT; }
 
 template <typename S> struct piece_shared {

@@ -61,8 +61,7 @@ template <typename V> struct window_memory {
     uint32_t most;
 };
 
-/* How many of n repeats are made together: up to three; four are made two and two, which is faster than three and one.
- */
+/* How many of n repeats are made together: up to three; four two and two, which is faster than three and one. */
 __device__ inline uint32_t window_share(uint32_t n) { return n == 4 ? 2 : min(n, 3u); }
 
 /* What a lane loads for one step: a column of a row of B, and the values of B there. If rows of C are shifted (NEXT),

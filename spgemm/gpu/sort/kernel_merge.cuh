@@ -19,8 +19,7 @@ struct merge_row {
 
 /* A warp's shared memory. words: the other products, sorted, each a column above the product's number. where: for each
  * of their columns the position in the long row, and in the lowest bit whether the long row has it. first: the column's
- * first word. before: how many earlier columns the long row does not have. a, b: the factors, by the product's number.
- */
+ * first word. before: how many earlier columns the long row has not. a, b: the factors, by the product's number. */
 template <typename V> struct merge_shared {
     uint32_t words[LSP_MERGE_MOST], where[LSP_MERGE_MOST];
     uint16_t first[LSP_MERGE_MOST + 2], before[LSP_MERGE_MOST];

@@ -33,8 +33,7 @@ template <typename V> struct short_repeat_shared {
 };
 
 /* The row that the others are compared with. It is a row in the middle of the warp, because the first and last rows are
- * more often at a border of the grid. Lane p has the column of its entry p of A, and the row of B that this leads to.
- */
+ * more often at a border of the grid. Lane p has the column of entry p of A, and the row of B that this leads to. */
 struct short_repeat_row {
     int lane;
     uint32_t entries, products, k;
