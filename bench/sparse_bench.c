@@ -181,7 +181,8 @@ static FILE *open_json(bench *b, char *beside, size_t bytes) {
 }
 
 static void close_json(bench *b, FILE *out, const char *beside) {
-    const bool written = bench_write_json(b, out);
+    const bool some = b->row_count > 0 || !bench_interrupted(); /* a record is not replaced by an empty one */
+    const bool written = some && bench_write_json(b, out);
     if (fclose(out) != 0 || !written || rename(beside, b->options.json) != 0) {
         bench_fail(b, EXIT_USAGE, "%s: the figures were not written", b->options.json);
         unlink(beside);

@@ -23,8 +23,8 @@ typedef struct lsp_spmv_facts {
 } lsp_spmv_facts;
 
 /* Is the longest row far longer than the mean? */
-static inline bool lsp_spmv_is_uneven(int64_t longest, int64_t nnz, int64_t rows) {
-    return (double)longest * (double)rows > 8 * (double)nnz + 32 * (double)rows;
+static inline bool lsp_spmv_is_uneven(int64_t longest, double nnz, double rows) {
+    return (double)longest * rows > 8 * nnz + 32 * rows;
 }
 
 typedef struct lsp_spmv_choice {

@@ -85,7 +85,7 @@ static model model_of(const lsp_cache_figures *f, const lsp_spmv_job *job, const
     m.rows = (double)A->rows;
     m.cols = (double)A->cols;
     m.nnz = (double)A->nnz;
-    m.uneven = lsp_spmv_is_uneven(facts->longest_row, A->nnz, A->rows) || (double)facts->empty_rows > 0.75 * m.rows;
+    m.uneven = lsp_spmv_is_uneven(facts->longest_row, m.nnz, m.rows) || (double)facts->empty_rows > 0.75 * m.rows;
     m.col = (double)lsp_type_bytes(A->col_type);
     m.val = (double)lsp_type_bytes(A->val_type);
     m.rowptr = (double)lsp_type_bytes(A->rowptr_type);
@@ -147,8 +147,8 @@ static double rows_unevenness(const model *m) {
     return unevenness(m) * (several ? 5.5 : 1);
 }
 
-/* The seconds that few lanes of a GPU sum the longest row, of which they take at most `most` entries. By rows, 346 to
- * 1383 entries took 35 to 105 ns each on an H200, in matrices of 3,081 to 36,692 rows (2026-11-30). */
+/* A GPU sums the longest row, or `most` entries of it, by few lanes. Returns the seconds of these entries. By rows, one
+ * took 35 to 105 ns on an H200, in matrices of 3,081 to 36,692 rows (2026-11-30). */
 static double chain(const model *m, double most) {
     return m->uneven && m->f->where == LSP_CUDA ? 55e-9 * fmin((double)m->facts->longest_row, most) : 0;
 }
@@ -209,7 +209,7 @@ static void offer_propagate(const model *m, lsp_spmv_choice *choice) {
     if (m->f->where == LSP_CUDA) {
         choice->seconds[LSP_SPMV_PROPAGATE] +=
             segment * fmin(segments, m->nnz) / m->f->reads[0] +
-            (lsp_spmv_is_uneven(m->facts->longest_row, (int64_t)m->nnz, (int64_t)m->rows) ? long_rows * m->nnz : 0);
+            (lsp_spmv_is_uneven(m->facts->longest_row, m->nnz, m->rows) ? long_rows * m->nnz : 0);
     }
 }
 
@@ -220,7 +220,7 @@ static void offer_packed(const model *m, lsp_spmv_choice *choice) {
     static const double place = 8, others = 0.5;
     model packed = *m;
     packed.rows -= (double)m->facts->empty_rows;
-    packed.uneven = lsp_spmv_is_uneven(m->facts->longest_row, (int64_t)m->nnz, (int64_t)packed.rows);
+    packed.uneven = lsp_spmv_is_uneven(m->facts->longest_row, m->nnz, packed.rows);
     const double sums = packed.rows * m->item;
     const work csr = {.stream = m->nnz * (m->col + m->val) + packed.rows * m->rowptr + sums, .entries = m->nnz};
     const work spread = {.stream = others * (m->rows * m->rowptr + m->y) + packed.rows * place + 2 * sums};

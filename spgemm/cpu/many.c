@@ -1,6 +1,6 @@
 /* Many products C[i] = A[i]*B[i] at once on the CPU. Those of few columns are made in one pass, each by one thread, and
  * lie in no order in arrays that all of them share; others, each by all threads, as by lsp_spgemm. The arrays get as
- * much room as a sample of rows says, and a tenth more; if not, all are made again with twice the room. */
+ * much room as a sample of rows says, and a tenth more; if too little, all are made again with twice the room. */
 #include "one_pass.h"
 #include <stdio.h>
 

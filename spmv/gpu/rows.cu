@@ -73,7 +73,8 @@ typedef struct rows_parts {
 
 /* Lists are needed where a row, or several in a tile, may be longer than a block should sum alone. */
 static bool needs_lists(const lsp_csr *A, int64_t longest, bool many) {
-    return A->nnz > SPMV_SMALL && (longest > SPMV_PIECE || (!many && lsp_spmv_is_uneven(longest, A->nnz, A->rows)));
+    return A->nnz > SPMV_SMALL &&
+           (longest > SPMV_PIECE || (!many && lsp_spmv_is_uneven(longest, (double)A->nnz, (double)A->rows)));
 }
 
 static lsp_status prepare(lsp_spmv_plan *plan) {

@@ -140,7 +140,14 @@ if(counters)
   endif()
 endif()
 
-# A run that is ended writes the rows that it has.
+# A run that is ended writes the rows that it has; without any it leaves the file as it was.
+file(WRITE ${FOLDER}/kept.json kept)
+execute_process(COMMAND sh -c [["$@" & sleep 0.3; kill $!; wait $!]] sh ${BENCH} segsort --quick --device cpu --threads 1
+                        --min-time 5 --workload uniform_N/k64 --json kept.json
+                WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
+file(READ ${FOLDER}/kept.json kept)
+set(file kept.json)
+must(code EQUAL 143 AND kept STREQUAL "kept")
 set(stop [["$@" --json ended.json >ended.txt & bench=$!
            while kill -0 $bench && ! grep -q k32/libsparse ended.txt; do sleep 0.1; done; kill $bench; wait $bench]])
 execute_process(COMMAND sh -c "${stop}" sh ${BENCH} segsort --quick --device cpu --threads 1 --min-time 1
