@@ -13,18 +13,19 @@
 #include "kernel_tile.cuh"
 
 enum {
-    TILE_SHARED_BYTES =
-        27 << 10,           /* per block of the tile kernel: TILE_BLOCKS fit in a multiprocessor. Tuned on an H200 */
-    FEW_SEGMENTS = 1 << 11, /* few items: from this many segments on, a narrow kernel sorts short ones */
-    FEW_LONGEST_MEAN = 256, /* items: longest mean length of segments with which it does so */
-    SCRATCH_ALIGN = 256     /* bytes */
+    TILE_SHARED_BYTES = 27 << 10, /* a block of the tile kernel: TILE_BLOCKS fit. Tuned on an H200 */
+    FEW_OF_ONE = 4,               /* times as many items are few in one segment. Tuned on an H200 */
+    FEW_SEGMENTS = 1 << 11,       /* few items: from this many segments on, a narrow kernel sorts short ones */
+    FEW_LONGEST_MEAN = 256,       /* items: longest mean length of segments with which it does so */
+    SCRATCH_ALIGN = 256           /* bytes */
 };
 
 /* ---- scratch ---- */
 
-/* Are there few items in all? Then latency decides: few kernels with little code are best. */
+/* Are there few items in all? Then latency decides: few kernels with little code are best. The buckets of one segment
+ * have similar lengths, and most kernels would find nothing: so it is for more items. */
 static bool are_few(lsp_ctx *ctx, const lsp_segsort_args *args) {
-    return args->n <= lsp_segsort_table_of(ctx)->few_items;
+    return args->n / (args->segments == 1 ? FEW_OF_ONE : 1) <= lsp_segsort_table_of(ctx)->few_items;
 }
 
 /* The first class that the kernel for few items sorts. Many short segments are better sorted with fewer lanes each, by
@@ -206,11 +207,9 @@ static lsp_status start_classes(lsp_ctx *ctx, const seg_job *job, bool *beside) 
 template <typename KK> static lsp_status start_all_classes(lsp_ctx *ctx, const seg_job *job) {
     bool beside = false;
     if (job->few) { /* each further kernel costs a launch */
-        LSP_TRY((start_kernel<FEW_WORDS, GROUP_FEW, KK>(ctx, job, &beside)));
-        if (job->few_first > 0) {
-            LSP_TRY((start_kernel<FEW_WORDS, GROUP_NARROW, KK>(ctx, job, &beside)));
-        }
-        return LSP_OK;
+        const bool narrow = job->few_first > 0, wide = job->longest > lsp_segsort_class_most(job->few_first - 1);
+        LSP_TRY((wide ? start_kernel<FEW_WORDS, GROUP_FEW, KK>(ctx, job, &beside) : LSP_OK));
+        return narrow ? start_kernel<FEW_WORDS, GROUP_NARROW, KK>(ctx, job, &beside) : LSP_OK;
     }
     LSP_TRY((start_classes<GROUP_WIDE, KK, 32, 16, 28, 24, 20>(ctx, job, &beside)));
     return start_classes<GROUP_NARROW, KK, 32, 28, 24, 20, 16, 12, 10>(ctx, job, &beside);
