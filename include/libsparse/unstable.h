@@ -35,20 +35,19 @@ LSP_API int32_t lsp_segsort_class_most(int c);
 LSP_API lsp_status lsp_segsort_set_table(lsp_ctx *ctx, const lsp_segsort_table *table);
 LSP_API lsp_status lsp_segsort_get_table(lsp_ctx *ctx, lsp_segsort_table *table);
 
-/* ---- tuning of lsp_sort on a GPU. Never changes a result. ---------------------------------------------------------
- */
+/* ---- tuning of lsp_sort on a GPU. Never changes a result. ------------------------------------------------------- */
 
-enum { LSP_SORT_KINDS = 4, LSP_SORT_SHAPES = 5, LSP_SORT_SAMPLES_MOST = 32 };
+enum { LSP_SORT_KINDS = 4, LSP_SORT_SHAPES = 6, LSP_SORT_SAMPLES_MOST = 32 };
 typedef struct lsp_sort_table {
     /* In items, for 4-byte integers alone, 8-byte keys alone, other 4-byte keys, 8-byte keys with values. */
     int32_t ranks_longest[LSP_SORT_KINDS];  /* up to here by ranks; at most LSP_SORT_RANKS_MOST */
     int32_t split_shortest[LSP_SORT_KINDS]; /* from here to split_longest, if the GPU can, by a split; else, and in */
     int32_t split_longest[LSP_SORT_KINDS];  /* between, by radix sort */
-    /* Blocks of the split have 256, 512, 1024, 1024 and 1024 threads that sort 4, 4, 4, 8 and 16 words each. */
+    /* Threads of a split's block sort 4, 4, 4, 8, 16 and, of 4-byte integers alone, twice 16 words each. */
     int32_t shape_longest[LSP_SORT_SHAPES]; /* items in all, up to which a shape is used; limits never fall */
-    int32_t samples[LSP_SORT_SHAPES];       /* for each block that has room for 4 times its mean, a power of two up to
-                                               LSP_SORT_SAMPLES_MOST, which others have. A bucket of more items than its block
-                                               can hold is split again, which takes long */
+    int32_t samples[LSP_SORT_SHAPES]; /* for each bucket whose block has room for 4 times the mean, a power of two up to
+                                         LSP_SORT_SAMPLES_MOST, which others have. A bucket of more items than its block
+                                         can hold is split again, which takes long */
 } lsp_sort_table;
 
 /* Set and get the table of a GPU's context, as lsp_segsort_set_table does. `sparse-bench sort --tune` prints one. */

@@ -1,7 +1,7 @@
 /* Sorts an array by one split, in one launch of P blocks that run together. Every block sorts the same sample of the
- * whole array, which gives P - 1 splitters. Block b moves its chunk to scratch, grouped by bucket, and writes where
- * each group begins. After the one barrier of the grid, block b reads bucket b from all chunks, sorts it in shared
- * memory, and writes it where it belongs.
+ * whole array, which gives the splitters of Q buckets, EACH for a block. Block b moves its chunk to scratch, grouped by
+ * bucket, and writes where each group begins. After the one barrier of the grid, it reads each of its buckets from all
+ * chunks, sorts it in shared memory, and writes it where it belongs.
  *
  * Items are ordered by (number of the key, index), so splitters differ even if keys are equal, and each group keeps the
  * order of its items: the sort is stable. Without values, equal integers need no order (DIRECT): those that equal
@@ -11,7 +11,7 @@
 #include "numbers.cuh"
 #include <cooperative_groups.h>
 
-enum { SPLIT_MOST = 128 /* blocks */ };
+enum { SPLIT_BLOCKS_MOST = 128 };
 
 typedef struct split_job {
     slab_job sort;
@@ -21,23 +21,20 @@ typedef struct split_job {
     uint32_t *table; /* row k: where the bucket k begins in each chunk */
 } split_job;
 
-/* ---- shared memory ---- */
-
-template <typename S, typename K, bool DIRECT> struct split_shared {
+template <typename S, typename K, bool DIRECT, int MOST> struct split_shared {
     typename S::shared sorter;
     union {
         struct {
-            K splitter[SPLIT_MOST];
-            int at[SPLIT_MOST], offset[SPLIT_MOST]; /* index of a splitter; begin of a bucket in the chunk */
-            unsigned char first[SPLIT_MOST];        /* the first splitter with an equal number */
+            K splitter[MOST];
+            int at[MOST], offset[MOST]; /* index of a splitter; begin of a bucket in the chunk */
+            unsigned char first[MOST];  /* the first splitter with an equal number */
         };
         struct {
-            int begin[SPLIT_MOST + 1]; /* of a chunk's items in the bucket */
-            int shift[SPLIT_MOST];     /* from a place in the bucket to one in the chunk */
+            int begin[MOST + 1], shift[MOST]; /* of a chunk's items in the bucket; from there to a place in the chunk */
         };
     };
-    int sums[S::WARPS], starts[SPLIT_MOST / WARP];
-    int count[DIRECT ? SPLIT_MOST : 1]; /* items of a bucket */
+    int sums[S::WARPS], starts[MOST / WARP];
+    int count[DIRECT ? MOST : 1]; /* items of a bucket */
 };
 
 /* ---- samples and buckets ---- */
@@ -56,9 +53,9 @@ __device__ inline int split_sample_at(int n, int samples, int s) {
 
 /* The bucket of the item with number x and this index: the number of splitters up to it. */
 template <bool DIRECT, typename SH, typename K>
-__device__ inline int split_bucket(const SH &sh, int P, K x, int index) {
+__device__ inline int split_bucket(const SH &sh, int Q, K x, int index) {
     int c = 0;
-    for (int d = P / 2; d >= 1; d /= 2) {
+    for (int d = Q / 2; d >= 1; d /= 2) {
         c += sh.splitter[c + d - 1] <= x ? d : 0;
     }
     if (c > 0 && sh.splitter[c - 1] == x) {
@@ -73,15 +70,15 @@ __device__ inline int split_bucket(const SH &sh, int P, K x, int index) {
 }
 
 /* A block at work. Thread t has items of the chunk: of each warp they are neighbours. */
-template <typename KK, bool DIRECT, int R, int NT> struct split_block {
+template <typename KK, bool DIRECT, int R, int NT, int EACH> struct split_block {
     typedef typename KK::K K;
     typedef number_sorter<KK, DIRECT, NT> sorter_type;
-    typedef split_shared<sorter_type, K, DIRECT> shared_type;
-    enum { WARPS = NT / WARP, ROOM = R * NT, ROWS = R / 2, HALF = ROOM / 2 };
+    enum { WARPS = NT / WARP, ROOM = R * NT, ROWS = R / 2 * EACH, HALF = ROOM / 2, MOST = SPLIT_BLOCKS_MOST * EACH };
+    typedef split_shared<sorter_type, K, DIRECT, MOST> shared_type;
     const split_job &job;
     shared_type &sh;
     sorter_type s;
-    int P, b, t, warp, lane, n, chunk; /* blocks, this one; items of a chunk */
+    int P, Q, b, t, warp, lane, n, chunk; /* blocks, buckets, this block; items of a chunk */
 
     __device__ K number(K key) const { return KK::number(key, job.sort.order); }
 
@@ -89,7 +86,8 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
 
     /* Sorts the sample and sets the splitters. */
     __device__ void find_splitters() const {
-        typedef word_sorter<4, NT> sorter;
+        enum { WORDS = EACH > 1 ? R : 4 }; /* of a thread: the sample grows with the buckets */
+        typedef word_sorter<WORDS, NT> sorter;
         const K *keys = (const K *)job.sort.keys;
 #pragma unroll 1
         for (int i = t; i < job.samples; i += NT) {
@@ -103,29 +101,29 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
         __syncthreads();
 #pragma unroll 1
         for (bool loose = true, wrong = true; wrong; loose = false) {
-            const auto sample = s.template sort<4>(job.samples, loose);
-            if (t < SPLIT_MOST) {
-                const int j = (t + 1) * (job.samples / P);
-                const bool is = t < P - 1;
+            const auto sample = s.template sort<WORDS>(job.samples, loose);
+            if (t < MOST) {
+                const int j = (t + 1) * (job.samples / Q);
+                const bool is = t < Q - 1;
                 sh.splitter[t] = !is ? (K)-1 : DIRECT ? (K)sample.word(j) : sample.number(j);
                 sh.at[t] = DIRECT || !is ? n : split_sample_at(n, job.samples, sample.at(j));
             }
             __syncthreads();
-            const K x = sh.splitter[t < P - 1 ? t : 0], next = sh.splitter[t < P - 1 ? t + 1 : 0];
-            if (t < P - 1) {
+            const K x = sh.splitter[t < Q - 1 ? t : 0], next = sh.splitter[t < Q - 1 ? t + 1 : 0];
+            if (t < Q - 1) {
                 sh.first[t] = (unsigned char)LSP_FIRST(0, t, middle, sh.splitter[middle] >= x);
             }
-            wrong = __syncthreads_or(!DIRECT && t < P - 1 && (x > next || (x == next && sh.at[t] > sh.at[t + 1]))) != 0;
+            wrong = __syncthreads_or(!DIRECT && t < Q - 1 && (x > next || (x == next && sh.at[t] > sh.at[t + 1]))) != 0;
         }
     }
 
-    /* Exclusive prefix sums of the counts of the first SPLIT_MOST threads. */
+    /* Exclusive prefix sums of the counts of the first MOST threads. */
     __device__ int sum_buckets(int count) const {
         const int sum = warp_scan(count, lane);
         if (lane == WARP - 1) {
             sh.starts[warp] = sum;
         }
-        lsp_barrier(1, SPLIT_MOST);
+        lsp_barrier(1, MOST);
         int before = sum - count;
         for (int w = 0; w < warp; w++) {
             before += sh.starts[w];
@@ -137,12 +135,12 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
      * counts[] of the warp the number of items in earlier warps. DIRECT: the number of the item in the bucket, in no
      * certain order. Sets sh.offset and writes the table. */
     __device__ void number_items(const K (&key)[ROWS], int first, int rows, int end, uint32_t (&place)[ROWS]) const {
-        uint16_t *const counts = s.order + warp * P;
+        uint16_t *const counts = s.order + warp * Q;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             const int i = first + r * WARP;
             if (r < rows) {
-                const int bucket = i < end ? split_bucket<DIRECT>(sh, P, number(key[r]), i) : P;
+                const int bucket = i < end ? split_bucket<DIRECT>(sh, Q, number(key[r]), i) : Q;
                 if constexpr (DIRECT) {
                     place[r] = i < end ? (uint32_t)bucket << 16 | (uint32_t)atomicAdd(&sh.count[bucket], 1) : 0;
                 } else {
@@ -158,21 +156,21 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
             }
         }
         __syncthreads();
-        if (t < SPLIT_MOST) {
+        if (t < MOST) {
             int sum = 0;
             if constexpr (DIRECT) {
                 sum = sh.count[t];
-            } else if (t < P) {
+            } else if (t < Q) {
 #pragma unroll
                 for (int w = 0; w < WARPS; w++) {
-                    const int count = s.order[w * P + t];
-                    s.order[w * P + t] = (uint16_t)sum;
+                    const int count = s.order[w * Q + t];
+                    s.order[w * Q + t] = (uint16_t)sum;
                     sum += count;
                 }
             }
             const int before = sum_buckets(sum);
             sh.offset[t] = before;
-            if (t > 0 && t < P) {
+            if (t > 0 && t < Q) {
                 job.table[t * P + b] = (uint32_t)before;
             }
         }
@@ -190,12 +188,12 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
         for (int r = 0; r < ROWS; r++) { /* all are read before the sample is sorted */
             key[r] = r < rows && first + r * WARP < end ? keys[first + r * WARP] : (K)0;
         }
-        if (DIRECT && t < SPLIT_MOST) {
+        if (DIRECT && t < MOST) {
             sh.count[t] = 0;
         }
         find_splitters();
 #pragma unroll 1
-        for (int i = t; !DIRECT && i < WARPS * P; i += NT) {
+        for (int i = t; !DIRECT && i < WARPS * Q; i += NT) {
             s.order[i] = 0;
         }
         __syncthreads();
@@ -204,7 +202,7 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
         for (int r = 0; r < ROWS; r++) {
             const int bucket = (int)(place[r] >> 16);
             if (r < rows && first + r * WARP < end) {
-                const int to = sh.offset[bucket] + (int)(place[r] & 0xFFFF) + (DIRECT ? 0 : s.order[warp * P + bucket]);
+                const int to = sh.offset[bucket] + (int)(place[r] & 0xFFFF) + (DIRECT ? 0 : s.order[warp * Q + bucket]);
                 if constexpr (DIRECT) {
                     s.words[to] = number(key[r]);
                 } else {
@@ -228,14 +226,13 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
 
     /* ---- after the barrier ---- */
 
-    /* Finds the items of the bucket in all chunks. Returns their number; *start: the items in earlier buckets. */
-    __device__ int find_bucket(int *start) const {
-        int low = 0, high = 0;
-        if (t < P) {
-            low = b > 0 ? (int)__ldcg(job.table + b * P + t) : 0;
-            high = b < P - 1 ? (int)__ldcg(job.table + (b + 1) * P + t) : max(min(n - t * chunk, chunk), 0);
-        }
-        if (t < SPLIT_MOST) {
+    /* Finds the items of bucket k in all chunks. Returns their number; *start: the items in earlier buckets. */
+    __device__ int find_bucket(int k, int *start) const {
+        const int low = t < P && k > 0 ? (int)__ldcg(job.table + k * P + t) : 0;
+        const int high = t >= P      ? 0
+                         : k < Q - 1 ? (int)__ldcg(job.table + (k + 1) * P + t)
+                                     : max(min(n - t * chunk, chunk), 0);
+        if (t < MOST) {
             const int before = sum_buckets(high - low), sum = warp_sum(low);
             sh.begin[t + 1] = before + high - low;
             sh.shift[t] = low - before;
@@ -248,10 +245,10 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
         }
         __syncthreads();
         *start = 0;
-        for (int w = 0; w < SPLIT_MOST / WARP; w++) {
+        for (int w = 0; w < MOST / WARP; w++) {
             *start += sh.sums[w];
         }
-        return sh.begin[SPLIT_MOST];
+        return sh.begin[MOST];
     }
 
     /* Where item i of the bucket lies in scratch. */
@@ -334,13 +331,13 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
         return (found + stride - 1) / stride;
     }
 
-    /* Sorts the bucket. One that does not fit the room is sorted range by range: a sample gives the upper end `high` of
+    /* Sorts bucket k. One that does not fit the room is sorted range by range: a sample gives the upper end `high` of
      * the next range, whose items are collected, sorted and written; if it has too many, their median is the next try.
      * The items equal to `high` follow in their order, and need no room. So each turn ends in fewer items or a shorter
      * range. */
-    __device__ void sort_bucket() const {
+    __device__ void sort_bucket(int k) const {
         int start;
-        const int total = find_bucket(&start);
+        const int total = find_bucket(k, &start);
         K low = 0, high = 0;
         bool bounded = false;
 #pragma unroll 1
@@ -382,9 +379,9 @@ template <typename KK, bool DIRECT, int R, int NT> struct split_block {
     }
 };
 
-template <typename KK, bool DIRECT, int R, int NT>
+template <typename KK, bool DIRECT, int R, int NT, int EACH>
 __global__ void __launch_bounds__(NT, 1) kernel_split(const __grid_constant__ split_job job) {
-    typedef split_block<KK, DIRECT, R, NT> block;
+    typedef split_block<KK, DIRECT, R, NT, EACH> block;
     LSP_DYNAMIC_SHARED(split_memory);
     __shared__ typename block::shared_type sh;
     const int P = (int)gridDim.x, n = job.sort.n, t = (int)threadIdx.x;
@@ -392,8 +389,11 @@ __global__ void __launch_bounds__(NT, 1) kernel_split(const __grid_constant__ sp
     uint32_t *words = (uint32_t *)(split_memory + (DIRECT ? 0 : block::ROOM * sizeof(typename KK::K)));
     const typename block::sorter_type s = {keys,       words,           (uint16_t *)(words + block::ROOM),
                                            &sh.sorter, &job.sort.order, &job.sort.ones};
-    const block here = {job, sh, s, P, (int)blockIdx.x, t, t / WARP, t % WARP, n, (n + P - 1) / P};
+    const block here = {job, sh, s, P, P * EACH, (int)blockIdx.x, t, t / WARP, t % WARP, n, (n + P - 1) / P};
     here.split_chunk();
     cooperative_groups::this_grid().sync();
-    here.sort_bucket();
+#pragma unroll 1
+    for (int k = 0; k < EACH; k++) {
+        here.sort_bucket(here.b * EACH + k);
+    }
 }

@@ -83,10 +83,9 @@ template <typename KK> static lsp_status start_ranks(lsp_ctx *ctx, const slab_jo
     return LSP_LAUNCH_TOGETHER(ctx, in_place, ranks, lsp_ceil_div(job->n, RANKS_OWN), RANKS_NT, shared, *job, in_place);
 }
 
-static lsp_status sort_by_ranks(lsp_ctx *ctx, const lsp_sort_args *args, void *scratch) {
+static lsp_status sort_by_ranks(lsp_ctx *ctx, const lsp_sort_args *args, void *) {
     const slab_job job = slab_make_job(args);
     const bool wide = lsp_type_bytes(args->key_type) == 8;
-    (void)scratch;
     if (lsp_sort_is_plain(args)) {
         return wide ? start_ranks<key_kind<ull, true>>(ctx, &job) : start_ranks<key_kind<uint32_t, true>>(ctx, &job);
     }
@@ -94,10 +93,9 @@ static lsp_status sort_by_ranks(lsp_ctx *ctx, const lsp_sort_args *args, void *s
 }
 
 /* In place all blocks must be resident together: two on each multiprocessor always are. */
-static int64_t ranks_longest(lsp_ctx *ctx, const lsp_sort_args *args) {
-    (void)args;
+static int64_t ranks_longest(lsp_ctx *ctx, const lsp_sort_args *) {
     return lsp_min(LSP_SORT_RANKS_MOST, (int64_t)2 * RANKS_OWN * lsp_cuda_get_chip(ctx)->sms);
 }
-static int64_t ranks_bytes(lsp_ctx *ctx, const lsp_sort_args *args) { return (void)ctx, (void)args, 0; }
+static int64_t ranks_bytes(lsp_ctx *, const lsp_sort_args *) { return 0; }
 
 const lsp_sort_way lsp_sort_by_ranks = {ranks_longest, ranks_bytes, sort_by_ranks};

@@ -23,10 +23,7 @@ template <typename K> static lsp_status sort_slabs(lsp_ctx *ctx, const lsp_sort_
     unsigned char *const change = order.is_float ? NULL : args->change; /* NaNs of all bits are equal */
     LSP_TRY(LSP_CUDA_CALL(ctx, lsp_slab::sort((const K *)args->keys, (K *)args->keys_out, args->n, change, keys,
                                               (cudaStream_t)lsp_cuda_stream(ctx))));
-    if (order.is_float && args->change != NULL) {
-        LSP_TRY(lsp_sort_mark_changes(ctx, args));
-    }
-    return LSP_OK;
+    return order.is_float && args->change != NULL ? lsp_sort_mark_changes(ctx, args) : LSP_OK;
 }
 
 /* Keys alone, compared by all their bits. A launch has at most 2^31 blocks. */

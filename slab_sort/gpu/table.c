@@ -8,9 +8,9 @@
  * every GPU. */
 static const lsp_sort_table shipped = {.ranks_longest = {4096, 2048, 4096, 2048},
                                        .split_shortest = {8193, 16385, 16385, 16385},
-                                       .split_longest = {1048576, 524288, 1048576, 524288},
-                                       .shape_longest = {8192, 65536, 131072, 524288, 1048576},
-                                       .samples = {8, 8, 8, 16, 16}};
+                                       .split_longest = {2097152, 524288, 1048576, 524288},
+                                       .shape_longest = {8192, 65536, 131072, 524288, 1048576, 2097152},
+                                       .samples = {8, 8, 8, 16, 16, 16}};
 
 const lsp_sort_table *lsp_sort_table_of(lsp_ctx *ctx) {
     const lsp_sort_table *own = ctx->tables[LSP_TABLE_SORT];
@@ -20,21 +20,22 @@ const lsp_sort_table *lsp_sort_table_of(lsp_ctx *ctx) {
 /* The largest power of two up to x, which is at least 1. */
 static int power_below(int64_t x) { return 1 << (lsp_bits((uint64_t)x) - 1); }
 
-lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n) {
+lsp_sort_cut lsp_sort_cut_of(lsp_ctx *ctx, int64_t n, bool direct) {
     enum { BLOCKS_MOST = 128 };
     const lsp_sort_table *table = lsp_sort_table_of(ctx);
     const int most = (int)lsp_min(power_below(lsp_cuda_get_chip(ctx)->sms), BLOCKS_MOST);
-    for (int shape = 0; shape < LSP_SORT_SHAPES && n <= INT_MAX / 2; shape++) {
+    const int shapes = LSP_SORT_SHAPES - !direct;
+    for (int shape = 0; shape < shapes && n <= INT_MAX / 2; shape++) {
         const int threads = lsp_sort_threads(shape), room = threads * lsp_sort_words(shape);
         const int wanted = power_below(2 * lsp_max(lsp_ceil_div(n, threads), 1) - 1); /* rounded up */
-        const int blocks = wanted < most ? wanted : most;
-        const int64_t chunk = lsp_ceil_div(n, blocks);
-        /* Where a block has no room for 4 chunks, a larger sample keeps buckets nearer to their mean: with room for 2
-         * chunks and 32 samples for each bucket, one of 2000 random inputs has a bucket without room. */
-        const int64_t share = 4 * chunk > room ? LSP_SORT_SAMPLES_MOST : table->samples[shape];
-        if ((n <= table->shape_longest[shape] || shape == LSP_SORT_SHAPES - 1) && 2 * chunk <= room) {
-            return (lsp_sort_cut){
-                .shape = shape, .blocks = blocks, .samples = (int)lsp_min(blocks * share, 4 * threads)};
+        const int blocks = wanted < most ? wanted : most, buckets = shape < LSP_SORT_SHAPES - 1 ? blocks : 2 * blocks;
+        const int64_t mean = lsp_ceil_div(n, buckets);
+        /* Where a block has no room for 4 times the mean, a larger sample keeps buckets nearer to it: with room for 2
+         * and 32 samples for each bucket, one of 2000 random inputs has a bucket without room. */
+        const int64_t share = 4 * mean > room ? LSP_SORT_SAMPLES_MOST : table->samples[shape];
+        if ((n <= table->shape_longest[shape] || shape == shapes - 1) && 2 * mean <= room) {
+            return (lsp_sort_cut){shape, blocks, buckets,
+                                  (int)lsp_min(blocks * share, 4 * threads) * (buckets / blocks)};
         }
     }
     return (lsp_sort_cut){.shape = -1};

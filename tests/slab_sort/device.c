@@ -2,7 +2,8 @@
 #include "cases.h"
 #include "tests/failing.h"
 
-/* With one sample for each block, many buckets are too long for their blocks and are split again. */
+/* With one sample for each bucket, many buckets are too long for their blocks and are split again. Without limits the
+ * last shape sorts all, which has two buckets a block for integers alone. */
 Test(device_slab_sort, buckets_without_room_are_split_again) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     lsp_sort_table table;
@@ -10,18 +11,31 @@ Test(device_slab_sort, buckets_without_room_are_split_again) {
     for (int s = 0; s < LSP_SORT_SHAPES; s++) {
         table.samples[s] = 1;
     }
-    must(ctx, lsp_sort_set_table(ctx, &table));
-    const int64_t lengths[] = {5000, 8192, 60000, 1 << 16, 130000, 1 << 18, 1 << 20};
-    for (int l = 0; l < (is_slow(ctx) ? 2 : 7); l++) {
-        for (int k = 0; k < 36; k += 1 + l / 2 + is_slow(ctx)) {
-            check_sort(ctx, (sort_case){.n = lengths[l],
-                                        .key_type = key_types[k % KEY_TYPES],
-                                        .value_bytes = value_sizes[k / KEY_TYPES % 2],
-                                        .fill = k * 5 % SORT_FILLS,
-                                        .flags = k % 4 == 1 ? LSP_SORT_DESCENDING : 0,
-                                        .method = LSP_SORT_SPLIT,
-                                        .in_place = k % 2});
+    const int64_t lengths[] = {5000, 8192, 60000, 1 << 16, 130000, 1 << 18, 1 << 20, 1 << 21};
+    for (int last = 0; last < 2; last++) {
+        must(ctx, lsp_sort_set_table(ctx, &table));
+        for (int l = 0; l < (is_slow(ctx) ? 2 : 7 + last); l++) {
+            const bool direct = lengths[l] > 1 << 20;
+            for (int k = 0; k < 36; k += 1 + l / 2 + is_slow(ctx)) {
+                check_sort(ctx, (sort_case){.n = lengths[l],
+                                            .key_type = direct ? LSP_U32 : key_types[k % KEY_TYPES],
+                                            .value_bytes = direct ? 0 : value_sizes[k / KEY_TYPES % 2],
+                                            .fill = k * 5 % SORT_FILLS,
+                                            .flags = k % 4 == 1 ? LSP_SORT_DESCENDING : 0,
+                                            .method = LSP_SORT_SPLIT,
+                                            .in_place = k % 2});
+            }
         }
+        memset(table.shape_longest, 0, sizeof table.shape_longest);
+    }
+    table.samples[LSP_SORT_SHAPES - 1] = 16;
+    must(ctx, lsp_sort_set_table(ctx, &table));
+    for (int k = 0; k < SORT_FILLS; k++) {
+        check_sort(ctx, (sort_case){.n = is_slow(ctx) ? 9000 + k : (1 << 21) - k,
+                                    .key_type = k % 2 ? LSP_U32 : LSP_I32,
+                                    .fill = k,
+                                    .flags = k % 3 == 1 ? LSP_SORT_DESCENDING : 0,
+                                    .method = LSP_SORT_SPLIT});
     }
     lsp_ctx_destroy(ctx);
 }
@@ -37,7 +51,7 @@ Test(device_slab_sort, an_input_that_hides_from_the_sample_is_sorted) {
         table.samples[s] = 1;
     }
     must(ctx, lsp_sort_set_table(ctx, &table));
-    const int samples = lsp_sort_cut_of(ctx, N).samples;
+    const int samples = lsp_sort_cut_of(ctx, N, false).samples;
     for (int i = 0; i < N; i++) {
         keys[i] = (uint32_t)(i * 7919 % 5000), values[i] = (uint32_t)i;
     }
