@@ -48,9 +48,7 @@ lsp_status lsp_spgemm_set_most(lsp_ctx *ctx, int64_t most) {
     void **own = &ctx->tables[LSP_TABLE_SPGEMM];
     LSP_REQUIRE(most >= 2 && most <= INT32_MAX, LSP_ERR_ARGUMENT, "factors of %lld entries: 2 to %d are offered",
                 (long long)most, INT32_MAX);
-    if (*own == NULL) {
-        LSP_TRY(lsp_alloc(ctx, LSP_HOST, 1, sizeof most, own));
-    }
+    LSP_TRY(*own == NULL ? lsp_alloc(ctx, LSP_HOST, 1, sizeof most, own) : LSP_OK);
     *(int64_t *)*own = most;
     return LSP_OK;
 }

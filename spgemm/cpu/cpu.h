@@ -45,9 +45,7 @@ lsp_status lsp_batch_at_once_cpu(lsp_spgemm_plan *job, int64_t count, const lsp_
 static inline lsp_status lsp_spgemm_convert(lsp_ctx *ctx, lsp_type type, lsp_csr *A, lsp_csr *B) {
     const bool any = (type == LSP_F32 || type == LSP_F64) && !lsp_is_integer(A->val_type);
     const bool same = A->col == B->col && A->val == B->val && A->nnz == B->nnz && A->val_type == B->val_type;
-    if (type != LSP_NONE) {
-        LSP_TRY(lsp_csr_widen(ctx, B, type, B));
-    }
+    LSP_TRY(type != LSP_NONE ? lsp_csr_widen(ctx, B, type, B) : LSP_OK);
     if (type != LSP_NONE && !any) {
         LSP_TRY(same ? LSP_OK : lsp_csr_widen(ctx, A, type, A));
         A->val = same ? B->val : A->val;

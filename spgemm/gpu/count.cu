@@ -123,9 +123,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
         plan->info.nnz = plan->gpu->nnz;
         return LSP_OK;
     }
-    if (plan->gpu->dense_b.strips > 0) {
-        LSP_TRY(spg_count_dense_b(plan, operands));
-    }
+    LSP_TRY(plan->gpu->dense_b.strips > 0 ? spg_count_dense_b(plan, operands) : LSP_OK);
     if (plan->gpu->dense_b.strips > 0) {
         return LSP_OK;
     }
@@ -134,13 +132,9 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
         LSP_TRY(spg_inspect(plan, operands));
     }
     plan->gpu->counting = true;
-    if (windowed(bins) > 0) {
-        LSP_TRY(find_repeats(plan, &job));
-    }
+    LSP_TRY(windowed(bins) > 0 ? find_repeats(plan, &job) : LSP_OK);
     LSP_TRY(make_lists<false>(plan, &job, bins, counting->placed, &lists));
-    if (list_rows(bins) > 0) {
-        LSP_TRY(count_listed(ctx, &job, &lists, bins, counting));
-    }
+    LSP_TRY(list_rows(bins) > 0 ? count_listed(ctx, &job, &lists, bins, counting) : LSP_OK);
     LSP_TRY(lsp_cuda_scan_async(ctx, job.rowptr + 1, job.A.rows, (int64_t *)&counting->nnz));
     LSP_TRY(LSP_LAUNCH_EACH(ctx, kernel_bins<true>, job.A.rows, NT, job, counting->bins));
     LSP_TRY(lsp_cuda_read(ctx, &here, counting, sizeof here));

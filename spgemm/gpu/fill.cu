@@ -71,9 +71,7 @@ static lsp_status make_pieces(lsp_spgemm_plan *plan, const spg_job *job, ull *ta
     void *memory = plan->gpu->pieces;
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, rows * longs->stripes, &longs->counts));
     LSP_TRY(LSP_SCRATCH_CUDA(ctx, rows * longs->stripes, &longs->products));
-    if (ranges > 1) {
-        LSP_TRY(LSP_SCRATCH_FILLED(ctx, 0, rows * ranges, &longs->known));
-    }
+    LSP_TRY(ranges > 1 ? LSP_SCRATCH_FILLED(ctx, 0, rows * ranges, &longs->known) : LSP_OK);
     if (memory == NULL && bytes <= lsp_max(plan->info.nnz / 2, PIECES_SMALL) && job->names == NULL) {
         LSP_TRY(lsp_alloc(ctx, LSP_CUDA, bytes, 1, &plan->gpu->pieces));
         memory = plan->gpu->pieces;
@@ -134,8 +132,6 @@ extern "C" lsp_status lsp_spgemm_gpu_fill(lsp_spgemm_plan *plan, const lsp_spgem
     }
     LSP_TRY(make_lists<true>(plan, job, bins, filling->placed, &work.lists));
     LSP_TRY(take_pieces(plan, list_of(&work.lists, bins, LSP_BIN_LONG), update, filling, &work));
-    if (work.only != LSP_BIN_NONE && !(update && plan->gpu->summed)) {
-        LSP_TRY(start_rowptr(plan, job, C));
-    }
+    LSP_TRY(work.only != LSP_BIN_NONE && !(update && plan->gpu->summed) ? start_rowptr(plan, job, C) : LSP_OK);
     return spg_with_value(plan, [&](auto v) { return spg_fill_entries<decltype(v)>(plan, &work, C); });
 }

@@ -39,11 +39,11 @@ static bool same_structure(const lsp_csr *A, const lsp_csr *B) {
     return A->rowptr == B->rowptr && A->col == B->col && A->rows == B->rows && A->nnz == B->nnz;
 }
 
-/* A thread for each pair of words of the larger array, as far as the blocks go. */
+/* A thread for each four words of the larger array, as far as the blocks go. */
 static int64_t structure_blocks(const lsp_csr *A, const lsp_csr *B) {
     const structure_words a = words_of(A), b = words_of(B);
     const int64_t most = lsp_max(lsp_max(a.pointers, a.columns), lsp_max(b.pointers, b.columns));
-    return lsp_min(lsp_ceil_div(most, 2 * STRUCTURE_NT), STRUCTURE_BLOCKS);
+    return lsp_min(lsp_ceil_div(most, 4 * STRUCTURE_NT), STRUCTURE_BLOCKS);
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
@@ -142,9 +142,7 @@ extern "C" lsp_status lsp_spgemm_gpu_inspect(lsp_spgemm_plan *plan, const lsp_cs
     plan->facts.rows = rows;
     LSP_TRY(take_memory(plan, rows));
     report = &plan->gpu->report->facts;
-    if (!same) {
-        LSP_TRY(start_check(ctx, B, &report->check[1]));
-    }
+    LSP_TRY(!same ? start_check(ctx, B, &report->check[1]) : LSP_OK);
     if (ready) { /* the common case: starts the inspection before the host knows whether A and B are matrices, so that
                     it waits once */
         const lsp_spgemm_operands views = {*A, *B, NULL, NULL, NULL};

@@ -52,20 +52,31 @@ typedef struct structure_words {
     int64_t pointers, columns;
 } structure_words;
 
-/* Adds up the hashes of the pairs of words first, first + step, ... */
+/* The hash of four words with the key of their place. */
+__device__ inline ull quad_hash(uint4 quad, ull key) {
+    const ull x = ((quad.x | (ull)quad.y << 32) + key) * 0xD6E8FEB86659FD93ull;
+    return mixed((x ^ x >> 32) + (quad.z | (ull)quad.w << 32));
+}
+
+/* Adds up the hashes of the quads of words first, first + step, ..., and of the words behind the last quad. */
 __device__ inline ull structure_sum(const uint32_t *words, int64_t n, ull seed, int64_t first, int64_t step) {
-    ull sum = 0;
-#pragma unroll 4
-    for (int64_t i = first; i < n / 2; i += step) {
-        const ull pair = __ldg(words + 2 * i) | (ull)__ldg(words + 2 * i + 1) << 32;
-        sum += mixed(pair + (seed + (ull)i) * 0x9E3779B97F4A7C15ull);
+    const ull spread = 0x9E3779B97F4A7C15ull, next = (ull)step * spread;
+    const bool aligned = (uintptr_t)words % sizeof(uint4) == 0;
+    ull sum = 0, key = (seed + (ull)first) * spread;
+#pragma unroll 2
+    for (int64_t i = first; i < n / 4; i += step, key += next) {
+        const uint32_t *its = words + 4 * i;
+        sum += quad_hash(aligned ? __ldg((const uint4 *)its) : make_uint4(its[0], its[1], its[2], its[3]), key);
     }
-    return sum + (first == 0 && n % 2 > 0 ? mixed(words[n - 1] + (seed + (ull)n) * 0x9E3779B97F4A7C15ull) : 0);
+    for (int64_t i = n - n % 4; first == 0 && i < n; i++) {
+        sum += quad_hash(make_uint4(words[i], 0, 0, 1), (seed + (ull)i) * spread);
+    }
+    return sum;
 }
 
 /* Leaves one sum a block; their total is the hash. The first `blocks` blocks hash A, the next ones, if there are any,
  * B. */
-static __global__ void __launch_bounds__(STRUCTURE_NT)
+static __global__ void __launch_bounds__(STRUCTURE_NT, 2)
     kernel_structure(structure_words A, structure_words B, unsigned blocks, ull *sums) {
     __shared__ ull warp_sums[STRUCTURE_NT / WARP];
     const structure_words &its = blockIdx.x < blocks ? A : B;

@@ -175,16 +175,11 @@ extern "C" lsp_status lsp_spgemm_gpu_take_operands(lsp_spgemm_plan *plan, const 
         LSP_TRY(narrow(ctx, &operands->B));
         LSP_TRY(take_values(ctx, &operands->B, plan->type, options->semiring));
     }
-    if (options->transpose_a) {
-        LSP_TRY(transpose(ctx, &operands->A));
-    }
+    LSP_TRY(options->transpose_a ? transpose(ctx, &operands->A) : LSP_OK);
     if (known) {
         operands->B = operands->A;
     } else if (options->transpose_b) {
         LSP_TRY(transpose(ctx, &operands->B));
     }
-    if (plan->gpu->unsorted && !options->transpose_b) {
-        LSP_TRY(sort_rows(ctx, &operands->B));
-    }
-    return LSP_OK;
+    return plan->gpu->unsorted && !options->transpose_b ? sort_rows(ctx, &operands->B) : LSP_OK;
 }
