@@ -13,9 +13,7 @@ static lsp_status check_type(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options *o
     LSP_REQUIRE(!lsp_is_integer(A->val_type), LSP_ERR_UNSUPPORTED,
                 "a matrix of integers of type %s cannot be multiplied by a vector: copy it to LSP_F64 first",
                 lsp_type_name(A->val_type));
-    if (options->type == LSP_NONE) {
-        options->type = A->val_type == LSP_NONE ? LSP_F64 : A->val_type;
-    }
+    options->type = options->type != LSP_NONE ? options->type : A->val_type != LSP_NONE ? A->val_type : LSP_F64;
     LSP_REQUIRE(options->type == LSP_F32 || options->type == LSP_F64, LSP_ERR_UNSUPPORTED,
                 "vectors of type %s: LSP_F32 or LSP_F64 is needed", lsp_type_name(options->type));
     LSP_REQUIRE(options->type == LSP_F64 || A->val_type != LSP_F64, LSP_ERR_UNSUPPORTED,
@@ -45,15 +43,11 @@ static lsp_status check_options(lsp_ctx *ctx, const lsp_csr *A, lsp_spmv_options
 lsp_status lsp_spmv_check(lsp_ctx *ctx, const lsp_csr *A, const lsp_spmv_options *options, lsp_spmv_job *job) {
     *job = (lsp_spmv_job){0};
     LSP_TRY(lsp_csr_check_header(ctx, "A", A));
-    if (A->where == LSP_CUDA) {
-        LSP_TRY(lsp_csr_check_device(ctx, "A"));
-    }
+    LSP_TRY(A->where == LSP_CUDA ? lsp_csr_check_device(ctx, "A") : LSP_OK);
     job->A = *A;
     job->given_rows = A->rows;
     job->device = A->where == LSP_HOST ? &lsp_spmv_cpu : &lsp_spmv_cuda;
-    if (options != NULL) {
-        job->options = *options;
-    }
+    job->options = options != NULL ? *options : (lsp_spmv_options){0};
     LSP_TRY(check_options(ctx, A, &job->options));
     if (job->options.transpose) { /* the shape of op(A); the arrays come later */
         job->A.rows = A->cols;

@@ -107,7 +107,7 @@ static void explain(const lsp_cache_figures *figures, lsp_spmv_job *job) {
 lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts *facts) {
     const lsp_spmv_method asked = job->options.method;
     lsp_spmv_choice *choice = &job->choice;
-    const lsp_cache_figures *figures;
+    const lsp_cache_figures *figures, *chosen_by = NULL;
     const lsp_spmv_facts none = {0}, *known = facts != NULL ? facts : &none; /* without facts for random columns */
     lsp_spmv_why why;
     unsigned offered = 0;
@@ -119,18 +119,21 @@ lsp_status lsp_spmv_choose(lsp_ctx *ctx, lsp_spmv_job *job, const lsp_spmv_facts
     }
     if (asked != LSP_SPMV_AUTO) {
         snprintf(choice->reason, sizeof choice->reason, "the caller asked for it");
-    } else if (facts == NULL) {
+    } else if (facts == NULL || facts->unseen) {
         choice->method = LSP_SPMV_ROWS;
-        snprintf(choice->reason, sizeof choice->reason, "one call: CSR as it is");
+        offered &= 1u << LSP_SPMV_ROWS;
+        snprintf(choice->reason, sizeof choice->reason, "%s: CSR as it is", facts == NULL ? "one call" : "few calls");
     } else { /* methods sum in different orders */
-        LSP_TRY(lsp_cache_figures_for_bits(ctx, job->A.where, &figures));
-        lsp_spmv_predict(figures, job, facts, offered, choice);
+        LSP_TRY(lsp_cache_figures_for_bits(ctx, job->A.where, &chosen_by));
+        lsp_spmv_predict(chosen_by, job, facts, offered, choice);
         choice->method = least(job, LSP_SPMV_AUTO);
-        explain(figures, job);
+        explain(chosen_by, job);
     }
     if (offered != 0) { /* the times here, and passes */
         LSP_TRY(lsp_cache_figures_of(ctx, &figures));
-        lsp_spmv_predict(figures, job, known, offered, choice);
+        if (figures != chosen_by) {
+            lsp_spmv_predict(figures, job, known, offered, choice);
+        }
     }
     if (choice->method != LSP_SPMV_GATHER) {
         choice->passes = 1;

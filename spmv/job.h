@@ -20,6 +20,7 @@ typedef struct lsp_spmv_facts {
     int filled_block;          /* b: A consists of b x b blocks, but they store more than is offered. 0: none */
     int64_t length_slots;      /* entries that LSP_SPMV_LENGTHS stores */
     lsp_cache_pattern pattern; /* of the reads of x */
+    bool unseen;               /* so few calls are expected that a look at the columns would not pay */
 } lsp_spmv_facts;
 
 /* Is the longest row far longer than the mean? */
