@@ -142,7 +142,7 @@ endif()
 
 # A run that is ended writes the rows that it has; without any it leaves the file as it was.
 file(WRITE ${FOLDER}/kept.json kept)
-execute_process(COMMAND sh -c [["$@" & sleep 0.3; kill $!; wait $!]] sh ${BENCH} segsort --quick --device cpu --threads 1
+execute_process(COMMAND sh -c [["$@" & sleep 0.3; kill $!; wait $!]] sh ${BENCH} segsort --device cpu --threads 1
                         --min-time 5 --workload uniform_N/k64 --json kept.json
                 WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
 file(READ ${FOLDER}/kept.json kept)
