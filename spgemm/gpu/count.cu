@@ -106,10 +106,8 @@ static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     job->repeats = plan->gpu->repeats;
     LSP_TRY(LSP_LAUNCH(ctx, kernel_repeats_b, lsp_ceil_div(job->B.rows, REPEAT_WARPS * REPEAT_EACH), REPEAT_NT, 0,
                        job->B, plan->gpu->repeats));
-    if (!job->duplicates) {
-        LSP_TRY(LSP_LAUNCH(ctx, kernel_repeats_c, lsp_ceil_div(job->A.rows, REPEAT_ROWS), REPEAT_NT, 0, *job, most));
-    }
-    return LSP_OK;
+    const int64_t blocks = lsp_ceil_div(job->A.rows, REPEAT_ROWS);
+    return job->duplicates ? LSP_OK : LSP_LAUNCH(ctx, kernel_repeats_c, blocks, REPEAT_NT, 0, *job, most);
 }
 
 extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {

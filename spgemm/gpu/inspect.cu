@@ -48,8 +48,8 @@ static int64_t structure_blocks(const lsp_csr *A, const lsp_csr *B) {
 
 extern "C" lsp_status lsp_spgemm_gpu_start_structure(lsp_ctx *ctx, const lsp_csr *A, const lsp_csr *B) {
     const int64_t blocks = structure_blocks(A, B);
-    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, (same_structure(A, B) ? 1 : 2) * blocks, STRUCTURE_NT, 0, words_of(A),
-                       words_of(B), (unsigned)blocks, (ull *)lsp_cuda_note(ctx)));
+    LSP_TRY(LSP_LAUNCH(ctx, kernel_structure, blocks, STRUCTURE_NT, 0, words_of(A), words_of(B), same_structure(A, B),
+                       (ull *)lsp_cuda_note(ctx)));
     return lsp_cuda_end_note(ctx);
 }
 

@@ -74,19 +74,24 @@ __device__ inline ull structure_sum(const uint32_t *words, int64_t n, ull seed, 
     return sum;
 }
 
-/* Leaves one sum a block; their total is the hash. The first `blocks` blocks hash A, the next ones, if there are any,
- * B. */
+/* Leaves one sum a block for A, and behind them, unless B is the `same`, one a block for B; their totals are the
+ * hashes. Each block hashes a part of both, so that all end together. */
 static __global__ void __launch_bounds__(STRUCTURE_NT, 2)
-    kernel_structure(structure_words A, structure_words B, unsigned blocks, ull *sums) {
-    __shared__ ull warp_sums[STRUCTURE_NT / WARP];
-    const structure_words &its = blockIdx.x < blocks ? A : B;
-    const int64_t first = (int64_t)(blockIdx.x % blocks) * STRUCTURE_NT + threadIdx.x;
+    kernel_structure(structure_words A, structure_words B, bool same, ull *sums) {
+    __shared__ ull warp_sums[2][STRUCTURE_NT / WARP];
+    const structure_words both[2] = {A, B};
+    const int64_t first = (int64_t)blockIdx.x * STRUCTURE_NT + threadIdx.x;
     const int64_t step = (int64_t)STRUCTURE_BLOCKS * STRUCTURE_NT; /* with fewer blocks nobody takes a second step */
-    const ull sum = structure_sum(its.rowptr, its.pointers, 1, first, step) +
-                    structure_sum(its.col, its.columns, (ull)1 << 40, first, step);
-    ull all;
-    block_scan(sum, warp_sums, &all);
-    if (threadIdx.x == 0) {
-        sums[blockIdx.x] = all;
+#pragma unroll
+    for (int m = 0; m < 2; m++) {
+        if (m == 0 || !same) {
+            const ull sum = structure_sum(both[m].rowptr, both[m].pointers, 1, first, step) +
+                            structure_sum(both[m].col, both[m].columns, (ull)1 << 40, first, step);
+            ull all;
+            block_scan(sum, warp_sums[m], &all);
+            if (threadIdx.x == 0) {
+                sums[m * gridDim.x + blockIdx.x] = all;
+            }
+        }
     }
 }

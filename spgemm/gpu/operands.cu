@@ -62,9 +62,8 @@ static lsp_status take_truth(lsp_ctx *ctx, lsp_csr *A) {
 static lsp_status take_values(lsp_ctx *ctx, lsp_csr *A, lsp_type type, lsp_semiring semiring) {
     const lsp_product product = lsp_semiring_product(semiring);
     *A = lsp_spgemm_view(A, product == LSP_PRODUCT_ONE ? LSP_NONE : type);
-    if (type != LSP_NONE && (A->val_type != type || !lsp_spgemm_gpu_aligned(type, A->val))) {
-        LSP_TRY(convert(ctx, &A->val, &A->val_type, type, A->nnz));
-    }
+    const bool fits = type == LSP_NONE || (A->val_type == type && lsp_spgemm_gpu_aligned(type, A->val));
+    LSP_TRY(fits ? LSP_OK : convert(ctx, &A->val, &A->val_type, type, A->nnz));
     return product == LSP_PRODUCT_BOTH && type != LSP_NONE ? take_truth(ctx, A) : LSP_OK;
 }
 

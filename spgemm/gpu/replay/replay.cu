@@ -53,10 +53,8 @@ template <typename R> static lsp_status find_pairs(lsp_spgemm_plan *plan, const 
     LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, false>), blocks, REPLAY_NT, 0, *job, rowptr, *kept, found));
     LSP_TRY(lsp_cuda_scan(ctx, kept->ends, groups, NULL));
     LSP_TRY(lsp_cuda_read(ctx, most, found, sizeof *found));
-    if (*most == 0) {
-        LSP_TRY(LSP_LAUNCH(ctx, (kernel_replay_find<R, true>), blocks, REPLAY_NT, 0, *job, rowptr, *kept, found));
-    }
-    return LSP_OK;
+    return *most > 0 ? LSP_OK
+                     : LSP_LAUNCH(ctx, (kernel_replay_find<R, true>), blocks, REPLAY_NT, 0, *job, rowptr, *kept, found);
 }
 
 extern "C" bool lsp_spgemm_gpu_replay_drop(lsp_spgemm_plan *plan) {
