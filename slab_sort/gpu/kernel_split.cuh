@@ -395,5 +395,6 @@ __global__ void __launch_bounds__(NT, 1) kernel_split(const __grid_constant__ sp
 #pragma unroll 1
     for (int k = 0; k < EACH; k++) {
         here.sort_bucket(here.b * EACH + k);
+        __syncthreads(); /* an empty bucket has no barrier of its own */
     }
 }
