@@ -78,6 +78,25 @@ double lsp_parts_scan(const lsp_cache_figures *figures, double n, int passes);
 lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
                             lsp_cache_pattern *pattern);
 
+/* Windows of a sample on a GPU. */
+enum { LSP_SAMPLE_BITS = 14, LSP_SAMPLE_WINDOW = 1 << LSP_SAMPLE_BITS, LSP_SAMPLE_SIZES = 4, LSP_SAMPLE_MOST = 8 };
+typedef struct lsp_window_job {
+    const void *index;
+    lsp_type type;
+    int windows;
+    int64_t begin[LSP_SAMPLE_MOST], count[LSP_SAMPLE_MOST]; /* of each window: its first index, and how many it has */
+    int64_t bytes, most;                                    /* of an element; the largest index that counts */
+    int64_t line, sector, region;                           /* bytes */
+} lsp_window_job;
+
+/* What accesses touch: sectors[w], lines[w]: how many are new to the windows of 32 * 8^w around them, which begin at
+ * multiples of their size; regions: to the largest windows. distinct: lines in all. */
+typedef struct lsp_window_counts {
+    int64_t accesses, sectors[LSP_SAMPLE_SIZES], lines[LSP_SAMPLE_SIZES], regions, distinct;
+} lsp_window_counts;
+/* gpu/windows.cu. Waits. */
+lsp_status lsp_windows_count(lsp_ctx *ctx, const lsp_window_job *job, lsp_window_counts *counts);
+
 /* phases.c: sets the seconds of strategies that move the elements more than once, through shared memory or a cache, and
  * those of their plans; 0: not offered. */
 void lsp_phases_predict(const lsp_cache_figures *figures, const lsp_cache_case *what, lsp_cache_prediction *prediction);

@@ -7,8 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { window_bits = 14, window = 1 << window_bits, region_bytes = 128 << 10, measured = 4, public_windows = 6 };
-enum { tables = 3, table_bits = window_bits + 1 }; /* of a window: its lines, sectors and regions; most bits of each */
+enum { window = LSP_SAMPLE_WINDOW, region_bytes = 128 << 10, measured = LSP_SAMPLE_SIZES, public_windows = 6 };
+enum {
+    tables = 3,
+    table_bits = LSP_SAMPLE_BITS + 1
+}; /* of a window: its lines, sectors and regions; most bits of each */
 
 /* A hash table of blocks, with the access that touched each last. A slot has 40 bits that tell the block, which are
  * exact below 2^40, and 24 bits with the access + 1; 0: free. At most three quarters of the slots are used. */
@@ -43,33 +46,9 @@ static int64_t begin_of(int64_t n, int spread, int v, int64_t *count) {
     return begin;
 }
 
-/* Copies all windows to `index`, one behind the other; window v begins at v * window. */
-static lsp_status read_windows(lsp_ctx *ctx, const void *index, lsp_type type, int64_t n, lsp_where where, int spread,
-                               void *to) {
-    const int64_t item = (int64_t)lsp_type_bytes(type);
-    const char *from = index;
-    char *copy = to;
-    int64_t count;
-    const void *stage;
-    for (int v = 0; v < spread; v++) {
-        const int64_t begin = begin_of(n, spread, v, &count) * item;
-        if (where == LSP_HOST && count > 0) {
-            __builtin_memcpy(copy + v * (int64_t)window * item, from + begin, (size_t)(count * item));
-        } else if (count > 0) {
-            LSP_TRY(lsp_cuda_fetch(ctx, 0, v * (int64_t)window * item, from + begin, count * item));
-        }
-    }
-    if (where == LSP_CUDA && n > 0) {
-        LSP_TRY(lsp_cuda_fetched(ctx, 0, &stage));
-        __builtin_memcpy(copy, stage, (size_t)(spread * (int64_t)window * item));
-    }
-    return LSP_OK;
-}
-
 /* ---- counting ---- */
 
-/* fresh[k]: accesses that are new to the k smallest windows around them, whose sizes are 32 * 8^w and which begin at
- * multiples of their size; the largest is `window`. lines, regions: how many a window has. */
+/* fresh[k]: accesses that are new to the k smallest windows around them. lines, regions: how many a window has. */
 typedef struct counts {
     int64_t accesses, fresh_sectors[measured + 1], fresh_lines[measured + 1], lines, regions;
 } counts;
@@ -79,15 +58,6 @@ typedef struct counts {
 static int freshness(int32_t access, int32_t before) {
     static const unsigned char new_to_windows[65] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, [64] = measured};
     return new_to_windows[lsp_bits((uint64_t)(int64_t)(access ^ before))];
-}
-
-/* How often an access is new to a window of 32 * 8^w. */
-static double new_to(const int64_t *fresh, int w) {
-    int64_t sum = 0;
-    for (int k = w + 1; k <= measured; k++) {
-        sum += fresh[k];
-    }
-    return (double)sum;
 }
 
 /* The number of the block of `size` bytes that element `found` begins in. Divisions would take most of the time. */
@@ -106,7 +76,6 @@ static uint64_t hash_of(const block_cut *cut, int64_t found) { return (uint64_t)
 
 typedef struct sample {
     const lsp_gather_args *args;
-    const void *index; /* the windows */
     int windows;
     int64_t most; /* the largest index that can be counted */
     block_cut cut[tables];
@@ -120,17 +89,14 @@ typedef struct range {
     int64_t accesses, low, high;
 } range;
 
-static int64_t index_in(const sample *s, int64_t v, int64_t i) {
-    return lsp_index_at(s->index, s->args->index_type, v * window + i);
-}
 static bool counts_as_access(const sample *s, int64_t found) {
     return found >= 0 && found <= s->most; /* else outside: the call itself will refuse it */
 }
 
-static range range_of(const sample *s, int64_t v, int64_t count) {
+static range range_of(const sample *s, int64_t begin, int64_t count) {
     range r = {0, s->most, 0};
     for (int64_t i = 0; i < count; i++) {
-        const int64_t found = index_in(s, v, i);
+        const int64_t found = lsp_index_at(s->args->index, s->args->index_type, begin + i);
         if (counts_as_access(s, found)) {
             r.accesses++;
             r.low = lsp_min(r.low, found);
@@ -156,11 +122,11 @@ static void count_window(void *data, int64_t v, int thread) {
     counts c = {0};
     int64_t count;
     (void)thread;
-    (void)begin_of(s->args->n, s->windows, (int)v, &count);
-    const range r = range_of(s, v, count);
+    const int64_t begin = begin_of(s->args->n, s->windows, (int)v, &count);
+    const range r = range_of(s, begin, count);
     const seen_table lines = table_of(s, v, 0, &r), sectors = table_of(s, v, 1, &r), regions = table_of(s, v, 2, &r);
     for (int32_t i = 0; i < count; i++) {
-        const int64_t found = index_in(s, v, i);
+        const int64_t found = lsp_index_at(s->args->index, s->args->index_type, begin + i);
         if (!counts_as_access(s, found)) {
             continue;
         }
@@ -178,28 +144,42 @@ static void count_window(void *data, int64_t v, int thread) {
     s->of[v] = c;
 }
 
-/* Adds up the first `used` windows; *distinct: the lines of all of them, each counted once. */
-static lsp_status count_all(lsp_ctx *ctx, sample *s, int used, counts *all, int64_t *distinct) {
+/* Adds up the first `used` windows. */
+static lsp_status count_all(lsp_ctx *ctx, sample *s, int used, lsp_window_counts *all) {
     seen_table together;
-    *all = (counts){0};
-    *distinct = 0;
+    LSP_TRY(LSP_SCRATCH(ctx, (int64_t)s->windows * tables << table_bits, &s->slots));
+    LSP_TRY(LSP_SCRATCH(ctx, (int64_t)s->windows * window, &s->lines));
+    LSP_TRY(LSP_SCRATCH(ctx, s->windows, &s->of));
     lsp_for_parts(ctx, used, (int)lsp_min(ctx->options.threads, used), count_window, s);
     for (int v = 0; v < used; v++) {
         const counts *c = &s->of[v];
-        for (int k = 0; k <= measured; k++) {
-            all->fresh_sectors[k] += c->fresh_sectors[k];
-            all->fresh_lines[k] += c->fresh_lines[k];
+        for (int k = 1; k <= measured; k++) {
+            for (int w = 0; w < k; w++) {
+                all->sectors[w] += c->fresh_sectors[k];
+                all->lines[w] += c->fresh_lines[k];
+            }
         }
-        all->accesses += c->accesses, all->lines += c->lines, all->regions += c->regions;
+        all->accesses += c->accesses, all->regions += c->regions;
     }
-    together.bits = bits_for(all->lines);
+    together.bits = bits_for(all->lines[measured - 1]);
     LSP_TRY(LSP_SCRATCH_ZERO(ctx, (int64_t)1 << together.bits, &together.slots));
     for (int v = 0; v < used; v++) {
         for (int64_t i = 0; i < s->of[v].lines; i++) {
-            *distinct += touch(&together, s->lines[v * (int64_t)window + i], 0) < 0;
+            all->distinct += touch(&together, s->lines[v * (int64_t)window + i], 0) < 0;
         }
     }
     return LSP_OK;
+}
+
+static lsp_status count_there(lsp_ctx *ctx, const sample *s, int used, const lsp_cache_figures *f,
+                              lsp_window_counts *all) {
+    lsp_window_job job = {.index = s->args->index, .type = s->args->index_type, .windows = used, .most = s->most};
+    job.bytes = s->cut[0].bytes, job.region = region_bytes;
+    job.line = (int64_t)f->line_bytes, job.sector = (int64_t)f->sector_bytes;
+    for (int v = 0; v < used; v++) {
+        job.begin[v] = begin_of(s->args->n, s->windows, v, &job.count[v]);
+    }
+    return lsp_windows_count(ctx, &job, all);
 }
 
 /* Of `windows` windows with `each` lines, `distinct` lines differ. If a window's lines are drawn from K lines, another
@@ -213,17 +193,17 @@ static double overlap(double each, double distinct, int windows) {
     return (low + high) / 2;
 }
 
-static void conclude(const counts *c, int64_t distinct, int used, int64_t n, const lsp_cache_figures *f,
+static void conclude(const lsp_window_counts *c, int used, int64_t n, const lsp_cache_figures *f,
                      lsp_cache_pattern *p) {
     const double all = fmax((double)c->accesses, 1), windows = fmax(used, 1);
     *p = (lsp_cache_pattern){.kind = LSP_PATTERN_SAMPLE};
     for (int w = 0; w < LSP_PATTERN_WINDOWS; w++) {
         const int k = w < measured ? w : measured - 1;
-        p->sectors[w] = c->accesses > 0 ? new_to(c->fresh_sectors, k) / all : 1;
-        p->lines[w] = c->accesses > 0 ? new_to(c->fresh_lines, k) / all : 1;
+        p->sectors[w] = c->accesses > 0 ? (double)c->sectors[k] / all : 1;
+        p->lines[w] = c->accesses > 0 ? (double)c->lines[k] / all : 1;
     }
-    const double lines = new_to(c->fresh_lines, measured - 1), each = fmax(lines / windows, 1);
-    double touched = (double)distinct;
+    const double lines = (double)c->lines[measured - 1], each = fmax(lines / windows, 1);
+    double touched = (double)c->distinct;
     if (n > c->accesses && used > 1) {
         const double chance = touched < lines ? overlap(each, touched, used) : 0, whole = (double)n / window;
         touched = chance > 1e-9 ? each * -expm1(whole * log1p(-fmin(chance, 1 - 1e-9))) / chance : each * whole;
@@ -252,25 +232,17 @@ static lsp_status check(lsp_ctx *ctx, const lsp_gather_args *args, size_t elemen
 lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
                             lsp_cache_pattern *pattern) {
     LSP_SCRATCH_SCOPE(ctx);
-    const int64_t bytes = (int64_t)element_bytes, count = (int64_t)windows * window;
+    const int64_t bytes = (int64_t)element_bytes;
     const int used = (int)lsp_min(lsp_ceil_div(args->n, window), windows); /* windows with indices */
     const lsp_cache_figures *f;
     sample s = {.args = args, .windows = windows, .most = INT64_MAX / 2 / bytes};
-    int64_t distinct;
-    counts all;
-    void *copy;
+    lsp_window_counts all = {0};
     LSP_TRY(lsp_cache_figures_of(ctx, &f));
     s.cut[0] = cut_by(bytes, (int64_t)f->line_bytes);
     s.cut[1] = cut_by(bytes, (int64_t)f->sector_bytes);
     s.cut[2] = cut_by(bytes, region_bytes);
-    LSP_TRY(LSP_SCRATCH(ctx, (int64_t)windows * tables << table_bits, &s.slots));
-    LSP_TRY(LSP_SCRATCH(ctx, count, &s.lines));
-    LSP_TRY(LSP_SCRATCH(ctx, windows, &s.of));
-    LSP_TRY(lsp_scratch_bytes(ctx, count, lsp_type_bytes(args->index_type), false, &copy));
-    LSP_TRY(read_windows(ctx, args->index, args->index_type, args->n, args->where, windows, copy));
-    s.index = copy;
-    LSP_TRY(count_all(ctx, &s, used, &all, &distinct));
-    conclude(&all, distinct, used, args->n, f, pattern);
+    LSP_TRY(args->where == LSP_CUDA ? count_there(ctx, &s, used, f, &all) : count_all(ctx, &s, used, &all));
+    conclude(&all, used, args->n, f, pattern);
     return LSP_OK;
 }
 
