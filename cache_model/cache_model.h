@@ -78,7 +78,7 @@ double lsp_parts_scan(const lsp_cache_figures *figures, double n, int passes);
 lsp_status lsp_cache_sample(lsp_ctx *ctx, const lsp_gather_args *args, size_t element_bytes, int windows,
                             lsp_cache_pattern *pattern);
 
-/* Windows of a sample on a GPU. */
+/* Windows of a sample on a GPU, at most LSP_SAMPLE_MOST. */
 enum { LSP_SAMPLE_BITS = 14, LSP_SAMPLE_WINDOW = 1 << LSP_SAMPLE_BITS, LSP_SAMPLE_SIZES = 4, LSP_SAMPLE_MOST = 8 };
 typedef struct lsp_window_job {
     const void *index;

@@ -8,10 +8,8 @@
 #include <string.h>
 
 enum { window = LSP_SAMPLE_WINDOW, region_bytes = 128 << 10, measured = LSP_SAMPLE_SIZES, public_windows = 6 };
-enum {
-    tables = 3,
-    table_bits = LSP_SAMPLE_BITS + 1
-}; /* of a window: its lines, sectors and regions; most bits of each */
+/* Of a window: its tables, for lines, sectors and regions; the most bits of each. */
+enum { tables = 3, table_bits = LSP_SAMPLE_BITS + 1 };
 
 /* A hash table of blocks, with the access that touched each last. A slot has 40 bits that tell the block, which are
  * exact below 2^40, and 24 bits with the access + 1; 0: free. At most three quarters of the slots are used. */

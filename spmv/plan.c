@@ -20,8 +20,8 @@ static lsp_status transpose(lsp_spmv_plan *plan) {
     return lsp_csr_transpose_refill(plan->turn, &plan->given, T);
 }
 
-/* May the calls that are expected save what a look at the columns takes? It takes .6 ms on an H200, and on one thread
- * of a Xeon (2026-11-30): the time of reading so many bytes of A, and a call hardly saves more than reading A once. */
+/* May the calls that are expected save the time of a look at the columns? A call seldom saves more than the time in
+ * which it reads A. A look takes .6 ms on an H200, and on one thread of a Xeon (2026-11-30): `look` bytes are read. */
 static bool may_pay(const lsp_spmv_job *job) {
     const double entry = (double)(lsp_type_bytes(job->A.col_type) + lsp_type_bytes(job->A.val_type));
     const double look = job->A.where == LSP_CUDA ? 2.4e9 : 6e6, calls = (double)job->options.expected_calls;

@@ -22,14 +22,14 @@ __device__ inline bool enter(ull *table, int log_slots, ull key) {
 static __global__ void __launch_bounds__(WINDOWS_NT)
     kernel_windows(lsp_window_job job, int log_slots, ull *tables, ull *counts) {
     enum { SECTORS = 1, LINES = SECTORS + LSP_SAMPLE_SIZES, REGIONS = LINES + LSP_SAMPLE_SIZES, DISTINCT };
-    const int count = (int)blockIdx.x % COUNTS, part_of_all = (int)blockIdx.x / COUNTS;
-    const int v = part_of_all / WINDOWS_EACH, at = part_of_all % WINDOWS_EACH * WINDOWS_NT + (int)threadIdx.x;
+    const int count = (int)blockIdx.x % COUNTS, place = (int)blockIdx.x / COUNTS * WINDOWS_NT + (int)threadIdx.x;
+    const int v = place / LSP_SAMPLE_WINDOW, at = place % LSP_SAMPLE_WINDOW;
     const int64_t found = at < job.count[v] ? lsp_index_at(job.index, job.type, job.begin[v] + at) : -1;
     bool fresh = found >= 0 && found <= job.most;
     if (fresh && count > 0) {
         const int64_t size = count < LINES ? job.sector : count == REGIONS ? job.region : job.line;
         const int w = count < REGIONS ? (count - SECTORS) % LSP_SAMPLE_SIZES : LSP_SAMPLE_SIZES - 1;
-        const ull part = count < DISTINCT ? (ull)(v * LSP_SAMPLE_WINDOW + at) >> (5 + 3 * w) : 0;
+        const ull part = count < DISTINCT ? (ull)place >> (5 + 3 * w) : 0; /* of 32 * 8^w */
         const ull key = ((ull)(found * job.bytes / size) << 16 | part) + 1;
         fresh = enter(tables + ((ull)(count - 1) << log_slots), log_slots, key);
     }

@@ -220,10 +220,14 @@ Test(device_plans, serve_changed_values_and_refuse_a_changed_structure) {
         row[7]++;
         must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, row, LSP_HOST, 4 * (A.rows + 1)));
         must_fail(ctx, LSP_ERR_ARGUMENT, "of A have changed", lsp_spgemm_execute(plan, &a, &b, &C));
-        row[7]--, col[B.nnz - 1] ^= 1;
+        row[7]--;
         must(ctx, lsp_cuda_copy(ctx, a.rowptr, LSP_CUDA, row, LSP_HOST, 4 * (A.rows + 1)));
-        must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
-        must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_execute(plan, &a, &b, &C));
+        for (int k = 8; k >= 1; k--) { /* each part of the hash */
+            col[B.nnz - k] ^= 1;
+            must(ctx, lsp_cuda_copy(ctx, b.col, LSP_CUDA, col, LSP_HOST, 4 * B.nnz));
+            must_fail(ctx, LSP_ERR_ARGUMENT, "of B have changed", lsp_spgemm_execute(plan, &a, &b, &C));
+            col[B.nnz - k] ^= k > 1;
+        }
         must_fail(ctx, LSP_ERR_ARGUMENT, "GPU", lsp_spgemm_execute(plan, &A, &b, &C));
         cr_assert(C.rowptr == NULL);
         col[B.nnz - 1] ^= 1; /* an update may start before the change is found; columns are then out of range */
