@@ -43,7 +43,7 @@ typedef enum lsp_spgemm_bin {
 /* Tuned on an H200 with sparse-bench spgemm. */
 enum {
     LSP_ONE_PASS_ROWS = 1 << 13, /* of C; with fewer, one call's product is made in two passes */
-    LSP_ONE_PASS_MOST = 24,      /* most entries of a row that is made in one pass */
+    LSP_ONE_PASS_MOST = 32,      /* most entries of a row that is made in one pass */
     LSP_SAMPLE_ROWS = 128,       /* of a block of the sample */
     LSP_SAMPLE_BLOCKS = 256,     /* at most */
     LSP_SAMPLED = 4,             /* the sample has at most this part of the rows */

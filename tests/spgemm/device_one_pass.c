@@ -36,7 +36,7 @@ Test(device_one_pass, every_type_semiring_and_index_has_the_bits_of_the_host) {
     static const struct {
         int64_t cols, entries;
         bool sorted;
-    } of[] = {{5, 1, false}, {6000, 1, true}, {5, 9, false}, {20, 26, false}};
+    } of[] = {{5, 1, false}, {6000, 1, true}, {5, 9, false}, {20, 26, false}, {30, 60, false}};
     enum { TYPES = sizeof types / sizeof *types, FORMS = sizeof of / sizeof *of };
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     for (int kind = 0; kind < TYPES * LSP_SEMIRINGS * FORMS; kind++) {

@@ -1,6 +1,7 @@
 /* The rules of the set-up on a GPU: a thread takes a row; a block LSP_SUM_LANES rows, or with sums a piece of them. */
 #include "core/launch.cuh"
 #include "solve/multigrid/rules.h"
+#include <cuda_pipeline_primitives.h>
 
 #define LSP_CASE(rule)                                                                                                 \
     case LSP_RULE_##rule:                                                                                              \
@@ -25,9 +26,9 @@ static LSP_BOTH_SIDES constexpr bool reads_whole_rows(int rule) {
 static __device__ const void *bring(char *to, const void *from, int64_t first, int64_t count, int bytes) {
     for (int64_t i = threadIdx.x; i < count; i += LSP_SUM_LANES) {
         if (bytes == 4) {
-            ((uint32_t *)to)[i] = ((const uint32_t *)from)[first + i];
+            __pipeline_memcpy_async(to + i * 4, (const char *)from + (first + i) * 4, 4);
         } else {
-            ((uint64_t *)to)[i] = ((const uint64_t *)from)[first + i];
+            __pipeline_memcpy_async(to + i * 8, (const char *)from + (first + i) * 8, 8);
         }
     }
     return (const void *)((uintptr_t)to - (uintptr_t)(first * bytes));
@@ -52,6 +53,8 @@ static __device__ void stage_rows(lsp_setup *s, const lsp_csr &A, int64_t begin,
             to += count * bytes;
         }
         s->A.col = (void *)bring(to, A.col, first, count, USUAL ? 4 : bytes_of(A.col_type));
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
         __syncthreads();
     }
 }

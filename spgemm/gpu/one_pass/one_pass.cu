@@ -14,7 +14,7 @@ enum { ROOM = 16 /* C gets this part more room than the sample says */ };
 /* May rows have few entries? Yes if they have few products, but more than one, or B has far fewer columns than rows, so
  * that products meet in columns, as in a multigrid. Where this says no, no sample is taken. */
 static bool may_pay(const lsp_csr *A, const lsp_csr *B) {
-    enum { FEW = 12, MORE = 96, GATHERED = 4 };
+    enum { FEW = 12, MORE = 160, GATHERED = 4 };
     const double products = (double)A->nnz / (double)A->rows * (double)B->nnz / (double)B->rows;
     return (products >= LEAST && products <= FEW) || (products <= MORE && B->cols <= B->rows / GATHERED);
 }

@@ -26,6 +26,9 @@ template <bool LARGE, bool OVERLAP> struct one_pass_shape<12, true, LARGE, OVERL
 template <bool LARGE, bool OVERLAP> struct one_pass_shape<24, true, LARGE, OVERLAP> {
     enum { most = 24, kept = true, nt = 128, ahead = 9, blocks = 3, overlap = false };
 };
+template <bool LARGE, bool OVERLAP> struct one_pass_shape<32, true, LARGE, OVERLAP> {
+    enum { most = 32, kept = true, nt = 128, ahead = 9, blocks = 3, overlap = false };
+};
 /* For values of 16 bytes. */
 template <int MOST> struct one_pass_wide_shape {
     enum { most = MOST, kept = false, nt = 64, ahead = 2, blocks = 8, overlap = false };
@@ -56,7 +59,7 @@ template <typename V>
 lsp_status spg_one_pass(lsp_ctx *ctx, const spg_job *job, const one_pass_job *to, one_pass_way way) {
     if constexpr (sizeof(V) > 8) {
 #define START(MOST) start_one_pass<V, one_pass_wide_shape<MOST>>(ctx, job, to)
-        return way.most <= 4 ? START(4) : way.most <= 12 ? START(12) : START(24);
+        return way.most <= 4 ? START(4) : way.most <= 12 ? START(12) : way.most <= 24 ? START(24) : START(32);
 #undef START
     } else {
         const bool large = job->A.rows >= ONE_PASS_LARGE;
@@ -66,7 +69,8 @@ lsp_status spg_one_pass(lsp_ctx *ctx, const spg_job *job, const one_pass_job *to
                : way.most <= 8 && way.products < ONE_PASS_MANY ? START(8, false)
                : way.most <= 8                                 ? SHAPE(8, true, true)
                : way.most <= 12                                ? START(12, true)
-                                                               : SHAPE(24, true, true);
+               : way.most <= 24                                ? SHAPE(24, true, true)
+                                                               : SHAPE(32, true, true);
 #undef SHAPE
 #undef START
     }
