@@ -16,8 +16,8 @@ lsp_status lsp_radix_choose(lsp_ctx *ctx, const lsp_segsort_args *args, lsp_radi
     const double tile = key > 4 ? 3072 : args->value_bytes > 4 ? 4608 : 6144; /* items, of the sort's giants */
     double fastest = 0;
     LSP_TRY(lsp_cache_model_figures(ctx, &figures));
-    *choice = (lsp_radix_choice){.bits = LSP_SPLIT_MOST};
-    for (int phases = (int)lsp_ceil_div(bits, LSP_SPLIT_MOST); args->n > UNSPLIT && phases <= bits; phases++) {
+    *choice = (lsp_radix_choice){.bits = lsp_split_most(args)};
+    for (int phases = (int)lsp_ceil_div(bits, choice->bits); args->n > UNSPLIT && phases <= bits; phases++) {
         const int each = (int)lsp_max(lsp_ceil_div(bits, phases), LSP_SPLIT_LEAST);
         /* A tile of the array is written as one run for each part: each run wastes a part of a sector for keys, and
          * one for values. Keys are read twice, to count and to move. */

@@ -24,7 +24,14 @@ typedef struct lsp_segsort_device {
 
 extern const lsp_segsort_device lsp_segsort_cpu, lsp_segsort_cuda;
 
-enum { LSP_SPLIT_LEAST = 4, LSP_SPLIT_MOST = 8, LSP_SPLIT_WANTED = 5120 /* items of a bucket, at most */ };
+enum { LSP_SPLIT_LEAST = 4, LSP_SPLIT_USUAL = 8, LSP_SPLIT_WIDE = 10, LSP_SPLIT_WANTED = 5120 /* items of a bucket */ };
+
+/* The most bits of a round. Wide digits serve arrays that then need one round, if keys have no values of their own
+ * moves: none, or 4 bytes beside keys of 4. */
+static inline int lsp_split_most(const lsp_segsort_args *args) {
+    const bool alone = args->value_bytes == 0 || (args->value_bytes == 4 && lsp_type_bytes(args->key_type) == 4);
+    return alone && args->n <= (int64_t)LSP_SPLIT_WANTED << LSP_SPLIT_WIDE ? LSP_SPLIT_WIDE : LSP_SPLIT_USUAL;
+}
 
 /* The table of limits that a GPU's context uses now. */
 const lsp_segsort_table *lsp_segsort_table_of(lsp_ctx *ctx);

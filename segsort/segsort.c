@@ -57,7 +57,7 @@ static lsp_status sort_at_once(lsp_ctx *ctx, lsp_segsort_args args, lsp_segsort_
         if (args.keys_out == NULL) {
             LSP_TRY(lsp_scratch_at(ctx, args.where, spare, 1, &args.keys_out));
         }
-        LSP_TRY(device->run(ctx, &args, longest, scratch, LSP_SPLIT_MOST));
+        LSP_TRY(device->run(ctx, &args, longest, scratch, lsp_split_most(&args)));
     }
     LSP_TELL(info, make_info(&args, longest, false, bytes + spare));
     return LSP_OK;
@@ -151,7 +151,7 @@ static lsp_status sort_by_plan(const lsp_segsort_plan *plan, lsp_segsort_args ar
     if (args.keys_out == NULL) {
         args.keys_out = (char *)plan->scratch + plan->sort_bytes;
     }
-    return device->run(ctx, &args, plan->info.longest, plan->scratch, LSP_SPLIT_MOST);
+    return device->run(ctx, &args, plan->info.longest, plan->scratch, lsp_split_most(&args));
 }
 
 lsp_status lsp_segsort_execute(lsp_segsort_plan *plan, const lsp_segsort_args *args) {

@@ -14,7 +14,7 @@ typedef struct giants_shared {
 
 /* For the round's giant number `which`: the digit counts before a tile in its part, and the totals of the giant. */
 __device__ inline uint32_t *digits_row(const seg_job &job, int64_t which, int64_t tile) {
-    return job.rows + (tile + 2 * which) * SPLIT_DIGITS;
+    return job.rows + ((tile + 2 * which) << job.row_bits);
 }
 __device__ inline int64_t *totals_of(const seg_job &job, int64_t which, int64_t end) {
     return (int64_t *)digits_row(job, which, end);
@@ -23,10 +23,10 @@ __device__ inline int64_t *totals_of(const seg_job &job, int64_t which, int64_t 
 /* A part is the tiles of a giant in one block's share, if other blocks have the rest. A block has two at most: of the
  * giant that began before its share, and of the one that begins in it and goes on. */
 __device__ inline int64_t part_of(int64_t block, bool begins_there) { return 2 * block + begins_there; }
-__device__ inline int64_t *counts_of(const seg_job &job, int64_t part) { return job.counts + part * SPLIT_DIGITS; }
+__device__ inline int64_t *counts_of(const seg_job &job, int64_t part) { return job.counts + (part << job.row_bits); }
 /* From the counts of the giant's first part to those of its part number `part`. */
-__device__ inline int64_t *part_after(int64_t *counts, int64_t part) {
-    return counts + max(2 * part - 1, (int64_t)0) * SPLIT_DIGITS;
+__device__ inline int64_t *part_after(const seg_job &job, int64_t *counts, int64_t part) {
+    return counts + (max(2 * part - 1, (int64_t)0) << job.row_bits);
 }
 
 /* ---- counting ---- */
@@ -67,14 +67,18 @@ template <typename KK, int V>
 __device__ inline void count_tiles(const seg_job &job, giants_shared &sh, seg_giant *giants, int64_t which,
                                    const seg_split &g) {
     typedef typename KK::K K;
-    enum { VT = split_items(sizeof(K), V) };
+    enum {
+        VT = split_items(sizeof(K), V),
+        DIGITS = split_most_digits(sizeof(K), V),
+        EACH = (DIGITS + SPLIT_NT - 1) / SPLIT_NT
+    };
     const giant_place place = place_of_giant(sh.share, giants + which);
     const seg_digit at_digit = digit_at(job, g);
     const K *keys = (const K *)job.arrays[g.from].keys, head = KK::number(keys[g.begin], job.order);
     const int64_t from = max(place.first, sh.share.begin), to = min(place.end, sh.share.end);
     const int64_t part = part_of(blockIdx.x, place.begins);
     const unsigned d = threadIdx.x;
-    unsigned *counter = counters_of(sh.split), sum = 0;
+    unsigned *counter = (unsigned *)counters_of(sh.split), sum[EACH] = {};
     K key[VT], diff = 0;
     int left = 0;
     auto load = [&](int64_t tile) {
@@ -87,16 +91,22 @@ __device__ inline void count_tiles(const seg_job &job, giants_shared &sh, seg_gi
             }
         }
     };
+    const auto each_digit = [&](auto use) { /* of this thread */
+#pragma unroll
+                                            for (unsigned k = 0; k < EACH; k++) {
+                                                if (d + k * SPLIT_NT <= at_digit.mask) {
+                                                    use(d + k * SPLIT_NT, sum[k]);
+                                                }
+                                            }
+    };
     load(from);
-    if (d <= at_digit.mask) {
-        counter[d] = counter[SPLIT_DIGITS + d] = 0;
-    }
+    each_digit([&](unsigned x, unsigned &) { counter[x] = counter[DIGITS + x] = 0; });
     if (d == 0) {
         sh.split.diff = 0;
     }
     __syncthreads();
     for (int64_t tile = from; tile < to; tile++) {
-        unsigned *table = counter + (tile & 1) * SPLIT_DIGITS;
+        unsigned *table = counter + (tile & 1) * DIGITS;
 #pragma unroll
         for (int j = 0; j < VT; j++) {
             if (j * SPLIT_NT < left) {
@@ -108,11 +118,11 @@ __device__ inline void count_tiles(const seg_job &job, giants_shared &sh, seg_gi
             load(tile + 1);
         }
         __syncthreads();
-        if (d <= at_digit.mask) {
-            __stcg(digits_row(job, which, tile) + d, (uint32_t)sum);
-            sum += table[d];
-            table[d] = 0;
-        }
+        each_digit([&](unsigned x, unsigned &before) {
+            __stcg(digits_row(job, which, tile) + x, (uint32_t)before);
+            before += table[x];
+            table[x] = 0;
+        });
         if (d == 0) {
             describe_tile(job, g, place, which, part, giants + which, tile);
         }
@@ -122,9 +132,8 @@ __device__ inline void count_tiles(const seg_job &job, giants_shared &sh, seg_gi
     if (d % WARP == 0 && (upper | lower) != 0) {
         atomicOr(&sh.split.diff, (ull)upper << 32 | lower);
     }
-    if (d <= at_digit.mask) {
-        __stcg((place.whole ? totals_of(job, which, place.end) : counts_of(job, part)) + d, (int64_t)sum);
-    }
+    int64_t *const totals = place.whole ? totals_of(job, which, place.end) : counts_of(job, part);
+    each_digit([&](unsigned x, unsigned &all) { __stcg(totals + x, (int64_t)all); });
     __syncthreads();
     if (d == 0 && sh.split.diff != 0) {
         atomicOr(&giants[which].diff, sh.split.diff);
@@ -164,7 +173,7 @@ __device__ inline void sum_parts(const seg_job &job, giants_shared &sh, const se
         int64_t sum = 0, before = 0;
 #pragma unroll 8
         for (int64_t part = from; part < to; part++) {
-            sum += mine ? __ldcg(part_after(counts, part)) : 0;
+            sum += mine ? __ldcg(part_after(job, counts, part)) : 0;
         }
         sh.sums[warp][lane] = sum;
         __syncthreads();
@@ -178,12 +187,12 @@ __device__ inline void sum_parts(const seg_job &job, giants_shared &sh, const se
             int64_t items[ahead];
 #pragma unroll
             for (int k = 0; k < ahead; k++) {
-                items[k] = part + k < to ? __ldcg(part_after(counts, part + k)) : 0;
+                items[k] = part + k < to ? __ldcg(part_after(job, counts, part + k)) : 0;
             }
 #pragma unroll
             for (int k = 0; k < ahead; k++) {
                 if (part + k < to) {
-                    __stcg(part_after(counts, part + k), before);
+                    __stcg(part_after(job, counts, part + k), before);
                 }
                 before += items[k];
             }

@@ -55,23 +55,30 @@ __device__ inline int merge_buckets(split_shared &sh, const seg_split &g) {
  * in order. */
 __device__ inline void list_buckets(const seg_job &job, split_shared &sh, const seg_split &g, int64_t wanted,
                                     int round) {
-    const int k = (int)threadIdx.x;
     if (g.to == FROM_OUTPUT && (sh.diff == 0 || g.shift <= g.low)) {
         return;
     }
     const int64_t equal = sh.cut[1], equal_end = sh.cut[2]; /* the items that have the pivot */
-    __syncthreads();
-    if (k == 0) {
-        sh.groups = merge_buckets(sh, g);
+    const int digits = 1 << g.width;
+    bool long_ones = true;
+    for (int k = (int)threadIdx.x; k < digits; k += SPLIT_NT) {
+        long_ones = long_ones && sh.cut[k + 1] - sh.cut[k] > GIANT_MERGED;
+    }
+    long_ones = __syncthreads_and(long_ones) != 0;
+    if (threadIdx.x == 0) {
+        sh.groups = long_ones ? digits : merge_buckets(sh, g);
     }
     __syncthreads();
-    const bool done = g.by_pivot && k < sh.groups && sh.cut[k] >= equal && sh.cut[k + 1] <= equal_end;
-    const bool here = k < sh.groups && (g.to != FROM_OUTPUT || (sh.cut[k] < wanted && !done));
-    const int64_t begin = here ? sh.cut[k] : 0, length = here ? sh.cut[k + 1] - begin : 0;
-    if (length > LIST_LONGEST) {
-        giant_list(job, round + 1, begin, begin + length, wanted, g.by_pivot ? g.high : g.shift, g.to, g.by_pivot);
+    for (int first = 0; first < sh.groups; first += SPLIT_NT) {
+        const int k = first + (int)threadIdx.x;
+        const bool done = g.by_pivot && k < sh.groups && sh.cut[k] >= equal && sh.cut[k + 1] <= equal_end;
+        const bool here = k < sh.groups && (g.to != FROM_OUTPUT || (sh.cut[k] < wanted && !done));
+        const int64_t begin = here ? sh.cut[k] : 0, length = here ? sh.cut[k + 1] - begin : 0;
+        if (length > LIST_LONGEST) {
+            giant_list(job, round + 1, begin, begin + length, wanted, g.by_pivot ? g.high : g.shift, g.to, g.by_pivot);
+        }
+        list_together(job, begin, g.to, length <= LIST_LONGEST ? (int)length : 0);
     }
-    list_together(job, begin, g.to, length <= LIST_LONGEST ? (int)length : 0);
 }
 
 /* ---- moving ---- */

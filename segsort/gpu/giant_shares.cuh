@@ -75,7 +75,7 @@ template <typename KK> __device__ inline void choose_digit(const seg_job &job, s
     g->shift = g->high - g->width;
 }
 
-static_assert((int)LSP_SPLIT_MOST == (int)SPLIT_BITS && (int)LSP_SPLIT_WANTED == LIST_LONGEST / 8 * 5,
+static_assert((int)LSP_SPLIT_USUAL == (int)SPLIT_BITS && (int)LSP_SPLIT_WANTED == LIST_LONGEST / 8 * 5,
               "segsort.h tells these");
 
 /* ---- sharing the work ---- */

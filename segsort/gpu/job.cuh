@@ -67,7 +67,8 @@ typedef struct seg_job {
     ull *list[LIST_CLASSES];  /* the entries of each class */
     seg_giant *giants[2];     /* of even and of odd rounds */
     int giant_tile;           /* items of a giant's tile */
-    int split_bits;           /* most bits of a giant's digit */
+    int split_bits;           /* most bits of a giant's digit, */
+    int row_bits;             /* and those for which rows and counts have room */
     struct split_tile *tiles; /* the tiles of the round */
     int64_t *counts;          /* digit counts of each part of a giant that several blocks count */
     uint32_t *rows;           /* digit counts before each tile, and totals of each giant */

@@ -129,8 +129,9 @@ static void lay_out_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, const so
         job->giant_tile = giants_tile(n, key_bytes, args->value_bytes, lsp_cuda_get_chip(ctx)->sms);
         const int64_t tiles = giants_tiles(n, job->giant_tile);
         job->tiles = take_scratch<split_tile>(l, tiles);
-        job->counts = take_scratch<int64_t>(l, 2 * giants_blocks(n, job->giant_tile) * SPLIT_DIGITS);
-        job->rows = take_scratch<uint32_t>(l, (tiles + 2 * giants_most(n)) * SPLIT_DIGITS);
+        job->row_bits = lsp_split_most(args);
+        job->counts = take_scratch<int64_t>(l, 2 * giants_blocks(n, job->giant_tile) << job->row_bits);
+        job->rows = take_scratch<uint32_t>(l, (tiles + 2 * giants_most(n)) << job->row_bits);
     }
 }
 

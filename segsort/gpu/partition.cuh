@@ -10,14 +10,17 @@
 
 /* Tuned on an H200. Longer tiles write longer runs, but one that does not fit in registers spills to local memory. */
 enum {
-    SPLIT_BITS = 8,
-    SPLIT_DIGITS = 1 << SPLIT_BITS,
+    SPLIT_BITS = 8,                   /* of a usual digit, */
+    SPLIT_WIDE_BITS = LSP_SPLIT_WIDE, /* of the widest */
+    SPLIT_DIGITS = 1 << SPLIT_WIDE_BITS,
+    SPLIT_THREADS = 1 << SPLIT_BITS, /* that have digits: one each, or some neighbouring ones */
     SPLIT_NT = 384,
     SPLIT_BLOCKS = 2, /* resident blocks of a multiprocessor */
     SPLIT_WARPS = SPLIT_NT / WARP,
     SPLIT_TILE_BITS = 16 /* bits of the number of items of a tile */
 };
-static_assert(SPLIT_NT >= SPLIT_DIGITS + WARP, "each digit has a thread, and no digit has one of the last warp");
+static_assert(SPLIT_NT >= SPLIT_THREADS + WARP, "no digit has a thread of the last warp");
+typedef uint16_t split_counter; /* of items of a tile */
 
 /* Items of a thread in the longest tile: a multiple of 4. */
 __host__ __device__ constexpr int split_items(int key_bytes, int value_bytes) {
@@ -62,10 +65,16 @@ struct __align__(16) split_shared {
 };
 
 /* Shared memory behind split_shared: each warp's counters of the digits, then the items of a tile. */
-__device__ inline unsigned *counters_of(split_shared &sh) { return (unsigned *)(&sh + 1); }
-__device__ inline void *items_of(split_shared &sh) { return counters_of(sh) + SPLIT_WARPS * SPLIT_DIGITS; }
+__device__ inline split_counter *counters_of(split_shared &sh) { return (split_counter *)(&sh + 1); }
+template <int DIGITS> __device__ inline void *items_of(split_shared &sh) {
+    return counters_of(sh) + SPLIT_WARPS * DIGITS;
+}
+/* Digits of which each warp has counters: see lsp_split_most. */
+__host__ __device__ constexpr int split_most_digits(int key_bytes, int value_bytes) {
+    return value_bytes == 0 || split_pairs(key_bytes, value_bytes) ? (int)SPLIT_DIGITS : (int)SPLIT_THREADS;
+}
 __host__ __device__ constexpr size_t split_bytes(int key_bytes, int value_bytes) {
-    return SPLIT_WARPS * SPLIT_DIGITS * sizeof(unsigned) +
+    return SPLIT_WARPS * split_most_digits(key_bytes, value_bytes) * sizeof(split_counter) +
            (size_t)SPLIT_NT * split_items(key_bytes, value_bytes) *
                (key_bytes > 4 || value_bytes > 4 || split_pairs(key_bytes, value_bytes) ? 8 : 4);
 }
@@ -109,23 +118,27 @@ __device__ inline ull split_scan(split_shared &sh, ull x) {
     return __shfl_sync(~0u, before, 0) + sum - x;
 }
 
-/* Clears the warp's counters. */
-__device__ inline void clear_counters(unsigned *counter) {
-    for (unsigned i = threadIdx.x % WARP; i < SPLIT_DIGITS / 4; i += WARP) {
+/* Clears the warp's counters of so many digits. */
+__device__ inline void clear_counters(split_counter *counter, unsigned digits) {
+    for (unsigned i = threadIdx.x % WARP; i * (sizeof(uint4) / sizeof *counter) < digits; i += WARP) {
         ((uint4 *)counter)[i] = make_uint4(0, 0, 0, 0);
     }
     __syncwarp();
 }
 
-/* The lanes that have the same digit as this lane: one vote for each bit. */
-__device__ inline unsigned lanes_with(unsigned digit) {
+/* The lanes that agree with this lane in bits FIRST .. END-1 of the digit: one vote for each bit. */
+template <int FIRST, int END> __device__ inline unsigned lanes_agreeing(unsigned digit) {
     unsigned same = ~0u;
 #pragma unroll
-    for (int bit = 0; bit < SPLIT_BITS; bit++) {
+    for (int bit = FIRST; bit < END; bit++) {
         const int sign = (int)(digit << (31 - bit)); /* negative if the bit is set */
         same &= ~(__ballot_sync(~0u, sign < 0) ^ (unsigned)(sign >> 31));
     }
     return same;
+}
+__device__ inline unsigned lanes_with(unsigned digit, bool wide) {
+    const unsigned same = lanes_agreeing<0, SPLIT_BITS>(digit);
+    return wide ? same & lanes_agreeing<SPLIT_BITS, SPLIT_WIDE_BITS>(digit) : same;
 }
 
 /* Places in a tile, two in a word to save registers. */
@@ -144,18 +157,18 @@ template <int VT> struct split_spots {
 
 /* The rank of the warp's item j * 32 + lane among the warp's items of the same digit. digit_at(j) gives its digit. */
 template <int VT, bool FULL, typename D>
-__device__ inline void rank_items(unsigned *counter, int rows, D digit_at, split_spots<VT> &ranks) {
+__device__ inline void rank_items(split_counter *counter, int rows, bool wide, D digit_at, split_spots<VT> &ranks) {
     const unsigned below = (1u << threadIdx.x % WARP) - 1;
-    unsigned digit = digit_at(0), same = lanes_with(digit);
+    unsigned digit = digit_at(0), same = lanes_with(digit, wide);
 #pragma unroll
     for (int j = 0; j < VT; j++) {
         if (FULL || j < rows) {
-            const unsigned before = *(volatile unsigned *)&counter[digit];
-            const unsigned next = digit_at(j + 1 < VT ? j + 1 : j), next_same = lanes_with(next);
+            const unsigned before = *(volatile split_counter *)&counter[digit];
+            const unsigned next = digit_at(j + 1 < VT ? j + 1 : j), next_same = lanes_with(next, wide);
             const unsigned rank = before + (unsigned)__popc(same & below);
             __syncwarp();
             if (same >> threadIdx.x % WARP == 1) { /* the last of the lanes with this digit */
-                *(volatile unsigned *)&counter[digit] = rank + 1;
+                *(volatile split_counter *)&counter[digit] = (split_counter)(rank + 1);
             }
             __syncwarp();
             ranks.set(j, rank);
@@ -166,32 +179,55 @@ __device__ inline void rank_items(unsigned *counter, int rows, D digit_at, split
     }
 }
 
-/* Turns the warps' counts into places in the tile, and sets base[] and cut[]. Thread d gives for digit d the items of
- * the giant (total) and those before the tile (before). */
-__device__ inline void place_digits(split_shared &sh, const split_tile &tile, int64_t total, int64_t before) {
-    const unsigned d = threadIdx.x, digits = 1u << tile.split.width;
-    unsigned *counter = counters_of(sh) + d, sum = 0;
-    if (d < digits) {
+/* The digits of a thread: `each` from `first` on. */
+struct split_digits {
+    unsigned first, end;
+    __device__ explicit split_digits(int width) {
+        const unsigned each = max(1u << width >> SPLIT_BITS, 1u);
+        first = min(threadIdx.x * each, 1u << width), end = min(first + each, 1u << width);
+    }
+};
+
+/* The items of a digit in the giant, and those of them before the tile. */
+struct split_count {
+    int64_t total, before;
+};
+__device__ inline split_count count_at(const split_tile &tile, unsigned d) {
+    return {__ldcg(tile.totals + d), __ldcg(tile.before + d) + (tile.parts ? __ldcg(tile.parts + d) : 0)};
+}
+
+/* Turns the warps' counts into places in the tile, and sets base[] and cut[]. `of_first`: of the thread's first
+ * digit. */
+template <int DIGITS>
+__device__ inline void place_digits(split_shared &sh, const split_tile &tile, const split_count &of_first) {
+    const split_digits mine(tile.split.width);
+    split_counter *const counter = counters_of(sh);
+    unsigned sum = 0;
+    int64_t total = 0;
+    for (unsigned d = mine.first; d < mine.end; d++) {
+        total += d == mine.first ? of_first.total : __ldcg(tile.totals + d);
 #pragma unroll
         for (int w = 0; w < SPLIT_WARPS; w++) {
-            sum += counter[w * SPLIT_DIGITS];
+            sum += counter[w * DIGITS + d];
         }
     }
     const ull placed = split_scan(sh, (ull)total << SPLIT_TILE_BITS | sum);
-    const int64_t begin = tile.split.begin + (int64_t)(placed >> SPLIT_TILE_BITS);
+    int64_t begin = tile.split.begin + (int64_t)(placed >> SPLIT_TILE_BITS);
     unsigned place = (unsigned)placed & ((1u << SPLIT_TILE_BITS) - 1);
-    if (d < digits) {
+    for (unsigned d = mine.first; d < mine.end; d++) {
+        const split_count count = d == mine.first ? of_first : count_at(tile, d);
         sh.cut[d] = begin;
-        sh.base[d] = begin + before - place;
+        sh.base[d] = begin + count.before - place;
+        begin += count.total;
 #pragma unroll
         for (int w = 0; w < SPLIT_WARPS; w++) {
-            const unsigned items = counter[w * SPLIT_DIGITS];
-            counter[w * SPLIT_DIGITS] = place;
+            const unsigned items = counter[w * DIGITS + d];
+            counter[w * DIGITS + d] = (split_counter)place;
             place += items;
         }
     }
-    if (d == 0) {
-        sh.cut[digits] = tile.split.end;
+    if (threadIdx.x == 0) {
+        sh.cut[1u << tile.split.width] = tile.split.end;
     }
     __syncthreads();
 }
@@ -214,12 +250,13 @@ template <int VT, bool FULL> struct split_work {
     __device__ bool writes(int j) const { return FULL || j * SPLIT_NT < left_out; }
 };
 
-/* Writes the laid out keys. Keeps the digits of the items that the thread writes, four in a word, for the values. */
+/* Writes the laid out keys. Keeps the digits of the items that the thread writes, four in a word, for the values: only
+ * where keys have none, or come as pairs with them, are digits wide. */
 template <typename KK, int VT, bool FULL>
-__device__ inline void put_keys(const seg_job &job, split_shared &sh, const seg_split &g,
+__device__ inline void put_keys(const seg_job &job, split_shared &sh, const void *room, const seg_split &g,
                                 const split_work<VT, FULL> &work, unsigned (&digits)[VT / 4]) {
     typedef typename KK::K K;
-    const K *items = (const K *)items_of(sh) + threadIdx.x;
+    const K *items = (const K *)room + threadIdx.x;
     K *to = (K *)job.arrays[g.to].keys + threadIdx.x;
     const seg_digit at_digit = digit_at(job, g);
 #pragma unroll
@@ -237,9 +274,9 @@ __device__ inline void put_keys(const seg_job &job, split_shared &sh, const seg_
 
 /* Writes keys and values that are laid out as pairs. */
 template <typename KK, int VT, bool FULL>
-__device__ inline void put_pairs(const seg_job &job, split_shared &sh, const seg_split &g,
+__device__ inline void put_pairs(const seg_job &job, split_shared &sh, const void *room, const seg_split &g,
                                  const split_work<VT, FULL> &work) {
-    const uint2 *items = (const uint2 *)items_of(sh) + threadIdx.x;
+    const uint2 *items = (const uint2 *)room + threadIdx.x;
     uint32_t *to = (uint32_t *)job.arrays[g.to].keys + threadIdx.x;
     uint32_t *to_values = (uint32_t *)job.arrays[g.to].values + threadIdx.x;
     const seg_digit at_digit = digit_at(job, g);
@@ -278,10 +315,10 @@ __device__ inline void get_values(const seg_job &job, const seg_split &g, int64_
 
 /* Writes the values from shared memory to their places. */
 template <typename T, int VT, bool FULL>
-__device__ inline void put_split_values(const seg_job &job, split_shared &sh, const seg_split &g,
+__device__ inline void put_split_values(const seg_job &job, split_shared &sh, const void *room, const seg_split &g,
                                         const split_work<VT, FULL> &work, int parts, int part,
                                         const unsigned (&digits)[VT / 4]) {
-    const T *items = (const T *)items_of(sh) + threadIdx.x;
+    const T *items = (const T *)room + threadIdx.x;
     T *to = (T *)job.arrays[g.to].values + (int64_t)threadIdx.x * parts + part;
 #pragma unroll
     for (int j = 0; j < VT; j++) {
@@ -316,13 +353,13 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
                                  typename KK::K (&key)[VT], F meanwhile) {
     typedef typename KK::K K;
     typedef typename std::conditional<V == 4, uint32_t, ull>::type T;
-    enum { parts = V <= 8 ? 1 : V / 8, pairs = split_pairs(sizeof(K), V) };
+    enum { parts = V <= 8 ? 1 : V / 8, pairs = split_pairs(sizeof(K), V), DIGITS = split_most_digits(sizeof(K), V) };
     const seg_split &g = tile.split;
     const split_work<VT, FULL> work(tile.count);
     const int64_t at = tile.begin + work.at;
     const seg_digit at_digit = digit_at(job, g);
-    unsigned *counter = counters_of(sh) + threadIdx.x / WARP * SPLIT_DIGITS;
-    void *room = items_of(sh);
+    split_counter *counter = counters_of(sh) + threadIdx.x / WARP * DIGITS;
+    void *room = items_of<DIGITS>(sh);
     split_spots<VT> spots;
     if (V > 0 && !(job.positions && g.from == FROM_INPUT)) { /* values are read soon */
         const char *const values = (const char *)job.arrays[g.from].values + tile.begin * V;
@@ -332,20 +369,20 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
     }
     {
         T value[pairs ? VT : 1];
-        int64_t total = 0, before = 0;
-        if (threadIdx.x <= at_digit.mask) {
-            total = __ldcg(tile.totals + threadIdx.x);
-            before = __ldcg(tile.before + threadIdx.x) + (tile.parts ? __ldcg(tile.parts + threadIdx.x) : 0);
+        const split_digits mine(g.width);
+        split_count count = {0, 0};
+        if (mine.first < mine.end) {
+            count = count_at(tile, mine.first);
         }
-        clear_counters(counter);
+        clear_counters(counter, at_digit.mask + 1);
         auto digit = [&](int j) { return (digit_of<KK>(job, at_digit, key[j]) | work.lacks(j)) & at_digit.mask; };
-        rank_items<VT, FULL>(counter, work.rows, digit, spots);
+        rank_items<VT, FULL>(counter, work.rows, DIGITS > SPLIT_THREADS && g.width > SPLIT_BITS, digit, spots);
         if constexpr (pairs) {
             get_values(job, g, at, work, 1, 0, value);
         }
         __syncthreads();
         meanwhile();
-        place_digits(sh, tile, total, before);
+        place_digits<DIGITS>(sh, tile, count);
         if (tile.again || g.to == g.from) {
             get_keys(job, next, key);
             return;
@@ -368,20 +405,20 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
     __syncthreads();
     if constexpr (pairs) {
         get_keys(job, next, key);
-        put_pairs<KK>(job, sh, g, work);
+        put_pairs<KK>(job, sh, room, g, work);
         return;
     }
     unsigned digits[VT / 4];
     if (V == 0) {
         get_keys(job, next, key);
-        put_keys<KK>(job, sh, g, work, digits);
+        put_keys<KK>(job, sh, room, g, work, digits);
     }
 #pragma unroll 1
     for (int part = 0; V > 0 && part < parts; part++) {
         T value[VT]; /* loaded while keys are written */
         get_values(job, g, at, work, parts, part, value);
         if (part == 0) {
-            put_keys<KK>(job, sh, g, work, digits);
+            put_keys<KK>(job, sh, room, g, work, digits);
         }
         __syncthreads();
 #pragma unroll
@@ -394,6 +431,6 @@ __device__ inline void move_tile(const seg_job &job, split_shared &sh, const spl
         if (part == parts - 1) {
             get_keys(job, next, key);
         }
-        put_split_values<T>(job, sh, g, work, parts, part, digits);
+        put_split_values<T>(job, sh, room, g, work, parts, part, digits);
     }
 }

@@ -8,7 +8,7 @@
  * every GPU. */
 static const lsp_sort_table shipped = {.ranks_longest = {4096, 2048, 4096, 2048},
                                        .split_shortest = {8193, 16385, 16385, 16385},
-                                       .split_longest = {2097152, 524288, 1048576, 524288},
+                                       .split_longest = {1572864, 524288, 1048576, 524288},
                                        .shape_longest = {8192, 65536, 131072, 524288, 1048576, 2097152},
                                        .samples = {8, 8, 8, 16, 16, 16}};
 

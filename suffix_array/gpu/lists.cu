@@ -5,7 +5,7 @@
 enum {
     FEW = 2,        /* symbols are compared in place of ranks once at most n / FEW suffixes are left */
     LIST_BITS = 8,  /* ranks of suffixes with the same leading bits are written together */
-    SLACK = 2 << 20 /* bytes: few items take more scratch of a sort than in proportion */
+    SLACK = 8 << 20 /* bytes: few items take more scratch of a sort than in proportion */
 };
 
 /* ---- memory ---- */
@@ -34,7 +34,7 @@ lsp_status suffix_run_sort(lsp_ctx *ctx, const sorting *s, const lsp_segsort_arg
     LSP_REQUIRE(lsp_segsort_cuda.bytes(ctx, sort, sort->n, &bytes) && bytes <= room, LSP_ERR_MEMORY,
                 "a sort of %lld suffixes in %lld groups needs %lld bytes, and %lld were taken", (long long)sort->n,
                 (long long)sort->segments, (long long)bytes, (long long)room);
-    return lsp_segsort_cuda.run(ctx, sort, sort->n, scratch, LSP_SPLIT_MOST);
+    return lsp_segsort_cuda.run(ctx, sort, sort->n, scratch, lsp_split_most(sort));
 }
 
 /* Lays out the lists of two rounds, for at most `items` suffixes. Returns their bytes. */
