@@ -269,6 +269,26 @@ TEST_ON_BOTH(segsort, giants_most_of_whose_keys_are_equal_agree) {
     layout_free(&where);
 }
 
+/* A GPU splits them by digits of nine and ten bits, but for items with longer values. */
+TEST_ON_BOTH(segsort, giants_of_more_than_a_million_items_agree) {
+    static const int64_t lengths[][2] = {{1400000, 20000}, {77, 2700000}};
+    static const struct {
+        lsp_type key;
+        size_t value;
+    } items[] = {{LSP_U32, 4}, {LSP_F64, 0}, {LSP_F32, 0}, {LSP_U32, 8}};
+    for (int number = 0; number < 8; number += one_in == 1 ? 1 : 5) {
+        layout where = layout_of("above a million", lengths[number / 4], 2);
+        check_case(ctx, &where,
+                   (request){.key_type = items[number % 4].key,
+                             .value_bytes = items[number % 4].value,
+                             .fill = (key_fill)(number % FILL_KINDS),
+                             .in_place = number % 2,
+                             .planned = number % 3 == 0,
+                             .seed = (uint64_t)number});
+        layout_free(&where);
+    }
+}
+
 Test(segsort, giants_agree_whatever_the_threads) {
     static const int threads[] = {1, 2, 3, 5};
     uint64_t state = 6;
