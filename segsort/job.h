@@ -26,11 +26,16 @@ extern const lsp_segsort_device lsp_segsort_cpu, lsp_segsort_cuda;
 
 enum { LSP_SPLIT_LEAST = 4, LSP_SPLIT_USUAL = 8, LSP_SPLIT_WIDE = 10, LSP_SPLIT_WANTED = 5120 /* items of a bucket */ };
 
-/* The most bits of a round. Wide digits serve arrays that then need one round, if keys have no values of their own
- * moves: none, or 4 bytes beside keys of 4. */
+/* A flag that no caller of lsp_segsort can set: no scratch for wide digits. */
+enum { LSP_SORT_LEAN = 1 << 30 };
+
+/* The most bits of a digit. Wide ones serve arrays that then need one round, if keys are alone, or keys and values have
+ * 4 bytes each. */
 static inline int lsp_split_most(const lsp_segsort_args *args) {
-    const bool alone = args->value_bytes == 0 || (args->value_bytes == 4 && lsp_type_bytes(args->key_type) == 4);
-    return alone && args->n <= (int64_t)LSP_SPLIT_WANTED << LSP_SPLIT_WIDE ? LSP_SPLIT_WIDE : LSP_SPLIT_USUAL;
+    const bool narrow = args->value_bytes == 0 || (args->value_bytes == 4 && lsp_type_bytes(args->key_type) == 4);
+    return narrow && !(args->flags & LSP_SORT_LEAN) && args->n <= (int64_t)LSP_SPLIT_WANTED << LSP_SPLIT_WIDE
+               ? LSP_SPLIT_WIDE
+               : LSP_SPLIT_USUAL;
 }
 
 /* The table of limits that a GPU's context uses now. */

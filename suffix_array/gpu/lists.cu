@@ -5,7 +5,7 @@
 enum {
     FEW = 2,        /* symbols are compared in place of ranks once at most n / FEW suffixes are left */
     LIST_BITS = 8,  /* ranks of suffixes with the same leading bits are written together */
-    SLACK = 8 << 20 /* bytes: few items take more scratch of a sort than in proportion */
+    SLACK = 2 << 20 /* bytes: few items take more scratch of a sort than in proportion */
 };
 
 /* ---- memory ---- */
@@ -15,6 +15,7 @@ lsp_segsort_args suffix_sort_of(int64_t n, int64_t segments, size_t key_bytes, v
     sort.n = n, sort.segments = segments, sort.length = n, sort.offset_type = LSP_I32, sort.where = LSP_CUDA;
     sort.key_type = key_bytes == 8 ? LSP_U64 : LSP_U32, sort.value_bytes = sizeof *values;
     sort.keys = keys, sort.keys_out = keys, sort.values = values, sort.values_out = values;
+    sort.flags = LSP_SORT_LEAN;
     return sort;
 }
 
