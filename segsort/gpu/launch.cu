@@ -126,11 +126,13 @@ static void lay_out_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, const so
         job->arrays[FROM_TEMPORARY].values = lsp_layout_take(l, n, (int64_t)args->value_bytes);
         job->giants[0] = take_scratch<seg_giant>(l, giants_most(n));
         job->giants[1] = take_scratch<seg_giant>(l, giants_most(n));
-        job->giant_tile = giants_tile(n, key_bytes, args->value_bytes, lsp_cuda_get_chip(ctx)->sms);
+        const int sms = lsp_cuda_get_chip(ctx)->sms;
+        job->giant_tile = giants_tile(n, key_bytes, args->value_bytes, sms);
         const int64_t tiles = giants_tiles(n, job->giant_tile);
         job->tiles = take_scratch<split_tile>(l, tiles);
         job->row_bits = lsp_split_most(args);
-        job->counts = take_scratch<int64_t>(l, 2 * giants_blocks(n, job->giant_tile) << job->row_bits);
+        const int64_t blocks = lsp_min(giants_blocks(n, job->giant_tile), SPLIT_BLOCKS * sms);
+        job->counts = take_scratch<int64_t>(l, 2 * blocks << job->row_bits);
         job->rows = take_scratch<uint32_t>(l, (tiles + 2 * giants_most(n)) << job->row_bits);
     }
 }
