@@ -91,13 +91,14 @@ __device__ inline void count_tiles(const seg_job &job, giants_shared &sh, seg_gi
             }
         }
     };
-    const auto each_digit = [&](auto use) { /* of this thread */
+    const auto each_digit = [&](auto use) {
+        unsigned x = d; /* a digit of this thread */
 #pragma unroll
-                                            for (unsigned k = 0; k < EACH; k++) {
-                                                if (d + k * SPLIT_NT <= at_digit.mask) {
-                                                    use(d + k * SPLIT_NT, sum[k]);
-                                                }
-                                            }
+        for (unsigned k = 0; k < EACH; k++, x += SPLIT_NT) {
+            if (x <= at_digit.mask) {
+                use(x, sum[k]);
+            }
+        }
     };
     load(from);
     each_digit([&](unsigned x, unsigned &) { counter[x] = counter[DIGITS + x] = 0; });

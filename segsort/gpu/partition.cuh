@@ -153,8 +153,8 @@ template <int VT, bool FULL> struct split_work {
     __device__ bool writes(int j) const { return FULL || j * SPLIT_NT < left_out; }
 };
 
-/* Writes the laid out keys. Keeps the digits of the items that the thread writes, four in a word, for the values: only
- * where keys have none, or come as pairs with them, are digits wide. */
+/* Writes the laid out keys. Keeps the digits of the items that the thread writes, four in a word, for the values. Wide
+ * digits would not fit; items that have them have no values here. */
 template <typename KK, int VT, bool FULL>
 __device__ inline void put_keys(const seg_job &job, split_shared &sh, const void *room, const seg_split &g,
                                 const split_work<VT, FULL> &work, unsigned (&digits)[VT / 4]) {
