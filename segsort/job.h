@@ -29,13 +29,13 @@ enum { LSP_SPLIT_LEAST = 4, LSP_SPLIT_USUAL = 8, LSP_SPLIT_WIDE = 10, LSP_SPLIT_
 /* A flag that no caller of lsp_segsort can set: no scratch for wide digits. */
 enum { LSP_SORT_LEAN = 1 << 30 };
 
-/* The most bits of a digit. Wide ones serve arrays that then need one round, if keys are alone, or keys and values have
- * 4 bytes each. */
+/* The most bits of a digit: as many as split the array in one round, if these are not too many, and keys are alone or
+ * keys and values have 4 bytes each. */
 static inline int lsp_split_most(const lsp_segsort_args *args) {
     const bool narrow = args->value_bytes == 0 || (args->value_bytes == 4 && lsp_type_bytes(args->key_type) == 4);
-    return narrow && !(args->flags & LSP_SORT_LEAN) && args->n <= (int64_t)LSP_SPLIT_WANTED << LSP_SPLIT_WIDE
-               ? LSP_SPLIT_WIDE
-               : LSP_SPLIT_USUAL;
+    const int bits = lsp_bits((uint64_t)(lsp_max(args->n, 1) - 1) / LSP_SPLIT_WANTED);
+    const bool wide = bits > LSP_SPLIT_USUAL && bits <= LSP_SPLIT_WIDE;
+    return narrow && wide && !(args->flags & LSP_SORT_LEAN) ? bits : LSP_SPLIT_USUAL;
 }
 
 /* The table of limits that a GPU's context uses now. */

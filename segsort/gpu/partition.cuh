@@ -21,7 +21,7 @@ __device__ inline ull split_scan(split_shared &sh, ull x) {
     return __shfl_sync(~0u, before, 0) + sum - x;
 }
 
-/* Clears the warp's counters of so many digits. */
+/* Clears the warp's counters of the digits 0 .. digits-1. */
 __device__ inline void clear_counters(split_counter *counter, unsigned digits) {
     for (unsigned i = threadIdx.x % WARP; i * (sizeof(uint4) / sizeof *counter) < digits; i += WARP) {
         ((uint4 *)counter)[i] = make_uint4(0, 0, 0, 0);

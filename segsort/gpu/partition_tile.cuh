@@ -66,7 +66,7 @@ __device__ inline split_counter *counters_of(split_shared &sh) { return (split_c
 template <int DIGITS> __device__ inline void *items_of(split_shared &sh) {
     return counters_of(sh) + SPLIT_WARPS * DIGITS;
 }
-/* Digits of which each warp has counters: see lsp_split_most. */
+/* How many digits a warp has counters for. lsp_split_most chooses wide digits for the same items. */
 __host__ __device__ constexpr int split_most_digits(int key_bytes, int value_bytes) {
     return value_bytes == 0 || split_pairs(key_bytes, value_bytes) ? (int)SPLIT_DIGITS : (int)SPLIT_THREADS;
 }

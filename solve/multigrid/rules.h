@@ -232,9 +232,6 @@ LSP_DEFINE_RULE(JOIN) {
         for (int64_t k = begin; k < end; k++) {
             const int64_t label = s->label[LSP_COL(k)];
             double sum = 0;
-            if (label == best) { /* its sum is `most` */
-                continue;
-            }
             for (int64_t other = begin; other < end && label >= 0; other++) {
                 sum += s->label[LSP_COL(other)] == label ? fabs(LSP_VAL(other)) : 0;
             }

@@ -18,6 +18,16 @@ Test(radix_sort, the_choice_of_phases_follows_the_length) {
     lsp_ctx_destroy(ctx);
 }
 
+Test(radix_sort, digits_are_wide_where_one_round_then_suffices) {
+    static const int most[] = {8, 8, 9, 10, 8}; /* of 2^19, 2^20, ... narrow items */
+    for (int k = 0; k < 5; k++) {
+        lsp_segsort_args args = {.n = INT64_C(1) << (19 + k), .key_type = LSP_U32, .value_bytes = 4};
+        cr_assert(lsp_split_most(&args) == most[k], "2^%d pairs: %d bits", 19 + k, lsp_split_most(&args));
+        args.value_bytes = 8;
+        cr_assert(lsp_split_most(&args) == LSP_SPLIT_USUAL, "2^%d wide pairs", 19 + k);
+    }
+}
+
 TEST_ON_BOTH(radix_sort, positions_of_an_array_are_sorted_with_its_keys_and_without) {
     static const int64_t lengths[] = {0, 1, 100, 40000};
     uint64_t state = 1;
