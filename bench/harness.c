@@ -114,9 +114,9 @@ static bool reset_resident_peak(void) {
 static void wait_for_sleep(void) {
     static const struct timespec rest = {.tv_nsec = 100000};
     for (int most = 500; most > 0; most--) {
-        const double cpu = bench_cpu_seconds(), start = bench_now();
+        const double busy = bench_threads_seconds(), start = bench_now();
         nanosleep(&rest, NULL);
-        if (bench_cpu_seconds() - cpu < (bench_now() - start) / 2) {
+        if (bench_threads_seconds() - busy < (bench_now() - start) / 2) {
             return;
         }
     }

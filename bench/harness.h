@@ -124,11 +124,12 @@ bool bench_is_loop(const char *who);
 const char *bench_nearest(const char *word, const char *const *names);
 
 /* process.c */
-void bench_catch_signals(void); /* SIGINT and SIGTERM end the race after the current run */
-int bench_interrupted(void);    /* the signal caught; 0: none */
-int bench_cpus(void);           /* processors of the machine */
-double bench_now(void);         /* seconds by a clock that never jumps */
-double bench_cpu_seconds(void); /* processor time of this process */
+void bench_catch_signals(void);     /* SIGINT and SIGTERM end the race after the current run */
+int bench_interrupted(void);        /* the signal caught; 0: none */
+int bench_cpus(void);               /* processors of the machine */
+double bench_now(void);             /* seconds by a clock that never jumps */
+double bench_cpu_seconds(void);     /* processor time of this process */
+double bench_threads_seconds(void); /* processor time of the threads that live now, exact at any moment */
 /* Mean number of processors that other programs kept busy since `start`; -1 if the system does not tell. */
 bench_load bench_load_start(void);
 double bench_load_of_others(const bench_load *start);
