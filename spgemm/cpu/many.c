@@ -129,7 +129,7 @@ static int64_t expected_entries(many *m, int64_t bound) {
         if (p->most[i] > 0) {
             const int64_t last = lsp_min(first + LSP_RUN_SAMPLE, rows);
             int64_t here;
-            made += lsp_spgemm_sample_rows(p, &p->A[i], &p->B[i], first, last, &here).nnz;
+            made += lsp_spgemm_sample_rows(p, 0, &p->A[i], &p->B[i], first, last, &here).nnz;
             most += here;
         }
     }

@@ -79,30 +79,51 @@ static bool is_promising(const product *p, const estimate *found, lsp_spgemm_way
                     shared > (slow_sort ? least / 1.3 : least));
 }
 
-/* Makes some rows to count them. False: after a few runs a plan seems faster, even if the rows were half as long. */
+typedef struct sampling {
+    product *p;
+    estimate *found; /* atomic: threads add up what they found */
+    int64_t begin;   /* the first run that threads share */
+} sampling;
+
+/* Makes the rows of a run to count them. */
+static void sample_run(void *data, int64_t part, int thread) {
+    const sampling *s = data;
+    product *p = s->p;
+    estimate one = {0};
+    const int64_t rows = p->A.rows, most = rows - lsp_min(LSP_RUN_SAMPLE, rows);
+    const int64_t first = place_of((int)(s->begin + part), most), last = lsp_min(first + LSP_RUN_SAMPLE, rows);
+    int64_t bound;
+    one.of = lsp_spgemm_sample_rows(&p->parts, thread, &p->A, &p->B, first, last, &bound);
+    count_repeats(p, first, &one);
+    for (int64_t i = first + 1; i < last; i++) {
+        one.jumps += jumps(&p->A, i);
+    }
+    int64_t *const all[] = {&s->found->of.rows, &s->found->of.products, &s->found->of.nnz, &s->found->jumps,
+                            &s->found->entries, &s->found->repeats,     &s->found->exact};
+    const int64_t its[] = {one.of.rows, one.of.products, one.of.nnz, one.jumps, one.entries, one.repeats, one.exact};
+    for (int k = 0; k < 7; k++) {
+        __atomic_fetch_add(all[k], its[k], __ATOMIC_RELAXED);
+    }
+}
+
+/* Counts a sample of rows. False: after a few runs a plan seems faster, even if the rows were half as long. */
 static bool take_sample(product *p, estimate *found) {
     enum { ENOUGH = 4 }; /* runs */
+    const lsp_ctx *ctx = p->job->ctx;
     const int64_t rows = p->A.rows, least = lsp_min(rows / LSP_RUN_SAMPLE + 1, ENOUGH);
-    const int runs = (int)lsp_max(lsp_min(rows / (SAMPLED * LSP_RUN_SAMPLE), RUNS), least);
-    bool good = true;
-    for (int r = 0; r < runs && good; r++) {
-        const int64_t first = place_of(r, rows - lsp_min(LSP_RUN_SAMPLE, rows));
-        const int64_t last = lsp_min(first + LSP_RUN_SAMPLE, rows);
-        int64_t bound;
-        const lsp_spgemm_sample of = lsp_spgemm_sample_rows(&p->parts, &p->A, &p->B, first, last, &bound);
-        found->of.rows += of.rows;
-        found->of.products += of.products;
-        found->of.nnz += of.nnz;
-        count_repeats(p, first, found);
-        for (int64_t i = first + 1; i < last; i++) {
-            found->jumps += jumps(&p->A, i);
-        }
-        estimate shorter = *found;
-        lsp_spgemm_way way;
-        shorter.of.rows *= 2;
-        good = r + 1 != ENOUGH || is_promising(p, &shorter, &way);
+    const int64_t runs = lsp_max(lsp_min(rows / (SAMPLED * LSP_RUN_SAMPLE), RUNS), least);
+    sampling s = {p, found, 0};
+    lsp_spgemm_way way;
+    lsp_for_parts(ctx, least, 1, sample_run, &s);
+    estimate shorter = *found;
+    shorter.of.rows *= 2;
+    if (least == ENOUGH && !is_promising(p, &shorter, &way)) {
+        return false;
     }
-    return good;
+    s.begin = least;
+    const bool few = found->of.products / least * runs <= LSP_ALONE;
+    lsp_for_parts(ctx, runs - least, few ? 1 : p->parts.threads, sample_run, &s);
+    return true;
 }
 
 /* Why one pass is not even tried, or NULL. Each thread has a window of all columns: all take at most six times the
@@ -138,6 +159,27 @@ static void choose_largest(const product *p, lsp_spgemm_run *like) {
     }
 }
 
+typedef struct longest_search {
+    const lsp_csr *A;
+    int64_t least; /* minus the entries of the longest row */
+} longest_search;
+
+static void search_share(void *data, int64_t begin, int64_t end) {
+    longest_search *s = data;
+    lsp_csr some = *s->A;
+    some.rowptr = lsp_spgemm_at(some.rowptr, begin, some.rowptr_type);
+    some.rows = end - begin;
+    lsp_lower(&s->least, -lsp_spgemm_longest_row(&some));
+}
+
+/* The entries of the longest row. */
+static int64_t longest_row(const lsp_ctx *ctx, const lsp_csr *A) {
+    enum { WORTH = 1 << 16 }; /* rows for a thread */
+    longest_search s = {.A = A};
+    lsp_for_shares(ctx, A->rows, WORTH, search_share, &s);
+    return -s.least;
+}
+
 /* Prepares the factors and the runs. */
 static lsp_status prepare(lsp_ctx *ctx, product *p) {
     const lsp_csr *A = &p->A, *B = &p->B;
@@ -145,10 +187,10 @@ static lsp_status prepare(lsp_ctx *ctx, product *p) {
     LSP_TRY(lsp_spgemm_convert(ctx, p->job->type, &p->A, &p->B));
     p->parts.threads = lsp_threads_for(ctx, A->nnz, LSP_WORTH_A_THREAD);
     p->parts.like.way = B->cols <= LSP_RUN_NEAR ? LSP_ONE_MARKS : LSP_ONE_LIST; /* of the sample */
-    p->parts.like.longest = lsp_spgemm_longest_row(B);
+    p->parts.like.longest = longest_row(ctx, B);
     p->parts.A = A;
     p->parts.B = B;
-    const int64_t most = lsp_min(lsp_spgemm_longest_row(A) * p->parts.like.longest, B->cols); /* of a row of C */
+    const int64_t most = lsp_min(longest_row(ctx, A) * p->parts.like.longest, B->cols); /* of a row of C */
     return lsp_spgemm_open_runs(ctx, B->cols, most, &p->parts);
 }
 
@@ -220,8 +262,10 @@ static lsp_status make(lsp_ctx *ctx, product *p, const estimate *found, lsp_csr 
     char how[64];
     bool fits = true;
     p->parts.like.far = found->jumps > found->of.rows / 2 && lsp_is_far(&p->B);
-    p->parts.runs->way = p->parts.like.way;
-    p->parts.runs->far = p->parts.like.far;
+    for (int thread = 0; thread < p->parts.threads; thread++) { /* those of the sample */
+        p->parts.runs[thread].way = p->parts.like.way;
+        p->parts.runs[thread].far = p->parts.like.far;
+    }
     p->parts.threads = products <= LSP_ALONE ? 1 : p->parts.threads;
     snprintf(how, sizeof how, "%sin a window of all columns; %d thread%s",
              p->parts.like.largest > 0            ? "the largest "

@@ -91,8 +91,8 @@ lsp_status lsp_spgemm_open_runs(lsp_ctx *ctx, int64_t columns, int64_t entries, 
 int64_t lsp_spgemm_bound(const lsp_csr *A, const lsp_csr *B, int64_t most, int64_t *products);
 /* Makes rows first .. last-1 of A*B, at most LSP_RUN_SAMPLE, and only counts them. *bound: how many entries their
  * products could have made. */
-lsp_spgemm_sample lsp_spgemm_sample_rows(lsp_spgemm_parts *p, const lsp_csr *A, const lsp_csr *B, int64_t first,
-                                         int64_t last, int64_t *bound);
+lsp_spgemm_sample lsp_spgemm_sample_rows(lsp_spgemm_parts *p, int thread, const lsp_csr *A, const lsp_csr *B,
+                                         int64_t first, int64_t last, int64_t *bound);
 /* Makes all parts, in columns and values that are taken for p->capacity entries at first. Sets p->C.nnz. *fits =
  * false if row pointers cannot count the entries. */
 lsp_status lsp_spgemm_make_parts(lsp_ctx *ctx, lsp_spgemm_parts *p, bool *fits);

@@ -95,9 +95,9 @@ int64_t lsp_spgemm_bound(const lsp_csr *A, const lsp_csr *B, int64_t most, int64
     return LSP_WITH_FLAG(narrow, bound_by, A, B, most, products);
 }
 
-lsp_spgemm_sample lsp_spgemm_sample_rows(lsp_spgemm_parts *p, const lsp_csr *A, const lsp_csr *B, int64_t first,
-                                         int64_t last, int64_t *bound) {
-    lsp_spgemm_run *run = run_of(p, 0);
+lsp_spgemm_sample lsp_spgemm_sample_rows(lsp_spgemm_parts *p, int thread, const lsp_csr *A, const lsp_csr *B,
+                                         int64_t first, int64_t last, int64_t *bound) {
+    lsp_spgemm_run *run = run_of(p, thread);
     lsp_spgemm_sample of = {.rows = last - first};
     int32_t ends[LSP_RUN_SAMPLE + 1];
     run->A = A;
