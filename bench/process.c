@@ -35,8 +35,8 @@ double bench_threads_seconds(void) {
     }
     double sum = 0;
     for (const struct dirent *task; (task = readdir(tasks));) {
-        const int id = atoi(task->d_name);               /* 0: "." and ".." */
-        sum += id ? seconds(~(clockid_t)id * 8 + 6) : 0; /* the clock of a thread, in the numbering of the kernel */
+        const clockid_t id = (clockid_t)strtol(task->d_name, NULL, 10); /* 0: "." and ".." */
+        sum += id ? seconds(~id * 8 + 6) : 0; /* the clock of a thread, in the numbering of the kernel */
     }
     closedir(tasks);
     return sum;
