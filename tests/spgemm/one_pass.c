@@ -34,6 +34,41 @@ static void must_have_the_bits(const lsp_csr *A, const lsp_csr *B, bool once, co
     must_be_right(A, B, LSP_PLUS_TIMES, once, what);
 }
 
+/* What a product says of its sample: its products, entries and rows. */
+static lsp_csr multiply_by_sample(lsp_ctx *ctx, const lsp_csr *A, char sample[160]) {
+    lsp_spgemm_info info;
+    lsp_csr C = {0};
+    must(ctx, lsp_spgemm(ctx, A, A, NULL, &C, &info));
+    snprintf(sample, 160, "%s", info.reason);
+    char *end = strstr(sample, " rows; ");
+    cr_assert(end != NULL, "no sample: %s", info.reason);
+    *end = 0;
+    return C;
+}
+
+/* The sample of the first has more products than the caller alone would make. The longest row of the second is the last
+ * of those that several threads look at. */
+Test(spgemm, threads_that_look_at_the_factors_see_what_one_sees) {
+    static const recipe recipes[] = {{20000, 20000, 16, LSP_I32, LSP_I32, LSP_F64, true, false, -1, -1, 12},
+                                     {200000, 200000, 2, LSP_I32, LSP_I64, LSP_F32, true, false, 199999, -1, 0}};
+    for (int k = 0; k < 2; k++) {
+        lsp_ctx *one = test_ctx(1);
+        char expected[160], sample[160];
+        lsp_csr A = make(&recipes[k], 3), right = multiply_by_sample(one, &A, expected);
+        for (int threads = 2; threads <= 4; threads++) {
+            lsp_ctx *ctx = test_ctx(threads);
+            lsp_csr C = multiply_by_sample(ctx, &A, sample);
+            cr_assert_str_eq(sample, expected, "%d threads: %s, one: %s", threads, sample, expected);
+            same(ctx, &C, &right, "threads");
+            lsp_csr_free(ctx, &C);
+            lsp_ctx_destroy(ctx);
+        }
+        lsp_csr_free(one, &right);
+        lsp_ctx_destroy(one);
+        drop(&A);
+    }
+}
+
 /* Counted (few entries of A) and sampled products; rows of B in order, and in no order with columns twice. */
 Test(spgemm, every_type_semiring_and_index_is_made_in_one_pass) {
     static const lsp_type types[] = {LSP_NONE, LSP_F32, LSP_F64, LSP_C64, LSP_I64};
