@@ -380,6 +380,10 @@ __global__ void __launch_bounds__(group_threads(VT, WIDE), group_blocks(VT, WIDE
     if (threadIdx.x < LIST_CLASSES) {
         count[threadIdx.x] = job.counters->listed[threadIdx.x];
     }
+    if (WIDE == GROUP_FEW &&
+        !__syncthreads_or((int)threadIdx.x >= job.few_first && threadIdx.x < LIST_CLASSES && count[threadIdx.x] > 0)) {
+        return lsp_end_after_previous(); /* as is usual if all segments are short */
+    }
     __syncthreads();
     constexpr int first = classes_first(VT, WIDE), last = classes_last(VT, WIDE);
     for (int c = last; c >= first; c -= WIDE == GROUP_FEW ? 1 : 4) {

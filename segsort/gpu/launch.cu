@@ -209,10 +209,11 @@ static lsp_status start_classes(lsp_ctx *ctx, const seg_job *job, bool *beside) 
 /* Starts the kernels of all classes up to LIST_LONGEST, those of long segments first. */
 template <typename KK> static lsp_status start_all_classes(lsp_ctx *ctx, const seg_job *job) {
     bool beside = false;
-    if (job->few) { /* each further kernel costs a launch */
+    if (job->few) { /* each further kernel costs a launch. The wide one, which often finds nothing, ends beside the
+                       other */
         const bool narrow = job->few_first > 0, wide = job->longest > lsp_segsort_class_most(job->few_first - 1);
-        LSP_TRY((wide ? start_kernel<FEW_WORDS, GROUP_FEW, KK>(ctx, job, &beside) : LSP_OK));
-        return narrow ? start_kernel<FEW_WORDS, GROUP_NARROW, KK>(ctx, job, &beside) : LSP_OK;
+        LSP_TRY((narrow ? start_kernel<FEW_WORDS, GROUP_NARROW, KK>(ctx, job, &beside) : LSP_OK));
+        return wide ? start_kernel<FEW_WORDS, GROUP_FEW, KK>(ctx, job, &beside) : LSP_OK;
     }
     LSP_TRY((start_classes<GROUP_WIDE, KK, 32, 16, 28, 24, 20>(ctx, job, &beside)));
     return start_classes<GROUP_NARROW, KK, 32, 28, 24, 20, 16, 12, 10>(ctx, job, &beside);
