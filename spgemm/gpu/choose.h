@@ -7,7 +7,8 @@
 /* How a row of C is made. SORT_g: g lanes sort the row's products, at most 8 a lane (SORT_512: 256 lanes, 16 a lane);
  * where most products share their column with others, a lane merges rows of SORT_1 and SORT_2 instead.
  * NEAR_n and SPREAD_n: a warp marks the row's columns, at most n, in a window of bits, which has all words between the
- * first and the last column, or only words that have columns, at most 256; or 512 (WIDE_n). LONG: a block marks the
+ * first and the last column, or only words that have columns, at most 256; or 512 (WIDE_n). KNOWN_n: counting has kept
+ * the row's columns, at most n, and lanes search them. LONG: a block marks the
  * columns, one range after the other, and many blocks each fill a piece of the row. These then add products in the
  * order of A's entries. MERGE: a warp merges a row of B with a few other products. Bins for counting alone: COUNT_g,
  * for as many products as SORT_g takes, counts in a window, or in a hash table if no window is large enough.
@@ -29,6 +30,8 @@ typedef enum lsp_spgemm_bin {
     LSP_BIN_SPREAD_128,
     LSP_BIN_SPREAD_512,
     LSP_BIN_WIDE_512,
+    LSP_BIN_KNOWN_128,
+    LSP_BIN_KNOWN_512,
     LSP_BIN_MERGE,
     LSP_BIN_COUNT_64,
     LSP_BIN_COUNT_128,
@@ -52,6 +55,10 @@ enum {
     LSP_SORT_COLUMNS = 1 << 24,  /* most columns that it sorts at once: a block of 256 columns has 16 bits */
     LSP_COLLECT_MOST = 512,      /* most columns that a warp collects in a window */
     LSP_COLLECT_FROM = 2,        /* products a column; with fewer, sorting is faster */
+    LSP_KNOWN_FROM = 16,         /* products a column, from which counting keeps the columns of a row, */
+    LSP_KNOWN_MOST = 65536,      /* up to that many products (with more, several warps should share the row); */
+    LSP_KNOWN_NARROW = 16,       /* most products an entry of A, if a window holds the row (else a warp is as fast); */
+    LSP_KNOWN_ROWS = 16,         /* long rows a multiprocessor, from which theirs are kept */
     LSP_MERGE_BITS = 8,          /* log2 of LSP_MERGE_MOST */
     LSP_MERGE_MOST = 1 << LSP_MERGE_BITS,
     LSP_LARGE_COUNT_MOST = 8192,    /* products; with more, the columns mostly overflow the window for counting */
@@ -69,14 +76,16 @@ enum {
 
 /* What counting learns of a row of C. 0: nothing. SHORT_REPEAT: the row is short and repeats its neighbours
  * (sort/short_repeat.cuh). MERGE: it is made by merging. REPEAT_SAME, REPEAT_NEXT: it is made together with the row
- * before, whose columns in A are the same, or each one less. NEAR, SPREAD: it fits such a window. */
+ * before, whose columns in A are the same, or each one less. NEAR, SPREAD: it fits such a window. KNOWN: its columns
+ * are kept. */
 enum {
     LSP_GROUPS_SHORT_REPEAT = 1,
     LSP_GROUPS_MERGE,
     LSP_GROUPS_REPEAT_SAME,
     LSP_GROUPS_REPEAT_NEXT,
     LSP_GROUPS_NEAR,
-    LSP_GROUPS_SPREAD
+    LSP_GROUPS_SPREAD,
+    LSP_GROUPS_KNOWN
 };
 LSP_BOTH_SIDES static inline bool lsp_repeats_above(uint32_t groups) {
     return groups == LSP_GROUPS_REPEAT_SAME || groups == LSP_GROUPS_REPEAT_NEXT;
@@ -121,6 +130,9 @@ LSP_BOTH_SIDES static inline lsp_spgemm_bin lsp_fill_bin(uint32_t products, uint
     }
     if (groups == LSP_GROUPS_MERGE) {
         return LSP_BIN_MERGE;
+    }
+    if (groups == LSP_GROUPS_KNOWN) {
+        return nnz <= 128 ? LSP_BIN_KNOWN_128 : LSP_BIN_KNOWN_512;
     }
     if (sortable && items <= LSP_SORT_IN_WARP) {
         return lsp_sort_bin(items);

@@ -5,7 +5,8 @@
 #include "set/long_launch.cuh"
 #include "sort/kernel_sort.cuh"
 
-/* Counts the rows in LSP_BIN_LONG, and the rows that other kernels gave up, at most `more`. */
+/* Counts the rows in LSP_BIN_LONG, and the rows that other kernels gave up, at most `more`. If these are few, no
+ * columns are kept: many blocks fill a row faster, piece by piece. */
 static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg_list list, spg_rest rest,
                              uint32_t more, spg_counting *counting) {
     const uint32_t range = count_range(ctx);
@@ -13,7 +14,9 @@ static lsp_status count_long(lsp_ctx *ctx, bool *beside, const spg_job *job, spg
     const size_t bytes = (size_t)lsp_ceil_div(columns, LONG_GROUP) * LONG_GROUP / 8;
     const int nt = long_threads(columns);
     const auto count_kernel = nt == LONG_NT ? kernel_long_count<LONG_NT> : kernel_long_count<LONG_MANY_NT>;
-    return SPG_START(ctx, beside, count_kernel, long_blocks(ctx, tasks, nt), nt, bytes, *job, list, rest, range,
+    spg_job its = *job;
+    its.known = (int64_t)list.count + more < chip_sms(ctx) * LSP_KNOWN_ROWS ? NULL : job->known;
+    return SPG_START(ctx, beside, count_kernel, long_blocks(ctx, tasks, nt), nt, bytes, its, list, rest, range,
                      &counting->taken);
 }
 
@@ -110,6 +113,21 @@ static lsp_status find_repeats(lsp_spgemm_plan *plan, spg_job *job) {
     return job->duplicates ? LSP_OK : LSP_LAUNCH(ctx, kernel_repeats_c, blocks, REPEAT_NT, 0, *job, most);
 }
 
+/* Takes room for columns that counting keeps, if C is made at once, memory is plentiful, and A's rows are long enough:
+ * a column has no more products than A's row has entries. */
+static lsp_status take_known(lsp_spgemm_plan *plan, spg_job *job) {
+    lsp_ctx *ctx = plan->ctx;
+    const int64_t items = job->A.rows + plan->facts.products / LSP_KNOWN_FROM;
+    const int64_t needed = lsp_spgemm_bytes(items, sizeof *job->known, plan->info.bound_bytes);
+    LSP_PLAN_HOLDS(ctx, plan);
+    const bool some = !plan->kept && !job->duplicates && job->A.nnz / LSP_KNOWN_FROM >= job->A.rows;
+    if (some && items <= UINT32_MAX && needed <= lsp_spgemm_room(ctx, LSP_CUDA, needed) / 4) {
+        LSP_TRY(lsp_alloc(ctx, LSP_CUDA, items, sizeof *job->known, (void **)&plan->gpu->known));
+        job->known = plan->gpu->known;
+    }
+    return LSP_OK;
+}
+
 extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spgemm_operands *operands) {
     lsp_ctx *ctx = plan->ctx;
     LSP_SCRATCH_SCOPE(ctx);
@@ -131,6 +149,7 @@ extern "C" lsp_status lsp_spgemm_gpu_count(lsp_spgemm_plan *plan, const lsp_spge
     }
     plan->gpu->counting = true;
     LSP_TRY(windowed(bins) > 0 ? find_repeats(plan, &job) : LSP_OK);
+    LSP_TRY(windowed(bins) + bins[LSP_BIN_LONG] > 0 ? take_known(plan, &job) : LSP_OK);
     LSP_TRY(make_lists<false>(plan, &job, bins, counting->placed, &lists));
     LSP_TRY(list_rows(bins) > 0 ? count_listed(ctx, &job, &lists, bins, counting) : LSP_OK);
     LSP_TRY(lsp_cuda_scan_async(ctx, job.rowptr + 1, job.A.rows, (int64_t *)&counting->nnz));

@@ -3,6 +3,7 @@
  * those of complex ones, fill_minmax.cu for the other semirings, fill_integer.cu for integers in all semirings. */
 #pragma once
 
+#include "set/kernel_known.cuh"
 #include "set/kernel_long_cut.cuh"
 #include "set/kernel_window.cuh"
 #include "set/long_launch.cuh"
@@ -68,6 +69,13 @@ static lsp_status start_window(lsp_ctx *ctx, const lsp_spgemm_plan *plan, spg_fi
                   : start_window_of<V, MOST, 1, near_window>(ctx, work, list);
 }
 
+/* Fills rows of at most MOST entries whose columns are kept, G lanes a row. */
+template <typename V, int G, int MOST> static lsp_status start_known(lsp_ctx *ctx, spg_fill *work, spg_list list) {
+    enum { ROWS = KNOWN_NT / G };
+    return SPG_START(ctx, &work->beside, (kernel_known_fill<V, G, MOST>), lsp_ceil_div(list.count, ROWS), KNOWN_NT,
+                     ROWS * sizeof(known_row<V, MOST>), work->job, list);
+}
+
 /* Fills the pieces of long rows. Sorted pieces come first: a block of kernel_long_add that meets a row of very many
  * entries takes long, and later kernels can run beside it. It gets only as many blocks as are resident at once, so that
  * these kernels find space. */
@@ -102,6 +110,10 @@ template <typename V> lsp_status spg_fill_entries(const lsp_spgemm_plan *plan, s
     FILL_WINDOW(128);
 #undef FILL_WINDOW
     LSP_TRY((start_window_of<V, 512, 1, spread_window<10>>(ctx, work, list_of(lists, bins, LSP_BIN_WIDE_512))));
+    const auto known =
+        plan->facts.products <= work->job.A.nnz * LSP_KNOWN_NARROW ? start_known<V, 8, 128> : start_known<V, 16, 128>;
+    LSP_TRY((start_known<V, 16, 512>(ctx, work, list_of(lists, bins, LSP_BIN_KNOWN_512))));
+    LSP_TRY(known(ctx, work, list_of(lists, bins, LSP_BIN_KNOWN_128)));
     LSP_TRY(start_pieces<V>(ctx, work));
     LSP_TRY(SPG_START(ctx, &work->beside, kernel_merge_rows<V>, lsp_ceil_div(bins[LSP_BIN_MERGE], MERGE_WARPS),
                       MERGE_NT, MERGE_WARPS * sizeof(merge_shared<V>), work->job, list_of(lists, bins, LSP_BIN_MERGE)));

@@ -52,6 +52,8 @@ typedef struct lsp_spgemm_gpu {
     uint32_t *products;        /* of each row of C; UINT32_MAX stands for that many or more */
     uint8_t *groups;           /* of each row of C: LSP_GROUPS_..., what counting learned */
     uint8_t *repeats;          /* of each row of B: REPEAT_..., does it repeat the row before? NULL if nobody asked */
+    uint32_t *known;           /* of each row of C: where its columns begin in this array, if counting has kept them for
+                                  filling; then these columns. NULL unless C is made at once */
     void *pieces;              /* pieces of the rows in LSP_BIN_LONG; NULL if the plan keeps none */
     unsigned long long *tiles; /* for each block of the short rows' kernels: where its rows begin in C */
     spg_report *report;        /* what kernels write and the host reads */

@@ -35,6 +35,7 @@ typedef struct spg_job {
     uint32_t shared_from;     /* see lsp_shared_bin */
     const uint32_t *products; /* of each row of C */
     uint8_t *groups;          /* LSP_GROUPS_...: what counting learns of each row of C */
+    uint32_t *known, *kept;   /* columns that counting keeps for filling (gpu.h); how many they are */
     int64_t *rowptr;          /* while counting, the nnz of row i at i + 1; then C's row pointers */
     void *col, *val;          /* of C */
     bool wide_col;            /* C's columns are int64_t */
@@ -200,6 +201,18 @@ template <typename V> __device__ inline void put_value(const spg_job &job, int64
     if constexpr (value_kind<V>::valued) {
         ((V *)job.val)[at] = value;
     }
+}
+
+/* Room for the n columns of a row of C, if they are to be kept, and C made of them; else NULL. One thread asks. Rows of
+ * fewer products a column ask in vain, so the room lasts for all rows. */
+__device__ inline uint32_t *room_for_columns(const spg_job &job, uint32_t row, uint32_t n) {
+    const uint32_t products = job.products[row], entries = job.A.rowptr[row + 1] - job.A.rowptr[row];
+    if (job.known == NULL || n == 0 || n > LSP_COLLECT_MOST || products / LSP_KNOWN_FROM < n ||
+        products > min((uint32_t)LSP_KNOWN_MOST, job.shared_from) || entries > job.shared_from) {
+        return NULL;
+    }
+    job.known[row] = (uint32_t)job.A.rows + atomicAdd(job.kept, n);
+    return job.known + job.known[row];
 }
 
 /* ---- rows of A and B ---- */

@@ -32,6 +32,51 @@ Test(device_spgemm, products_of_any_types_have_the_bits_of_the_reference) {
     lsp_ctx_destroy(ctx);
 }
 
+/* Rows of sixteen products a column and more, which repeat nobody: short enough for a window, or many long ones, whose
+ * rows of B have up to 200 entries. */
+Test(device_spgemm, rows_of_which_counting_keeps_the_columns_have_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const int64_t many = 3 * lsp_cuda_get_chip(ctx)->sms * LSP_KNOWN_ROWS;
+    const struct { int64_t rows, entries_b, cols; } sizes[] = {{200, 12, 40}, {many, 100, 120}, {many, 100, 300}};
+    static const lsp_type types[] = {LSP_F64, LSP_F32, LSP_NONE, LSP_C64, LSP_I64};
+    static const lsp_semiring semirings[] = {LSP_PLUS_TIMES, LSP_MIN_PLUS, LSP_PLUS_PAIR};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        for (size_t t = 0; t < (sizes[k].rows < many ? 5 : 1); t++) {
+            recipe a = {sizes[k].rows, 1500, 60, LSP_I32, LSP_I32, types[t], true, true, -1, -1, 0};
+            recipe b = {1500, sizes[k].cols, sizes[k].entries_b, LSP_I32, LSP_I32, types[t], true, true, -1, -1, 0};
+            lsp_csr A = make(&a, 5 + k), B = make(&b, 9 + t);
+            B.cols *= 40; /* else B would be nearly dense */
+            for (int64_t p = 0; p < B.nnz; p++) {
+                ((int32_t *)B.col)[p] *= 40;
+            }
+            for (size_t s = 0; s < (types[t] == LSP_C64 || sizes[k].rows == many ? 1 : 3); s++) {
+                char what[60];
+                snprintf(what, sizeof what, "size %zu, type %zu, semiring %zu", k, t, s);
+                check_product(ctx, &A, &B, (lsp_spgemm_options){.semiring = semirings[s]}, what);
+            }
+            drop(&A), drop(&B);
+        }
+    }
+    lsp_ctx_destroy(ctx);
+}
+
+/* The same, where three rows of B have the same columns, as those of a node of a mesh. */
+Test(device_spgemm, a_coarse_matrix_of_elasticity_has_the_bits_of_the_reference) {
+    lsp_ctx *ctx = test_gpu_ctx_or_skip();
+    const char *const n = LSP_EMULATED ? "24" : "30"; /* enough rows, for up to 24 or 187 multiprocessors */
+    lsp_csr R, A, P, AP;
+    char spec[3][20];
+    snprintf(spec[0], 20, "amgfem3:%s:R", n), snprintf(spec[1], 20, "fem3:%s", n),
+        snprintf(spec[2], 20, "amgfem3:%s:P", n);
+    must(ctx, lsp_generate(ctx, spec[0], 1, NULL, &R));
+    must(ctx, lsp_generate(ctx, spec[1], 1, NULL, &A));
+    must(ctx, lsp_generate(ctx, spec[2], 1, NULL, &P));
+    must(ctx, lsp_spgemm(ctx, &A, &P, NULL, &AP, NULL));
+    check_product(ctx, &R, &AP, (lsp_spgemm_options){0}, "R(AP)");
+    lsp_csr_free(ctx, &R), lsp_csr_free(ctx, &A), lsp_csr_free(ctx, &P), lsp_csr_free(ctx, &AP);
+    lsp_ctx_destroy(ctx);
+}
+
 Test(device_spgemm, rows_of_every_bin_have_the_bits_of_the_reference) {
     lsp_ctx *ctx = test_gpu_ctx_or_skip();
     static const recipe squares[] = {

@@ -120,9 +120,35 @@ __device__ inline uint32_t marks_of(uint4 group) {
 
 /* ---- counting ---- */
 
+/* Keeps the columns of a row of C, n of them, if there is room. */
+template <int NT>
+__device__ inline void long_keep(const spg_job &job, uint32_t row, const uint32_t *bits, uint32_t words, uint32_t n,
+                                 uint32_t (&warp_sum)[NT / WARP]) {
+    __shared__ uint32_t *room;
+    if (threadIdx.x == 0) {
+        room = room_for_columns(job, row, n);
+        job.groups[row] = room != NULL ? LSP_GROUPS_KNOWN : 0;
+    }
+    __syncthreads();
+    if (room == NULL) {
+        return;
+    }
+    const uint32_t each = (words + NT - 1) / NT, first = min(threadIdx.x * each, words), end = min(first + each, words);
+    uint32_t marks = 0, all;
+    for (uint32_t k = first; k < end; k++) {
+        marks += (uint32_t)__popc(bits[k]);
+    }
+    uint32_t *to = room + block_scan(marks, warp_sum, &all);
+    for (uint32_t k = first; k < end; k++) {
+        for (uint32_t left = bits[k]; left; left &= left - 1) {
+            *to++ = k * 32 + (uint32_t)__ffs((int)left) - 1;
+        }
+    }
+}
+
 /* Adds the nnz of all rows in both lists to rowptr[row + 1]. */
 template <int NT>
-__global__ void __launch_bounds__(NT)
+__global__ void __launch_bounds__(NT, LONG_THREADS / NT)
     kernel_long_count(spg_job job, spg_list list, spg_rest rest, uint32_t range, ull *taken) {
     LSP_DYNAMIC_SHARED(memory);
     __shared__ part_list<NT> parts;
@@ -144,6 +170,9 @@ __global__ void __launch_bounds__(NT)
         block_scan(sum, warp_sum, &total);
         if (threadIdx.x == 0 && total > 0) {
             atomicAdd((ull *)&job.rowptr[row + 1], (ull)total);
+        }
+        if (ranges == 1 && job.known != NULL) {
+            long_keep<NT>(job, row, bits, (columns + 31) / 32, total, warp_sum);
         }
     }
     lsp_end_after_previous();

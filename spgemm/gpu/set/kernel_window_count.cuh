@@ -46,7 +46,17 @@ __device__ inline bool window_count_repeats(const spg_job &job, uint32_t row, ui
     if (groups == LSP_GROUPS_SPREAD && (ull)job.products[row] * repeats < (ull)words * LSP_SPREAD_FROM) {
         return false;
     }
-    window_note(job, row, repeats, sum & 0xFFFFF, words > W::WORDS ? 0 : groups);
+    uint32_t kind = words > W::WORDS ? 0 : groups;
+    if constexpr (std::is_same_v<W, near_window>) { /* a row that repeats is made together with others, by a window */
+        const bool asks =
+            threadIdx.x % WARP == 0 && repeats == 1 && job.products[row] <= LSP_KNOWN_NARROW * (end - begin);
+        uint32_t *const room = asks ? room_for_columns(job, row, sum & 0xFFFFF) : NULL;
+        if (__any_sync(~0u, room != NULL)) {
+            w.put((uint32_t *)__shfl_sync(~0u, (ull)room, 0));
+            kind = LSP_GROUPS_KNOWN;
+        }
+    }
+    window_note(job, row, repeats, sum & 0xFFFFF, kind);
     __syncwarp();
     return true;
 }

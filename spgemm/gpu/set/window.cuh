@@ -153,6 +153,18 @@ struct near_window {
         }
         return __reduce_add_sync(~0u, sum);
     }
+    /* Writes the row's columns. */
+    __device__ void put(uint32_t *columns) const {
+        uint32_t before = 0;
+        for (uint32_t lane = threadIdx.x % WARP, k = lane; k < words + lane; k += WARP) {
+            const uint32_t word = k < words ? marks[k] : 0;
+            uint32_t all, at = before + sum_before((uint32_t)__popc(word), &all);
+            for (uint32_t left = word; left; left &= left - 1) {
+                columns[at++] = low + k * 32 + (uint32_t)__ffs((int)left) - 1;
+            }
+            before += all;
+        }
+    }
     /* Gives slots to the words that have marks, and writes the row's columns to columns[], which may overlap the
      * marks. */
     template <int MOST> __device__ void order(const spg_job &, uint32_t *columns) const {
