@@ -61,7 +61,7 @@ static inline spg_job job_of(const lsp_spgemm_plan *plan, const lsp_spgemm_opera
     job.groups = plan->gpu->groups;
     job.repeats = plan->gpu->repeats;
     job.known = plan->gpu->known;
-    job.kept = &plan->gpu->report->counting.known;
+    job.kept = &plan->gpu->report->counting.kept;
     job.names = operands->names;
     job.min_plus = lsp_semiring_product(plan->options.semiring) == LSP_PRODUCT_PLUS;
     return job;

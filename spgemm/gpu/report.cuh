@@ -29,7 +29,7 @@ typedef struct spg_counting {
     uint32_t retry[LSP_COUNT_BINS]; /* rows of each bin that fit no window */
     uint32_t again;                 /* rows that overflowed the hash table: LONG counts them */
     uint32_t merged;                /* rows that are merged */
-    uint32_t known;                 /* columns that are kept */
+    uint32_t kept;                  /* columns that are kept */
     ull taken;                      /* tasks that blocks have taken */
 } spg_counting;
 
