@@ -132,8 +132,8 @@ void bench_segments_check(const lsp_segsort_args *a, bool stable, bench_verdict 
             place = fault == BENCH_PLACE && i < place ? i : place;
             order = fault == BENCH_ORDER && i < order ? i : order;
             unstable = fault == BENCH_STABLE && i < unstable ? i : unstable;
-            in += bench_hash(a, a->keys, a->values, s, i);
-            out += bench_hash(a, a->keys_out, a->values_out, s, i);
+            in += bench_hash(a, stable, false, s, i);
+            out += bench_hash(a, stable, true, s, i);
         }
     }
     *verdict = (bench_verdict){.first = {place, order, unstable}, .hash_in = in, .hash_out = out};

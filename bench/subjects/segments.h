@@ -120,6 +120,9 @@ static inline BENCH_BOTH int bench_fault(const lsp_segsort_args *a, bool stable,
     const int32_t *offsets = (const int32_t *)a->offsets;
     const uint64_t key = bench_number(a->key_type, a->keys_out, i);
     const int64_t from = a->value_bytes ? bench_position(a->value_bytes, a->values_out, i) : 0;
+    if (a->first > 0 && i - offsets[s] >= a->first) {
+        return BENCH_NO_FAULT; /* a sort of first items may leave anything here */
+    }
     if (a->value_bytes &&
         (from < offsets[s] || from >= offsets[s + 1] || bench_number(a->key_type, a->keys, from) != key)) {
         return BENCH_PLACE;
@@ -127,21 +130,30 @@ static inline BENCH_BOTH int bench_fault(const lsp_segsort_args *a, bool stable,
     if (i == offsets[s]) {
         return BENCH_NO_FAULT;
     }
-    const bool rest = a->first > 0 && i - offsets[s] > a->first; /* only behind the last one of the first items */
-    const int64_t earlier = rest ? offsets[s] + a->first - 1 : i - 1;
-    const uint64_t before = bench_number(a->key_type, a->keys_out, earlier);
+    const uint64_t before = bench_number(a->key_type, a->keys_out, i - 1);
     if (before > key) {
         return BENCH_ORDER;
     }
     const bool tie = stable && a->value_bytes && before == key;
-    return tie && bench_position(a->value_bytes, a->values_out, earlier) >= from ? BENCH_STABLE : BENCH_NO_FAULT;
+    return tie && bench_position(a->value_bytes, a->values_out, i - 1) >= from ? BENCH_STABLE : BENCH_NO_FAULT;
 }
 
-/* A hash of item i. Its sum over all items differs before and after a sort if items were lost or duplicated. */
-static inline BENCH_BOTH uint64_t bench_hash(const lsp_segsort_args *a, const void *keys, const void *values, int64_t s,
-                                             int64_t i) {
-    return a->value_bytes ? bench_mix((uint64_t)bench_position(a->value_bytes, values, i) + BENCH_GAMMA)
-                          : bench_mix(bench_number(a->key_type, keys, i) + bench_mix((uint64_t)s + BENCH_GAMMA));
+/* A hash of input or output item i. Its sum over all items differs before and after a sort if items were lost or
+ * duplicated. If only first items are sorted, it is 0 for items that are not before the last one of them, or are it. */
+static inline BENCH_BOTH uint64_t bench_hash(const lsp_segsort_args *a, bool stable, bool out, int64_t s, int64_t i) {
+    const int32_t *offsets = (const int32_t *)a->offsets;
+    const uint64_t number = bench_number(a->key_type, out ? a->keys_out : a->keys, i);
+    const int64_t place = a->value_bytes ? bench_position(a->value_bytes, out ? a->values_out : a->values, i) : 0;
+    const int64_t last = offsets[s] + a->first - 1;
+    if (a->first > 0 && last + 1 < offsets[s + 1]) {
+        const uint64_t limit = bench_number(a->key_type, a->keys_out, last);
+        const bool tie =
+            number == limit && stable && a->value_bytes && place <= bench_position(a->value_bytes, a->values_out, last);
+        if ((out && i > last) || (number >= limit && !tie)) {
+            return 0;
+        }
+    }
+    return bench_mix(a->value_bytes ? (uint64_t)place + BENCH_GAMMA : number + bench_mix((uint64_t)s + BENCH_GAMMA));
 }
 
 typedef struct bench_verdict {

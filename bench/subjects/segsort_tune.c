@@ -152,8 +152,9 @@ static void tune_sizes(tuner *t) {
 static void print_table(const tuner *t) {
     printf("    /* %s */\n", bench_device_name(t->b->device));
     printf("    {%d,\n     {.small_items = %d,\n      .few_items = %d,\n      .tile_longest = %d,\n      "
-           ".class_longest = {",
-           bench_device_compute(t->b->device), t->table.small_items, t->table.few_items, t->table.tile_longest);
+           ".select_first = %d,\n      .select_shortest = %d,\n      .class_longest = {",
+           bench_device_compute(t->b->device), t->table.small_items, t->table.few_items, t->table.tile_longest,
+           t->table.select_first, t->table.select_shortest);
     for (int c = 0; c < LSP_SORT_CLASSES; c++) {
         printf("%s%d", c == 0 ? "" : c % 16 == 0 ? ",\n                        " : ", ", t->table.class_longest[c]);
     }

@@ -43,8 +43,8 @@ typedef struct lsp_segsort_args {
                                then n: a finished group-by. Segments without gaps, so not with `ends` */
     int64_t *group_count;   /* with group_at: receives the number of groups, where the arrays lie */
     int64_t first;          /* 0: whole segments are wanted. Else only the first `first` items of each sorted segment
-                               are: the rest of the segment holds its other items in no certain order. Not with change,
-                               change_at and group_at */
+                               are: the rest of the segment may hold anything, or stay. Not with change, change_at and
+                               group_at */
     lsp_where where;        /* the place of all these arrays */
     int64_t reserved[LSP_RESERVED];
 } lsp_segsort_args;

@@ -281,7 +281,7 @@ __device__ inline void write_staged(const segment_group<VT, WIDE> &g, T *to, con
 
 /* Writes one half, 8 bytes, of the 16-byte values. */
 template <int VT, int WIDE>
-__device__ inline void write_halves(const seg_job &job, const segment_group<VT, WIDE> &g, int part) {
+__device__ inline void write_halves(const seg_job &job, const segment_group<VT, WIDE> &g, int written, int part) {
     typedef ull T;
     const int64_t begin = g.segment->begin;
     const T *from = (const T *)job.arrays[g.segment->from].values + begin * 2 + part;
@@ -291,12 +291,13 @@ __device__ inline void write_halves(const seg_job &job, const segment_group<VT, 
         items[i] = from[i * 2];
     }
     g.sync();
-    for (int i = g.t; i < n; i += g.G) {
+    for (int i = g.t; i < written; i += g.G) {
         to[i * 2] = items[g.place(i)];
     }
 }
 template <int VT, int WIDE, typename T>
-__device__ inline void write_whole(const seg_job &job, const segment_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
+__device__ inline void write_whole(const seg_job &job, const segment_group<VT, WIDE> &g, uint32_t (&place)[VT],
+                                   int written) {
     const int n = g.segment->n, from = g.segment->from;
     const int64_t begin = g.segment->begin;
     T *to = (T *)job.arrays[FROM_OUTPUT].values + begin, *items = NULL;
@@ -308,22 +309,23 @@ __device__ inline void write_whole(const seg_job &job, const segment_group<VT, W
     copy_wait<0>();
     g.sync();
     if (!made) {
-        write_staged<false>(g, to, items, place, n);
+        write_staged<false>(g, to, items, place, written);
     }
-    for (int i = g.t; made && i < n; i += g.G) {
+    for (int i = g.t; made && i < written; i += g.G) {
         to[i] = (T)((job.global_positions ? begin : 0) + g.place(i));
     }
 }
 template <int VT, int WIDE>
-__device__ inline void write_values(const seg_job &job, const segment_group<VT, WIDE> &g, uint32_t (&place)[VT]) {
+__device__ inline void write_values(const seg_job &job, const segment_group<VT, WIDE> &g, uint32_t (&place)[VT],
+                                    int written) {
     g.sync();
     if (job.value_bytes == 4) {
-        write_whole<VT, WIDE, uint32_t>(job, g, place);
+        write_whole<VT, WIDE, uint32_t>(job, g, place, written);
     } else if (job.value_bytes == 8) {
-        write_whole<VT, WIDE, ull>(job, g, place);
+        write_whole<VT, WIDE, ull>(job, g, place, written);
     } else {
-        write_halves(job, g, 0);
+        write_halves(job, g, written, 0);
         g.sync();
-        write_halves(job, g, 1);
+        write_halves(job, g, written, 1);
     }
 }

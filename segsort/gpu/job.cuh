@@ -43,12 +43,16 @@ typedef struct seg_counters {
     ull barrier;              /* arrivals at the grid barrier of the giants' kernel */
     ull long_segments;        /* kernel_changes: long segments (lower 32 bits), their chunks (above) */
     ull chunk;                /* kernel_changes: the next chunk to take */
+    ull units, selected;      /* kernel_select: units, and how many blocks have taken beside their first one */
 } seg_counters;
 
 /* A sort as the kernels see it, passed by value. */
 typedef struct seg_job {
     int64_t n, segments, length, longest; /* a segment above `longest` is malformed */
     int64_t first;                        /* first items of each segment that are wanted; INT64_MAX: all */
+    int64_t written;                      /* at most so many items of an entry need to be written */
+    int64_t select_from;                  /* longer segments are selected from (gpu/kernel_select.cuh) */
+    int64_t select_unit;                  /* items of a unit of theirs */
     int large_longest;                    /* items: longer segments are giants; see large_longest() */
     int tile_longest;                     /* items: longer segments are listed */
     bool small;                           /* one kernel sorts all (gpu/kernel_small.cuh) */
@@ -70,6 +74,9 @@ typedef struct seg_job {
     int split_bits;           /* most bits of a giant's digit, */
     int row_bits;             /* and those for which rows and counts have room */
     struct split_tile *tiles; /* the tiles of the round */
+    struct seg_unit *units;   /* parts of the segments to select from, */
+    unsigned *units_done;     /* how many of a segment's are done, at its first one's place, */
+    int64_t *part_counts;     /* and the items kept by each warp of a unit */
     int64_t *counts;          /* digit counts of each part of a giant that several blocks count */
     uint32_t *rows;           /* digit counts before each tile, and totals of each giant */
     unsigned char *change;    /* outputs of kernel_changes, or NULL */

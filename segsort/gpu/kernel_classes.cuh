@@ -299,9 +299,10 @@ __device__ inline bool sort_segment(const seg_job &job, const segment_group<VT, 
                 continue;
             }
         }
-        write_staged<true>(g, (K *)job.arrays[FROM_OUTPUT].keys + g.segment->begin, keys, w, n);
+        const int written = pass < passes ? n : (int)min((int64_t)n, job.written); /* the next pass reads all */
+        write_staged<true>(g, (K *)job.arrays[FROM_OUTPUT].keys + g.segment->begin, keys, w, written);
         if (job.value_bytes > 0) {
-            write_values(job, g, w);
+            write_values(job, g, w, written);
         }
         g.sync();
         if (g.t == 0) {

@@ -9,6 +9,7 @@
 #include "kernel_giants.cuh"
 #include "kernel_groups.cuh"
 #include "kernel_list_few.cuh"
+#include "kernel_select.cuh"
 #include "kernel_small.cuh"
 #include "kernel_tile.cuh"
 
@@ -30,16 +31,19 @@ static bool are_few(lsp_ctx *ctx, const lsp_segsort_args *args) {
 
 /* The first class that the kernel for few items sorts. Many short segments are better sorted with fewer lanes each, by
  * one more kernel, which takes the classes below. */
-static int few_first(const lsp_segsort_args *args) {
-    const int64_t mean = args->n / lsp_max(args->segments, 1);
+static int few_first(const lsp_segsort_args *args, int64_t select_from) {
+    int64_t mean = args->n / lsp_max(args->segments, 1);
+    if (mean > select_from) { /* then of the items that are kept */
+        mean = (int64_t)(select_share(mean, args->first, (mean > SELECT_LONG ? 4 : 1) * SELECT_NT) * (float)mean);
+    }
     return args->segments >= FEW_SEGMENTS && mean > TILE_LONGEST / 2 && mean <= FEW_LONGEST_MEAN ? (int)NARROW_CLASS
                                                                                                  : 0;
 }
 
 /* The table for this sort. If items are few, only the last of the classes with equal numbers of lanes is used. */
-static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args) {
+static lsp_segsort_table table_for(lsp_ctx *ctx, const lsp_segsort_args *args, bool few, int64_t select_from) {
     lsp_segsort_table table = *lsp_segsort_table_of(ctx);
-    const int first = few_first(args), classes = are_few(ctx, args) ? (int)LARGE_CLASS : 0;
+    const int first = few_first(args, select_from), classes = few ? (int)LARGE_CLASS : 0;
     for (int c = 0; c < classes; c++) {
         const bool last = c == LARGE_CLASS - 1 || c == first - 1 || (c >= first && few_lanes(c) < few_lanes(c + 1));
         table.class_longest[c] = last ? lsp_segsort_class_most(c) : c > 0 ? table.class_longest[c - 1] : 0;
@@ -66,8 +70,10 @@ static int large_longest(lsp_ctx *ctx, const lsp_segsort_args *args) {
 
 /* How a sort is done. A call finds it once: making the table takes a tenth of the time of a small sort. */
 typedef struct sort_choice {
-    bool small, list_few;    /* one kernel sorts all; one block lists all */
-    lsp_segsort_table table; /* if `small`, without the changes of table_for: no kernel reads the limits of classes */
+    bool small, few, list_few; /* one kernel sorts all; few are to be sorted; one block lists all */
+    bool giants;               /* there can be giants */
+    int64_t select_from;       /* longer segments are selected from; INT64_MAX: none */
+    lsp_segsort_table table;   /* if `small`, without the changes of table_for: no kernel reads the limits of classes */
 } sort_choice;
 
 /* list_few: items and segments are so few that one block lists all faster than a tile kernel sorts the short ones. */
@@ -76,20 +82,27 @@ static sort_choice choose_kernels(lsp_ctx *ctx, const lsp_segsort_args *args, in
     choice.small = args->n <= lsp_segsort_table_of(ctx)->small_items && small_fits(args, lsp_cuda_get_chip(ctx));
     choice.list_few = are_few(ctx, args) && !choice.small && args->segments <= LIST_FEW_SEGMENTS &&
                       args->n / lsp_max(args->segments, 1) > TILE_LONGEST && longest > TILE_LONGEST;
-    choice.table = choice.small ? *lsp_segsort_table_of(ctx) : table_for(ctx, args);
+    const int64_t from = select_shortest(args, lsp_segsort_table_of(ctx));
+    choice.select_from = !choice.small && longest > from ? from : INT64_MAX;
+    choice.giants = longest > LIST_LONGEST && choice.select_from == INT64_MAX;
+    const int64_t mean = args->n / lsp_max(args->segments, 1);
+    choice.few = are_few(ctx, args) ||
+                 (choice.select_from < INT64_MAX && mean > (args->offsets ? SELECT_TIMES : 1) * choice.select_from);
+    choice.table = choice.small ? *lsp_segsort_table_of(ctx) : table_for(ctx, args, choice.few, choice.select_from);
     return choice;
 }
 
 /* The most entries of a class. shorts: entries of segments up to tile_longest, which only list_few lists. */
-static int64_t class_entries(const lsp_segsort_args *args, const lsp_segsort_table *table, int c, int64_t longest,
+static int64_t class_entries(const lsp_segsort_args *args, const sort_choice *choice, int c, int64_t longest,
                              int64_t shorts) {
-    const bool giants = longest > LIST_LONGEST;
-    const int shortest = class_shortest(table, c, giants);
+    const lsp_segsort_table *table = &choice->table;
+    const bool selects = choice->select_from < INT64_MAX;
+    const int shortest = class_shortest(table, c, choice->giants || selects);
     const int64_t whole = args->n / lsp_max(shortest, table->tile_longest + 1);
     if (shortest == 0 || shortest > longest) {
         return 0;
     }
-    shorts += shortest > table->tile_longest ? 0 : giants_short_entries(args);
+    shorts += selects ? args->n / choice->select_from : shortest > table->tile_longest ? 0 : giants_short_entries(args);
     return lsp_min(args->n, whole + shorts);
 }
 
@@ -100,7 +113,7 @@ template <typename T> static T *take_scratch(lsp_layout *l, int64_t count) {
 
 static void lay_out_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_choice *choice, int64_t longest,
                             lsp_layout *l, seg_job *job) {
-    const bool giants = longest > LIST_LONGEST;
+    const bool selects = choice->select_from < INT64_MAX;
     const int64_t n = args->n;
     const bool changes = args->change || args->change_at || args->change_count || args->group_at;
     if (!choice->small || changes) {
@@ -118,12 +131,22 @@ static void lay_out_scratch(lsp_ctx *ctx, const lsp_segsort_args *args, const so
     }
     const int64_t shorts = choice->list_few ? args->segments : 0;
     for (int c = 0; c < LIST_CLASSES; c++) {
-        job->list[c] = take_scratch<ull>(l, class_entries(args, &choice->table, c, longest, shorts));
+        job->list[c] = take_scratch<ull>(l, class_entries(args, choice, c, longest, shorts));
     }
-    if (giants) {
-        size_t key_bytes = lsp_type_bytes(args->key_type);
+    const size_t key_bytes = lsp_type_bytes(args->key_type);
+    if (choice->giants || selects) {
         job->arrays[FROM_TEMPORARY].keys = lsp_layout_take(l, n, (int64_t)key_bytes);
         job->arrays[FROM_TEMPORARY].values = lsp_layout_take(l, n, (int64_t)args->value_bytes);
+    }
+    if (selects) {
+        const int team = select_team(n, args->segments);
+        job->select_unit = select_unit(n, team, lsp_cuda_get_chip(ctx)->sms);
+        const int64_t units = select_most_units(n, choice->select_from, job->select_unit);
+        job->units = take_scratch<seg_unit>(l, units);
+        job->units_done = take_scratch<unsigned>(l, units);
+        job->part_counts = take_scratch<int64_t>(l, units * team);
+    }
+    if (choice->giants) {
         job->giants[0] = take_scratch<seg_giant>(l, giants_most(n));
         job->giants[1] = take_scratch<seg_giant>(l, giants_most(n));
         const int sms = lsp_cuda_get_chip(ctx)->sms;
@@ -187,7 +210,7 @@ static lsp_status start_kernel(lsp_ctx *ctx, const seg_job *job, bool *beside) {
 /* Can there be segments in the classes with VT words per lane? */
 static bool has_classes(const lsp_segsort_table *table, const seg_job *job, int VT, int wide) {
     for (int c = classes_first(VT, wide); c <= classes_last(VT, wide); c += 4) {
-        const int shortest = class_shortest(table, c, job->longest > LIST_LONGEST);
+        const int shortest = class_shortest(table, c, job->longest > LIST_LONGEST || job->select_from < INT64_MAX);
         if (shortest > 0 && shortest <= job->longest) {
             return true;
         }
@@ -244,7 +267,9 @@ template <typename KK> static lsp_status start_kernels(lsp_ctx *ctx, const seg_j
         } else {
             LSP_TRY(start_tile<KK>(ctx, job));
         }
-        if (job->longest > LIST_LONGEST) {
+        if (job->select_from < INT64_MAX) {
+            LSP_TRY(start_select<KK>(ctx, job));
+        } else if (job->longest > LIST_LONGEST) {
             LSP_TRY(start_large<KK>(ctx, job));
             LSP_TRY(start_giants<KK>(ctx, job));
         }
@@ -275,8 +300,10 @@ static seg_job make_job(lsp_ctx *ctx, const lsp_segsort_args *args, const sort_c
     job.longest = longest;
     job.first = args->first > 0 ? args->first : INT64_MAX;
     job.small = choice->small;
-    job.few = are_few(ctx, args);
-    job.few_first = few_first(args);
+    job.few = choice->few;
+    job.select_from = choice->select_from;
+    job.written = choice->giants ? INT64_MAX : job.first;
+    job.few_first = few_first(args, choice->select_from);
     job.large_longest = large_longest(ctx, args);
     job.list_few = choice->list_few;
     job.tile_longest = job.list_few ? 0 : choice->table.tile_longest;

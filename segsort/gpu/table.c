@@ -8,6 +8,8 @@
 static const lsp_segsort_table shipped = {.small_items = 65536,
                                           .few_items = 1048576,
                                           .tile_longest = 64,
+                                          .select_first = LSP_SORT_SELECT_FIRST,
+                                          .select_shortest = 1024,
                                           .class_longest = {40,   48,   48,   64,   80,   96,   96,    128,   160,
                                                             192,  224,  256,  320,  384,  448,  512,   640,   768,
                                                             896,  1024, 1280, 1536, 1792, 2048, 2560,  3072,  3584,
@@ -31,6 +33,11 @@ static lsp_status check_table(lsp_ctx *ctx, const lsp_segsort_table *table) {
     LSP_REQUIRE(table->few_items >= 0, LSP_ERR_ARGUMENT, "few_items is %d: it cannot be negative", table->few_items);
     LSP_REQUIRE(table->tile_longest >= 1 && table->tile_longest <= LSP_SORT_TILE_LONGEST, LSP_ERR_ARGUMENT,
                 "tile_longest is %d: 1 to %d are offered", table->tile_longest, LSP_SORT_TILE_LONGEST);
+    LSP_REQUIRE(table->select_first >= 0 && table->select_first <= LSP_SORT_SELECT_FIRST, LSP_ERR_ARGUMENT,
+                "select_first is %d: 0 to %d are offered", table->select_first, LSP_SORT_SELECT_FIRST);
+    LSP_REQUIRE(table->select_shortest >= LSP_SORT_TILE_LONGEST && table->select_shortest <= lsp_segsort_class_most(31),
+                LSP_ERR_ARGUMENT, "select_shortest is %d: %d to %d are offered", table->select_shortest,
+                LSP_SORT_TILE_LONGEST, lsp_segsort_class_most(31));
     for (int c = 0; c < LSP_SORT_CLASSES; c++) {
         const int before = c > 0 ? table->class_longest[c - 1] : 0;
         const int capacity =

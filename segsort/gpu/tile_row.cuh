@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernel_giants.cuh"
+#include "kernel_select.cuh"
 #include "network.cuh"
 
 enum {
@@ -130,17 +131,22 @@ __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE
                                  int64_t s0) {
     __shared__ unsigned count[LIST_CLASSES];
     __shared__ ull base[LIST_CLASSES];
-    unsigned rank[TILE_EACH]; /* in its class, which stands above */
+    __shared__ unsigned units;
+    __shared__ ull units_before;
+    unsigned rank[TILE_EACH]; /* in its class, which stands above; or its first unit */
     if (!fit_together<ALONE>(job, n, s0)) {
         return;
     }
     if (threadIdx.x < LIST_CLASSES) {
         count[threadIdx.x] = 0;
+        units = 0;
     }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
-        if (n[k] > job.large_longest) {
+        if (n[k] > job.select_from) {
+            rank[k] = atomicAdd(&units, (unsigned)select_units(job, n[k]));
+        } else if (n[k] > job.large_longest) {
             giant_add(job, begin[k], begin[k] + n[k]);
         } else if (n[k] > job.tile_longest) {
             const unsigned c = (unsigned)class_of(job, (int)n[k]);
@@ -153,10 +159,15 @@ __device__ inline void list_long(const seg_job &job, const int64_t (&begin)[TILE
     } else if (threadIdx.x < LIST_CLASSES && count[threadIdx.x] > 0) {
         base[threadIdx.x] = atomicAdd(&job.counters->listed[threadIdx.x], (ull)count[threadIdx.x]);
     }
+    if (threadIdx.x == 0) {
+        units_before = units > 0 ? atomicAdd(&job.counters->units, (ull)units) : 0;
+    }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < TILE_EACH; k++) {
-        if (n[k] > job.tile_longest && n[k] <= job.large_longest) {
+        if (n[k] > job.select_from) {
+            select_list(job, begin[k], n[k], (int64_t)units_before + rank[k]);
+        } else if (n[k] > job.tile_longest && n[k] <= job.large_longest) {
             const unsigned c = rank[k] >> 16;
             job.list[c][(ALONE ? 0 : base[c]) + (rank[k] & 0xFFFF)] = entry_make(begin[k], FROM_INPUT, n[k]);
         }

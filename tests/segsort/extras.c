@@ -96,7 +96,7 @@ TEST_ON_BOTH(segsort_extras, groups_of_segments_without_gaps_agree) {
     layout_free(&none[0]), layout_free(&none[2]);
 }
 
-TEST_ON_BOTH(segsort_extras, first_items_agree_and_the_rest_is_a_permutation) {
+TEST_ON_BOTH(segsort_extras, first_items_agree) {
     static const int64_t firsts[] = {1, 2, 10, 31, 32, 33, 100, 700, 20000, INT64_MAX};
     uint64_t state = 63;
     for (int number = 0; number < 90; number += one_in == 1 ? 1 : 7) {
@@ -116,7 +116,8 @@ TEST_ON_BOTH(segsort_extras, first_items_agree_and_the_rest_is_a_permutation) {
     }
 }
 
-/* Out of place, the GPU leaves buckets behind the first items as they are; some giants are split more than once. */
+/* Of many first items, out of place, the GPU leaves buckets behind them as they are; some giants are split more than
+ * once. */
 TEST_ON_BOTH(segsort_extras, first_items_of_giants_agree_whatever_the_keys) {
     static const int64_t firsts[] = {1, 900, 5000, 30000};
     const int64_t lengths[] = {40000, 3, 17000, 0, 70000, 9000};
@@ -126,6 +127,36 @@ TEST_ON_BOTH(segsort_extras, first_items_of_giants_agree_whatever_the_keys) {
         request what = any_request(&state);
         what.fill = (key_fill)(number % FILL_KINDS), what.changes = false;
         what.in_place = number % 9 == 8, what.first = firsts[number / FILL_KINDS];
+        check_case(ctx, &where, what);
+    }
+    layout_free(&where);
+}
+
+/* A GPU selects from these segments by a bound from a sample, below which too few items lie. */
+TEST_ON_BOTH(segsort_extras, first_items_agree_where_a_sample_hides_them) {
+    uint64_t state = 66;
+    for (int number = 0; number < 60; number += one_in == 1 ? 1 : 3) {
+        const int64_t first = 16 + number % 16;
+        layout where = layout_of_length("hidden", 66000 + number, 4 * first + 1 + number % 3);
+        request what = any_request(&state);
+        what.fill = FILL_FOURTH_SMALL, what.changes = false, what.first = first;
+        what.flags &= ~(unsigned)LSP_SORT_DESCENDING;
+        check_case(ctx, &where, what);
+        layout_free(&where);
+    }
+}
+
+/* One of many short segments is so long that more items than a list may have lie up to a GPU's first bound. */
+TEST_ON_BOTH(segsort_extras, first_items_of_one_long_segment_agree) {
+    int64_t lengths[200];
+    uint64_t state = 67;
+    for (int s = 0; s < 200; s++) {
+        lengths[s] = s == 77 ? 600000 : test_below(&state, 3000);
+    }
+    layout where = layout_of("one long", lengths, 200);
+    for (int number = 0; number < 6; number += one_in == 1 ? 1 : 2) {
+        request what = any_request(&state);
+        what.fill = (key_fill)(number * 5 % FILL_KINDS), what.changes = false, what.first = 2048 - 700 * (number / 3);
         check_case(ctx, &where, what);
     }
     layout_free(&where);

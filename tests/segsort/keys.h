@@ -27,13 +27,15 @@ typedef enum key_fill {
     FILL_EVEN_RUNS,    /* runs of 10 to 19 equal keys, the length chosen by n; distinct keys are evenly spaced */
     FILL_MOSTLY_EQUAL, /* equal, but one of 16 differs in one bit: few are left when digits have told the others apart
                         */
+    FILL_FOURTH_SMALL, /* every fourth is small, the others are not: few neighbours tell where the small ones end */
     FILL_KINDS
 } key_fill;
 
 static inline const char *fill_name(key_fill kind) {
-    static const char *const names[] = {
-        "random",   "equal",     "sorted",    "reversed", "16 distinct", "25 % maximal", "special",   "narrow",
-        "low bits", "high bits", "one large", "ties",     "two heads",   "long ties",    "even runs", "mostly equal"};
+    static const char *const names[] = {"random",       "equal",       "sorted",    "reversed",  "16 distinct",
+                                        "25 % maximal", "special",     "narrow",    "low bits",  "high bits",
+                                        "one large",    "ties",        "two heads", "long ties", "even runs",
+                                        "mostly equal", "fourth small"};
     return names[kind];
 }
 
@@ -103,6 +105,8 @@ static inline uint64_t key_bits(lsp_type type, key_fill kind, int64_t i, int64_t
         return backwards(at / (10 + (uint64_t)n % 10)) >> (64 - width);
     case FILL_MOSTLY_EQUAL:
         return 0x1234567890ABCDEFu ^ (any % 16 == 0 ? (uint64_t)1 << (any >> 8) % (uint64_t)width : 0);
+    case FILL_FOURTH_SMALL:
+        return i % 4 == 3 ? left : (uint64_t)1 << (width - 2) | any >> (66 - width);
     default:
         return any;
     }
