@@ -182,11 +182,12 @@ def segargsort(keys: Array, offsets: Array | int | None = None, *, descending: b
 
 
 class Top(NamedTuple):
-    """The first items of each segment: those of segment s are offsets[s] .. offsets[s+1]-1 of keys and of positions,
-    which count from the start of the array.
+    """The first items. Without offsets keys and positions have a row for each row of the array, and positions count
+    from its start. With offsets the items of segment s are offsets[s] .. offsets[s+1]-1, and positions count from the
+    start of the array.
 
     >>> import segsparse
-    >>> segsparse.top_k([3.0, 5.0, 4.0], [0, 3], k=2).keys.tolist()
+    >>> segsparse.top_k([3.0, 5.0, 4.0], 2).keys.tolist()
     [5.0, 4.0]
     """
 
@@ -195,11 +196,14 @@ class Top(NamedTuple):
     offsets: Any
 
 
-def top_k(keys: Array, offsets: Array | int | None = None, k: int = 1, *, largest: bool = True) -> Top:
-    """The k largest keys of each segment (largest=False: the smallest), sorted; all of a shorter one.
+def top_k(keys: Array, k: int = 1, offsets: Array | int | None = None, *, largest: bool = True) -> Top:
+    """The k largest keys (largest=False: the smallest) of each row or segment, sorted, ties by position; all of a
+    shorter one. Without offsets an array of one dimension is one row.
 
     >>> import numpy, segsparse
-    >>> top = segsparse.top_k(numpy.array([3, 1, 2, 5, 4]), numpy.array([0, 3, 5]), 2)
+    >>> segsparse.top_k(numpy.array([[3, 1, 2], [5, 4, 6]]), 2).positions.tolist()
+    [[0, 2], [2, 0]]
+    >>> top = segsparse.top_k(numpy.array([3, 1, 2, 5, 4]), 2, numpy.array([0, 3, 5]))
     >>> top.keys.tolist(), top.positions.tolist(), top.offsets.tolist()
     ([3, 2, 5, 4], [0, 2, 3, 4], [0, 2, 4])
     """
@@ -207,8 +211,10 @@ def top_k(keys: Array, offsets: Array | int | None = None, k: int = 1, *, larges
     if k < 1:
         raise ArgumentError(f"k is {k}: at least 1 is needed")
     s = _Sort(keys, None, True, _flags(largest))
-    segments = _Segments(s.keys, offsets, s.family)
-    s.members["flags"] = s.members["flags"] & ~h.LSP_SORT_POSITIONS | h.LSP_SORT_GLOBAL_POSITIONS
+    width = s.keys.shape[-1] if len(s.keys.shape) else 1
+    segments = _Segments(s.keys, max(width, 1) if offsets is None else offsets, s.family)
+    if offsets is not None:
+        s.members["flags"] = s.members["flags"] & ~h.LSP_SORT_POSITIONS | h.LSP_SORT_GLOBAL_POSITIONS
     s.run(lib.lsp_segsort, h.lsp_segsort_args(first=k, **s.members, **segments.members))
     if segments.offsets is None:
         starts = np.minimum(np.arange(segments.count + 1) * segments.members["length"], s.n)
@@ -216,10 +222,13 @@ def top_k(keys: Array, offsets: Array | int | None = None, k: int = 1, *, larges
         starts = host_copy(segments.offsets.array).astype("<i8", copy=False)
     taken = np.minimum(np.diff(starts), k)
     ends = np.concatenate(([0], np.cumsum(taken)))
-    index = np.arange(ends[-1]) + np.repeat(starts[:-1] - ends[:-1], taken)  # of the items that stay
     put = s.family.put
-    index = put(index)
-    return Top(gather(_flat(s.keys_out), index), gather(_flat(s.values_out), index), put(ends))
+    index = put(np.arange(ends[-1]) + np.repeat(starts[:-1] - ends[:-1], taken))  # of the items that stay
+    found = [gather(_flat(x), index) for x in (s.keys_out, s.values_out)]
+    if offsets is not None:
+        return Top(*found, put(ends))
+    shape = s.keys.shape[:-1] + (min(k, width),)
+    return Top(*(x.first(*shape) if isinstance(x, DeviceArray) else x.reshape(shape) for x in found), None)
 
 
 def _flat(x: Any) -> Any:

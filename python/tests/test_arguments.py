@@ -45,7 +45,7 @@ CALLS = {
     "scatter": {"values": X[:5], "index": ORDER[:5], "target": np.zeros(N)},
     "sort": {"keys": KEYS, "values": KEYS * 2, "axis": 0, "bits": (0, 4)}, "argsort": {"keys": KEYS, "axis": 0},
     "segsort": {"keys": KEYS, "offsets": OFFSETS, "values": KEYS * 2}, "segargsort": {"keys": KEYS, "offsets": OFFSETS},
-    "top_k": {"keys": KEYS, "offsets": OFFSETS, "k": 2}, "groups": {"keys": KEYS, "offsets": OFFSETS},
+    "top_k": {"keys": KEYS, "k": 2, "offsets": OFFSETS}, "groups": {"keys": KEYS, "offsets": OFFSETS},
     "suffix_array": {"text": TEXT}, "common_prefixes": {"text": TEXT, "suffixes": segsparse.suffix_array(TEXT)},
     "find": {"text": TEXT, "suffixes": segsparse.suffix_array(TEXT), "pattern": TEXT[1:3]},
     "pair_count": {"a": POINTS, "radii": np.array([2.0, 1, 3]), "b": POINTS + 1, "box": np.array([7.0, 8, 9])},

@@ -41,15 +41,32 @@ def test_segments(place, index):
 def test_top_k(place):
     keys = np.random.default_rng(1).permutation(5000).astype(np.float64)
     offsets = np.array([0, 2, 2, 700, 5000])
-    top = segsparse.top_k(place.put(keys), place.put(offsets), 5)
+    top = segsparse.top_k(place.put(keys), 5, place.put(offsets))
     ends = place.get(top.offsets)
     assert ends.tolist() == [0, 2, 2, 7, 12]
     for s in range(4):
         best = np.sort(keys[offsets[s]:offsets[s + 1]])[::-1][:5]
         assert (place.get(top.keys)[ends[s]:ends[s + 1]] == best).all()
     assert (keys[place.get(top.positions)] == place.get(top.keys)).all()
-    low = segsparse.top_k(place.put(keys.reshape(100, 50)), k=2, largest=False)
-    assert (place.get(low.keys).reshape(100, 2) == np.sort(keys.reshape(100, 50))[:, :2]).all()
+
+
+@pytest.mark.parametrize("shape, k", [((100, 50), 2), ((5000,), 7), ((4, 1250), 3000), ((2, 5, 500), 1), ((3, 0), 2),
+                                      ((0,), 1)])
+@pytest.mark.parametrize("largest", [True, False])
+def test_top_k_of_rows(place, shape, k, largest):
+    keys = random(int(np.prod(shape)), np.float32).reshape(shape)
+    top = segsparse.top_k(place.put(keys), k, largest=largest)
+    order = np.argsort(-keys if largest else keys, axis=-1, kind="stable")[..., :k]
+    assert top.offsets is None and place.get(top.keys).shape == order.shape
+    assert (place.get(top.positions) == order).all()
+    assert (place.get(top.keys) == np.take_along_axis(keys, order, -1)).all()
+
+
+def test_top_k_has_the_values_of_torch():
+    torch = pytest.importorskip("torch")
+    keys = torch.from_numpy(random(6000, np.float32).reshape(6, 1000))
+    for largest in (True, False):
+        assert torch.equal(segsparse.top_k(keys, 9, largest=largest).keys, torch.topk(keys, 9, largest=largest).values)
 
 
 def test_groups(place):
