@@ -23,7 +23,7 @@ enum {
     SORT_BUCKET = 128,        /* items wanted in a bucket */
     SORT_LAST_DIGIT = 11,     /* numbers of at most this many bits are sorted by one split */
     SORT_CHOICE_PART = 64,    /* items whose numbers are compared at a time with the limit of a choice */
-    SORT_CHOICE_ROOM = 1024,  /* candidates, at most, beyond the first ones twice and a part */
+    SORT_CHOICE_ROOM = 32,    /* candidates, at most, beyond the first ones three times and a part */
     SORT_CHOICE_LEAST = 512,  /* items; shorter segments are sorted whole even if few first items are wanted */
     SORT_CHOICE_SHARE = 16    /* so are segments of at most this many times those items */
 };
@@ -64,7 +64,6 @@ typedef struct lsp_sort_chosen {
     char *keys[3];
     char *places[3]; /* int64: where in the segment */
     char *values;    /* of the first items */
-    char *at_front;  /* a byte for each of the first places: is its item chosen? */
 } lsp_sort_chosen;
 
 /* The longest segment that is sorted whole if its `first` first items are wanted; 0: all are. */

@@ -1,42 +1,25 @@
-/* The first items of long segments, without sorting the others: they are chosen in one pass (cpu/first_template.h), the
- * segment is copied to the output, and the chosen items change places with those at its front. Each thread takes
- * segments in turn. A segment that would be a giant is shared by all threads: each chooses from its share, and the
- * first items of all choices together are those of the segment. */
+/* The first items of long segments, without sorting the others: they are chosen in one pass (cpu/first_template.h) and
+ * written at the front of the segment's output. Each thread takes segments in turn. A segment that would be a giant is
+ * shared by all threads: each chooses from its share, and the first items of all choices together are those of the
+ * segment. */
 #include "job.h"
 
 enum { PARTS_FOR_THREAD = 64 };
 
-/* Moves the items at the front of the output, if they are not chosen, to where chosen ones lie, and then the chosen
- * ones to the front. */
-static void bring_front(const lsp_task *sort, const lsp_sort_place *place, const lsp_sort_chosen *c, int64_t first) {
+/* Writes the chosen items at the front of the output. The output may be the input, so all values are read first. */
+static void write_chosen(const lsp_task *sort, const lsp_sort_place *place, const lsp_sort_chosen *c, int64_t first) {
     const int64_t *from = (const int64_t *)(const void *)c->places[0];
-    const size_t key = sort->key_bytes, value = sort->value_bytes;
-    char *keys = place->keys_out, *values = place->values_out;
-    int64_t i = 0;
-    memset(c->at_front, 0, (size_t)first);
-    for (int64_t j = 0; j < first; j++) {
-        if (from[j] < first) {
-            c->at_front[from[j]] = 1;
-        }
-        if (value > 0) {
-            memcpy(c->values + (size_t)j * value, values + (size_t)from[j] * value, value);
+    const size_t value = sort->value_bytes;
+    memcpy(place->keys_out, c->keys[0], (size_t)first * sort->key_bytes);
+    for (int64_t j = 0; value > 0 && j < first; j++) {
+        if (place->values == NULL) {
+            lsp_index_set(c->values, value == 8 ? LSP_I64 : LSP_I32, j, place->position + from[j]);
+        } else {
+            memcpy(c->values + (size_t)j * value, place->values + (size_t)from[j] * value, value);
         }
     }
-    for (int64_t j = 0; j < first; j++) {
-        if (from[j] < first) {
-            continue;
-        }
-        for (; c->at_front[i]; i++) {
-        }
-        memcpy(keys + (size_t)from[j] * key, keys + (size_t)i * key, key);
-        if (value > 0) {
-            memcpy(values + (size_t)from[j] * value, values + (size_t)i * value, value);
-        }
-        i++;
-    }
-    memcpy(keys, c->keys[0], (size_t)first * key);
     if (value > 0) {
-        memcpy(values, c->values, (size_t)first * value);
+        memcpy(place->values_out, c->values, (size_t)first * value);
     }
 }
 
@@ -53,8 +36,7 @@ static void choose_alone(const void *data, const lsp_sort_share *share) {
         if (is_ones(job, n)) {
             c->from = place.keys;
             job->kernels->choose(sort, &job->workspace[share->thread], c, 0, n);
-            lsp_sort_copy(sort, &place, n);
-            bring_front(sort, &place, c, sort->args->first);
+            write_chosen(sort, &place, c, sort->args->first);
         }
     }
 }
@@ -78,8 +60,7 @@ static void choose_together(const lsp_sort_job *job, const lsp_sort_place *place
     all->from = place->keys;
     lsp_sort_by_shares(job, n, shares, choose_share, job);
     job->kernels->keep_first(&job->sort, &job->workspace[0], all, shares * first, first);
-    lsp_sort_copy_by_shares(job, place, n);
-    bring_front(&job->sort, place, all, first);
+    write_chosen(&job->sort, place, all, first);
 }
 
 void lsp_sort_firsts(const lsp_sort_job *job) {

@@ -147,14 +147,13 @@ static lsp_sort_chosen lay_out_chosen(const lsp_sort_job *job, lsp_layout *l, in
         c.places[i] = lsp_layout_take(l, room, sizeof(int64_t));
     }
     c.values = lsp_layout_take(l, first, (int64_t)job->sort.value_bytes);
-    c.at_front = lsp_layout_take(l, first, 1);
     return c;
 }
 
 /* Lays out what the threads need to choose first items: each its own, and all together for a giant. */
 static void lay_out_choice(lsp_sort_job *job, lsp_layout *l) {
     const bool alone = job->longest > job->whole_longest, shared = alone && job->longest > job->giant;
-    const int64_t first = job->sort.args->first, extra = lsp_min(job->longest / 8, SORT_CHOICE_ROOM);
+    const int64_t first = job->sort.args->first, extra = lsp_min(job->longest / 8, first + SORT_CHOICE_ROOM);
     for (int t = 0; alone && t <= job->threads; t++) {
         const int64_t shares = shared ? lsp_sort_choice_shares(job->threads, job->longest, first) : 0;
         const lsp_sort_chosen c =
