@@ -13,12 +13,12 @@ LSP_BEGIN_DECLS
 
 enum { LSP_SORT_CLASSES = 36, LSP_SORT_TILE_LONGEST = 64, LSP_SORT_SMALL_ITEMS = 65536, LSP_SORT_SELECT_FIRST = 2048 };
 typedef struct lsp_segsort_table {
-    int32_t small_items;  /* up to this many items in all are sorted by one kernel; at most LSP_SORT_SMALL_ITEMS */
-    int32_t few_items;    /* up to this many items in all are sorted by few kernels, in fewer classes */
-    int32_t tile_longest; /* longer segments are sorted class by class; at most LSP_SORT_TILE_LONGEST */
-    int32_t select_first; /* at most so many first items are selected from segments longer than select_shortest and 4
-                             times their number; more are found by a sort. At most LSP_SORT_SELECT_FIRST */
-    int32_t select_shortest;
+    int32_t small_items;     /* up to this many items in all are sorted by one kernel; at most LSP_SORT_SMALL_ITEMS */
+    int32_t few_items;       /* up to this many items in all are sorted by few kernels, in fewer classes */
+    int32_t tile_longest;    /* longer segments are sorted class by class; at most LSP_SORT_TILE_LONGEST */
+    int32_t select_first;    /* up to this many first items are selected; more come from a sort. At most
+                                LSP_SORT_SELECT_FIRST */
+    int32_t select_shortest; /* longer segments are selected from, if they have more than 4 times the first items */
     int32_t class_longest[LSP_SORT_CLASSES]; /* Class c sorts segments of class_longest[c-1] + 1 to class_longest[c]
                                                 items. Limits never fall; a class with the limit of the class before is
                                                 not used. Class 4k + q has 2^(k+1) lanes of 20 + 4q words each; classes

@@ -43,14 +43,14 @@ typedef struct seg_counters {
     ull barrier;              /* arrivals at the grid barrier of the giants' kernel */
     ull long_segments;        /* kernel_changes: long segments (lower 32 bits), their chunks (above) */
     ull chunk;                /* kernel_changes: the next chunk to take */
-    ull units, selected;      /* kernel_select: units, and how many blocks have taken beside their first one */
+    ull units, selected;      /* kernel_select: units, and those that teams took after their first one */
 } seg_counters;
 
 /* A sort as the kernels see it, passed by value. */
 typedef struct seg_job {
     int64_t n, segments, length, longest; /* a segment above `longest` is malformed */
     int64_t first;                        /* first items of each segment that are wanted; INT64_MAX: all */
-    int64_t written;                      /* at most so many items of an entry need to be written */
+    int64_t written;                      /* the first items of an entry that are written; INT64_MAX: all */
     int64_t select_from;                  /* longer segments are selected from (gpu/kernel_select.cuh) */
     int64_t select_unit;                  /* items of a unit of theirs */
     int large_longest;                    /* items: longer segments are giants; see large_longest() */

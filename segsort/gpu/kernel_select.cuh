@@ -1,10 +1,9 @@
-/* Selects the items of long segments of which only few are wanted, while it reads the keys once. A team of warps takes
- * a unit, which is a segment or a part of one, and finds a bound from a sample of the segment, up to which about as
- * many items lie as are wanted, and some more. Each warp reads its part of the unit and moves the items up to the
- * bound, in their order, to the temporary arrays. The team that ends a segment's last unit joins the parts in the
- * output, and lists them for the class kernels. Data decides the time, never the result: a segment of which too many
- * items lie up to the bound is selected from again, and one of which too few do is read again, with a bound by halves.
- */
+/* Selects the first items of long segments. The keys are read once. A team of warps takes a unit: a segment, or a part
+ * of one. It finds a bound from a sample of the segment. Nearly always enough items lie up to the bound, and few more.
+ * Each warp reads its part of the unit and moves the items up to the bound, in their order, to the temporary arrays.
+ * The team that ends a segment's last unit joins the parts in the output and lists them for the class kernels. Data
+ * decides the time, never the result: if too many items lie up to the bound, the team selects from them again. If too
+ * few do, it reads the segment again with a higher bound, and at last halves the interval of bounds. */
 #pragma once
 
 #include "giant_shares.cuh"

@@ -129,6 +129,10 @@ Test(device_segsort, tables_are_kept_or_refused) {
     must_fail(ctx, LSP_ERR_ARGUMENT, "small_items is 65537", lsp_segsort_set_table(ctx, &table));
     table = shipped, table.few_items = -1;
     must_fail(ctx, LSP_ERR_ARGUMENT, "few_items is -1", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.select_first = LSP_SORT_SELECT_FIRST + 1;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "select_first is 2049: 0 to 2048", lsp_segsort_set_table(ctx, &table));
+    table = shipped, table.select_shortest = 8193;
+    must_fail(ctx, LSP_ERR_ARGUMENT, "select_shortest is 8193: 64 to 8192", lsp_segsort_set_table(ctx, &table));
     table = shipped, table.tile_longest = 65;
     must_fail(ctx, LSP_ERR_ARGUMENT, "tile_longest is 65", lsp_segsort_set_table(ctx, &table));
     table = shipped, table.tile_longest = 0;
